@@ -1,0 +1,58 @@
+"""Generates `protos/gen` from the contracts: messages, gRPC stubs and their types. Run by `make generate`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+from grpc_tools import protoc
+
+ROOT = Path(__file__).parent
+OUTPUT = ROOT / "gen"
+
+
+def sources() -> list[str]:
+    """Paths of all contracts relative to `protos`, in a fixed order."""
+    folders = (ROOT / "braid", ROOT / "buf")
+    return sorted(
+        path.relative_to(ROOT).as_posix() for folder in folders for path in folder.rglob("*.proto")
+    )
+
+
+def arguments(output: Path) -> list[str]:
+    """The compiler's command line for all contracts."""
+    well_known = str(files("grpc_tools") / "_proto")
+    return [
+        "protoc",
+        f"--proto_path={ROOT}",
+        f"--proto_path={well_known}",
+        f"--python_out={output}",
+        f"--grpc_python_out={output}",
+        f"--mypy_out=quiet:{output}",
+        f"--mypy_grpc_out=quiet,only_async:{output}",
+        *sources(),
+    ]
+
+
+def drop_empty_stubs(output: Path) -> None:
+    """Removes gRPC modules of contracts without a service: the compiler writes one for every file."""
+    for path in output.rglob("*_pb2_grpc.py"):
+        if "add_" not in path.read_text():
+            path.unlink()
+            path.with_suffix(".pyi").unlink(missing_ok=True)
+
+
+def main() -> int:
+    """Replaces `protos/gen`; returns the compiler's exit code."""
+    shutil.rmtree(OUTPUT, ignore_errors=True)
+    OUTPUT.mkdir()
+    code: int = protoc.main(arguments(OUTPUT))
+    if code == 0:
+        drop_empty_stubs(OUTPUT)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
