@@ -1,0 +1,71 @@
+# `make help` lists every command. PYTHON names the interpreter that sets up the environment (3.11 or newer).
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := all
+.PHONY: all help setup run test check format generate checkgenerate lint types contracts bench eval lock clean
+
+all: format lint types unit ## format, lint, type-check and run the unit tests
+
+help: ## list every command
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(READY): requirements.lock pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' || (echo "Braid needs Python 3.11 or newer: make PYTHON=python3.11 …"; exit 1)
+	@echo "Installing the locked dependencies …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+setup: $(READY) ## set up the environment from requirements.lock
+
+run: setup ## start the whole system with the sample corpus and ask it one question
+	@$(BIN)/braid up --sample --ask
+
+test: setup ## run all tests on real stores
+	@$(BIN)/python -m pytest
+
+unit: setup ## run the unit tests alone
+	@$(BIN)/python -m pytest tests/unit
+
+check: setup lint types contracts checkgenerate ## lint, type-check, verify contracts, generated code and imports
+
+format: setup ## format the code and the contracts
+	@$(BIN)/ruff format --quiet . && $(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/buf format -w protos
+
+lint: setup
+	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .
+	@$(BIN)/lint-imports --no-logo
+
+types: setup
+	@$(BIN)/mypy
+
+contracts: setup ## lint the contracts and compare them with the released ones
+	@cd protos && ../$(BIN)/buf lint && ../$(BIN)/buf format --diff --exit-code .
+	@cd protos && ../$(BIN)/buf breaking --against released.binpb
+
+release: setup ## take the contracts as they are as the released ones (with a new version only)
+	@cd protos && ../$(BIN)/buf build -o released.binpb
+
+generate: setup ## generate protos/gen from the contracts
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python protos/generate.py
+
+checkgenerate: generate ## fail when protos/gen is not what the contracts generate
+	@git diff --exit-code --stat -- protos/gen && test -z "$$(git status --porcelain -- protos/gen)"
+
+bench: setup ## measure speed, cost or faults: make bench NAME=startup
+	@$(BIN)/python -m tests.benchmarks $(NAME)
+
+eval: setup ## measure quality: make eval NAME=multihop DATA=<folder> MODE=all
+	@$(BIN)/python -m tests.evals $(NAME) $(if $(DATA),--data $(DATA)) $(if $(MODE),--mode $(MODE))
+
+lock: setup ## renew requirements.lock from pyproject.toml (needs uv)
+	@uv pip compile --quiet pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-annotate --no-header -o requirements.lock
+
+clean: ## remove the environment and all caches, not the data
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,68 @@
+"""Who calls, in which space, and until when: carried by a context variable through a call."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from services.runtime.errors import DeadlineError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """One call, as its credential and its caller's deadline make it.
+
+    `deadline` is on the event loop's clock, in seconds; None when the caller set none.
+    """
+
+    request_id: str
+    method: str
+    space: str
+    user: str
+    scopes: frozenset[str]
+    deadline: float | None = None
+
+
+_current: ContextVar[CallContext] = ContextVar("braid_call")
+
+
+def current_call() -> CallContext:
+    """The call being served. LookupError outside of one: then there is no space to work in."""
+    return _current.get()
+
+
+def current_call_or_none() -> CallContext | None:
+    """The call being served, if there is one."""
+    return _current.get(None)
+
+
+def enter_call(call: CallContext) -> None:
+    """Makes `call` the current one until the running task ends: an RPC has a task of its own."""
+    _current.set(call)
+
+
+@contextmanager
+def call_scope(call: CallContext) -> Iterator[CallContext]:
+    """Runs a block as part of `call`: for background work and tests."""
+    token = _current.set(call)
+    try:
+        yield call
+    finally:
+        _current.reset(token)
+
+
+def remaining(limit: float) -> float:
+    """Seconds left of the caller's deadline, at most `limit`. DeadlineError when none are left."""
+    call = _current.get(None)
+    if call is None or call.deadline is None:
+        return limit
+    left = call.deadline - asyncio.get_running_loop().time()
+    if left <= 0:
+        raise DeadlineError
+    return min(limit, left)

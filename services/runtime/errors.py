@@ -1,0 +1,150 @@
+"""The one family of errors that crosses rooms; `status.py` turns them into rich gRPC status."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from braid.common.v1 import errors_pb2, options_pb2
+
+INTERNAL_MESSAGE = "The service failed to answer. The request id names the failure in its logs."
+
+
+class FieldError(NamedTuple):
+    """One wrong field of a request: its path in the message, and what would be right."""
+
+    field: str
+    description: str
+
+
+class BraidError(Exception):
+    """An expected failure: a reason of the contract, a sentence for people, and its details."""
+
+    reason: errors_pb2.ErrorReason.ValueType = errors_pb2.ERROR_REASON_INTERNAL
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        metadata: dict[str, str] | None = None,
+        fields: tuple[FieldError, ...] = (),
+        retry_after: float | None = None,
+        reason: errors_pb2.ErrorReason.ValueType | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.metadata = metadata or {}
+        self.fields = fields
+        self.retry_after = retry_after
+        if reason is not None:
+            self.reason = reason
+
+
+class InvalidFieldError(BraidError):
+    """One or more fields are wrong; nothing was changed."""
+
+    reason = errors_pb2.ERROR_REASON_INVALID_FIELD
+
+    def __init__(self, *fields: FieldError) -> None:
+        super().__init__(
+            "; ".join(f"{field}: {description}" for field, description in fields), fields=fields
+        )
+
+
+class InvalidCredentialError(BraidError):
+    """The credential is missing, unknown or expired."""
+
+    reason = errors_pb2.ERROR_REASON_INVALID_CREDENTIAL
+
+    def __init__(self) -> None:
+        super().__init__("A valid API key is needed: metadata `authorization: Bearer <key>`.")
+
+
+class MissingScopeError(BraidError):
+    """The credential lacks a scope, named without its `SCOPE_` prefix in lower case."""
+
+    reason = errors_pb2.ERROR_REASON_MISSING_SCOPE
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"The credential lacks the scope `{scope}`.", metadata={"scope": scope})
+
+
+class NotFoundError(BraidError):
+    """There is no such thing in the caller's space; `resource` is its kind, never its name."""
+
+    reason = errors_pb2.ERROR_REASON_NOT_FOUND
+
+    def __init__(self, resource: str, message: str | None = None) -> None:
+        text = message or f"There is no such {resource} in this space."
+        super().__init__(text, metadata={"resource": resource})
+
+
+class WrongStateError(BraidError):
+    """The data is in a state that does not allow the call."""
+
+    reason = errors_pb2.ERROR_REASON_WRONG_STATE
+
+
+class StoreUnavailableError(BraidError):
+    """A store or service cannot be reached now; `retry_after` in seconds."""
+
+    reason = errors_pb2.ERROR_REASON_STORE_UNAVAILABLE
+
+    def __init__(self, store: str, retry_after: float = 1.0, *, message: str | None = None) -> None:
+        super().__init__(
+            message or f"{store} cannot be reached now.",
+            metadata={"store": store},
+            retry_after=retry_after,
+        )
+
+
+class EmbedderUnavailableError(BraidError):
+    """The embedding model did not answer and nothing goes without it; `retry_after` in seconds."""
+
+    reason = errors_pb2.ERROR_REASON_EMBEDDER_UNAVAILABLE
+
+    def __init__(self, retry_after: float = 1.0) -> None:
+        super().__init__("The embedding model cannot be reached now.", retry_after=retry_after)
+
+
+class AllLegsFailedError(BraidError):
+    """Every leg of a search failed; `causes` maps a leg's name to how it ended."""
+
+    reason = errors_pb2.ERROR_REASON_ALL_LEGS_FAILED
+
+    def __init__(self, causes: dict[str, str], retry_after: float = 1.0) -> None:
+        told = ", ".join(f"{leg}: {cause}" for leg, cause in sorted(causes.items()))
+        super().__init__(
+            f"Every leg of the search failed ({told}).", metadata=causes, retry_after=retry_after
+        )
+
+
+class OverloadedError(BraidError):
+    """The service is at its limit; nothing was changed; `retry_after` in seconds."""
+
+    reason = errors_pb2.ERROR_REASON_OVERLOADED
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__("The service is at its limit.", retry_after=retry_after)
+
+
+class DeadlineError(BraidError):
+    """The caller's deadline, or the store's own limit, passed."""
+
+    reason = errors_pb2.ERROR_REASON_DEADLINE
+
+    def __init__(self, message: str = "The deadline passed before the answer was there.") -> None:
+        super().__init__(message)
+
+
+class InternalError(BraidError):
+    """A defect: the cause is in the logs under the request id and is told to nobody."""
+
+    reason = errors_pb2.ERROR_REASON_INTERNAL
+
+    def __init__(self) -> None:
+        super().__init__(INTERNAL_MESSAGE)
+
+
+def scope_name(scope: options_pb2.Scope.ValueType) -> str:
+    """`SCOPE_READ` as callers and key files write it: `read`."""
+    return options_pb2.Scope.Name(scope).removeprefix("SCOPE_").lower()

@@ -1,0 +1,63 @@
+"""Health that follows the stores: SERVING only while every probe answers, NOT_SERVING while draining."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from grpc_health.v1 import health, health_pb2
+
+from services.runtime.telemetry import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    Probe = Callable[[], Awaitable[None]]
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+PROBE_INTERVAL = 1.0
+PROBE_TIMEOUT = 2.0
+
+
+class HealthMonitor:
+    """Polls named probes once a second and sets the health of each service and of the whole ('')."""
+
+    def __init__(self, services: Sequence[str], probes: Mapping[str, Probe]) -> None:
+        self.servicer = health.aio.HealthServicer()
+        self._services = ("", *services)
+        self._probes = probes
+        self._serving: bool | None = None
+        self._log = get_logger("health")
+
+    async def run(self) -> None:
+        """Polls until cancelled."""
+        while True:
+            await self.poll()
+            await asyncio.sleep(PROBE_INTERVAL)
+
+    async def poll(self) -> None:
+        """Asks every probe once and sets the health accordingly."""
+        failed = [name for name in self._probes if not await self._answers(name)]
+        serving = not failed
+        if serving is not self._serving:
+            self._log.info("health", serving=serving, failed=failed)
+            await self._set(SERVING if serving else NOT_SERVING)
+            self._serving = serving
+
+    async def drain(self) -> None:
+        """NOT_SERVING from now on, whatever the probes say."""
+        await self.servicer.enter_graceful_shutdown()
+
+    async def _answers(self, name: str) -> bool:
+        try:
+            async with asyncio.timeout(PROBE_TIMEOUT):
+                await self._probes[name]()
+        except Exception as error:  # noqa: BLE001 - whatever a probe raises means that it does not answer
+            self._log.debug("probe failed", probe=name, error=type(error).__name__)
+            return False
+        return True
+
+    async def _set(self, status: int) -> None:
+        for service in self._services:
+            await self.servicer.set(service, status)

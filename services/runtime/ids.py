@@ -1,0 +1,50 @@
+"""Identities that both tiers share: a chunk's id is its episode's uuid."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NAMESPACE = uuid.UUID("6d7a2c1e-5b0f-5c43-9e0a-0b6f5f1d4a11")
+_SPACE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def is_space(value: str) -> bool:
+    """Whether `value` is a space id: 1–64 of A–Z a–z 0–9 _ -, matched in full."""
+    return _SPACE.fullmatch(value) is not None
+
+
+def content_sha256(text: str) -> str:
+    """SHA-256 of a text as 64 hexadecimal digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def chunk_id(space: str, document_id: str, content_hash: str, occurrence: int) -> str:
+    """UUIDv5 of a chunk: the same content at the same occurrence of a document is the same chunk."""
+    return derived_uuid("chunk", space, document_id, content_hash, str(occurrence))
+
+
+def derived_uuid(*parts: str) -> str:
+    """UUIDv5 of a list of strings; no two different lists share one."""
+    return str(uuid.uuid5(_NAMESPACE, json.dumps(parts, ensure_ascii=False)))
+
+
+def document_hash(
+    *,
+    title: str,
+    source: str,
+    metadata: Mapping[str, Any],
+    valid_time: str | None,
+    text: str,
+) -> str:
+    """SHA-256 of everything that makes a document's version, as 64 hexadecimal digits."""
+    told = json.dumps(
+        [title, source, metadata, valid_time, text], sort_keys=True, ensure_ascii=False
+    )
+    return content_sha256(told)

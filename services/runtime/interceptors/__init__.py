@@ -1,0 +1,30 @@
+"""What happens around every call, in one named order for all call shapes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.runtime.interceptors.authentication import AuthenticationStage
+from services.runtime.interceptors.failures import FailureStage
+from services.runtime.interceptors.logs import LogStage
+from services.runtime.interceptors.measures import MetricsStage
+from services.runtime.interceptors.pipeline import Pipeline
+from services.runtime.interceptors.request_id import RequestIdStage
+from services.runtime.interceptors.validation import ValidationStage
+
+if TYPE_CHECKING:
+    from services.runtime.identity import Authenticator
+
+
+def build_pipeline(authenticator: Authenticator) -> Pipeline:
+    """The pipeline of every server: request id → log → metrics → auth/space → validation → errors."""
+    return Pipeline(
+        [
+            RequestIdStage(),
+            LogStage(),
+            MetricsStage(),
+            AuthenticationStage(authenticator),
+            ValidationStage(),
+            FailureStage(),
+        ]
+    )

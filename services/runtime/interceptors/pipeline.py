@@ -1,0 +1,125 @@
+"""The one server interceptor: runs the stages around every call shape, and turns errors into status."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import grpc
+
+from services.runtime.errors import BraidError
+from services.runtime.interceptors.stage import Call, Stage
+from services.runtime.status import to_status
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+    from google.protobuf.message import Message
+
+# Health and reflection are asked before a caller has a credential, and hold nothing of a space.
+_OPEN_PREFIXES = ("/grpc.health.", "/grpc.reflection.")
+# gRPC reports "no deadline" as one some centuries away.
+_NO_DEADLINE_SECONDS = 365 * 24 * 3600.0
+
+Handler = Any
+Context = Any
+
+
+class Pipeline(grpc.aio.ServerInterceptor):
+    """Wraps each method once, for its call shape; a stage is written once and serves all four."""
+
+    def __init__(self, stages: Sequence[Stage]) -> None:
+        self.stages = tuple(stages)
+        self._wrapped: dict[str, Handler] = {}
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler:
+        """The wrapped handler of a method; unknown methods, health and reflection pass."""
+        method = handler_call_details.method
+        known = self._wrapped.get(method)
+        if known is not None:
+            return known
+        handler = await continuation(handler_call_details)
+        if handler is None or method.startswith(_OPEN_PREFIXES):
+            return handler
+        self._wrapped[method] = self._wrap(method, handler)
+        return self._wrapped[method]
+
+    def _wrap(self, method: str, handler: Handler) -> Handler:
+        shape = {
+            (False, False): grpc.unary_unary_rpc_method_handler,
+            (False, True): grpc.unary_stream_rpc_method_handler,
+            (True, False): grpc.stream_unary_rpc_method_handler,
+            (True, True): grpc.stream_stream_rpc_method_handler,
+        }[handler.request_streaming, handler.response_streaming]
+        behavior = (
+            handler.unary_unary
+            or handler.unary_stream
+            or handler.stream_unary
+            or handler.stream_stream
+        )
+        answers = self._streaming if handler.response_streaming else self._single
+        wrapped = answers(method, behavior, request_streaming=handler.request_streaming)
+        return shape(wrapped, handler.request_deserializer, handler.response_serializer)
+
+    def _single(self, method: str, behavior: Handler, *, request_streaming: bool) -> Handler:
+        async def run(request: Any, context: Context) -> Any:
+            call = _begin(method, context)
+            try:
+                with ExitStack() as stack:
+                    self._enter(stack, call)
+                    checked = self._checked(call, request, streaming=request_streaming)
+                    return await behavior(checked, context)
+            except BraidError as error:
+                await context.abort_with_status(to_status(error, call.request_id))
+
+        return run
+
+    def _streaming(self, method: str, behavior: Handler, *, request_streaming: bool) -> Handler:
+        async def run(request: Any, context: Context) -> AsyncIterator[Any]:
+            call = _begin(method, context)
+            try:
+                with ExitStack() as stack:
+                    self._enter(stack, call)
+                    checked = self._checked(call, request, streaming=request_streaming)
+                    async for answer in behavior(checked, context):
+                        yield answer
+            except BraidError as error:
+                await context.abort_with_status(to_status(error, call.request_id))
+
+        return run
+
+    def _enter(self, stack: ExitStack, call: Call) -> None:
+        for stage in self.stages:
+            stack.enter_context(stage.around(call))
+
+    def _checked(self, call: Call, request: Any, *, streaming: bool) -> Any:
+        if streaming:
+            return self._each_checked(call, request)
+        self._check(call, request)
+        return request
+
+    async def _each_checked(
+        self, call: Call, requests: AsyncIterator[Message]
+    ) -> AsyncIterator[Message]:
+        async for message in requests:
+            self._check(call, message)
+            yield message
+
+    def _check(self, call: Call, message: Message) -> None:
+        for stage in self.stages:
+            stage.on_message(call, message)
+
+
+def _begin(method: str, context: Context) -> Call:
+    pairs = context.invocation_metadata() or ()
+    metadata = {key: value for key, value in pairs if isinstance(value, str)}
+    left = context.time_remaining()
+    deadline = None
+    if left is not None and left < _NO_DEADLINE_SECONDS:
+        deadline = asyncio.get_running_loop().time() + left
+    return Call(method=method, metadata=metadata, deadline=deadline)

@@ -1,0 +1,41 @@
+"""One stage of the pipeline, and what the stages know of a call."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from google.protobuf.message import Message
+
+    from services.runtime.identity import Identity
+
+
+@dataclass(slots=True)
+class Call:
+    """A call on its way through the stages.
+
+    `method` is the full path, `/package.Service/Method`; `deadline` is on the event loop's clock, in seconds.
+    """
+
+    method: str
+    metadata: Mapping[str, str]
+    deadline: float | None
+    request_id: str = ""
+    identity: Identity | None = None
+
+
+class Stage:
+    """Something that happens around every call. Stages share no state but the call."""
+
+    name: ClassVar[str]
+
+    def around(self, call: Call) -> AbstractContextManager[None]:  # noqa: ARG002 - a hook
+        """Encloses the stages after this one and the handler."""
+        return nullcontext()
+
+    def on_message(self, call: Call, message: Message) -> None:
+        """Sees each request message before the handler does; raises to refuse it."""

@@ -1,0 +1,31 @@
+"""Where a server listens, and whether it may: beyond loopback only with authentication."""
+
+from __future__ import annotations
+
+import ipaddress
+
+
+class ListenError(Exception):
+    """The address cannot be used, or not without authentication."""
+
+
+def is_loopback(listen: str) -> bool:
+    """Whether `host:port` (or `unix:path`) can be reached from this machine alone."""
+    if listen.startswith("unix:"):
+        return True
+    host = listen.rpartition(":")[0].strip("[]")
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_listen(listen: str, *, authenticated: bool) -> None:
+    """ListenError when the address is reachable from elsewhere and callers need no credential."""
+    if not authenticated and not is_loopback(listen):
+        raise ListenError(
+            f"refusing to listen on {listen} without authentication: set BRAID_API_KEYS_FILE, "
+            "or listen on 127.0.0.1"
+        )

@@ -1,0 +1,15 @@
+"""Runs a process's main coroutine on uvloop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import uvloop
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+
+def run(main: Coroutine[Any, Any, None]) -> None:
+    """Runs `main` to its end."""
+    uvloop.run(main)

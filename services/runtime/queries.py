@@ -1,0 +1,38 @@
+"""Named queries: one file each, its first line a comment that says what it answers."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Queries:
+    """The query texts of one folder by file name without suffix."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = dict(texts)
+
+    @classmethod
+    def load(cls, package: str, folder: str, suffix: str) -> Self:
+        """Reads every `*suffix` file of `package`'s `folder`. ValueError for one without a description."""
+        texts = {}
+        for file in (files(package) / folder).iterdir():
+            if file.name.endswith(suffix):
+                texts[file.name.removesuffix(suffix)] = _described(file.name, file.read_text())
+        return cls(texts)
+
+    def __getitem__(self, name: str) -> str:
+        return self._texts[name]
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted(self._texts)
+
+
+def _described(name: str, text: str) -> str:
+    if not text.startswith(("-- ", "// ")):
+        raise ValueError(f"{name} does not begin with a line that says what it answers")
+    return text

@@ -1,0 +1,116 @@
+"""The server bootstrap: pipeline, health, reflection, limits, and a graceful end on SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import grpc
+from grpc_health.v1 import health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from services.runtime.health import HealthMonitor
+from services.runtime.identity import Authenticator, KeyRing
+from services.runtime.interceptors import build_pipeline
+from services.runtime.listen import check_listen, is_loopback
+from services.runtime.telemetry import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from services.runtime.health import Probe
+    from services.runtime.settings import RuntimeSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A servicer to serve: its full proto name, and the call that adds it to a server."""
+
+    name: str
+    add: Callable[[grpc.aio.Server], None]
+
+
+class RunningServer:
+    """A started server: its port, and its end."""
+
+    def __init__(
+        self, server: grpc.aio.Server, monitor: HealthMonitor, port: int, drain_seconds: float
+    ) -> None:
+        self.port = port
+        self._server = server
+        self._monitor = monitor
+        self._drain_seconds = drain_seconds
+        self._polling = asyncio.create_task(monitor.run(), name="health")
+
+    async def stop(self) -> None:
+        """Reports NOT_SERVING, lets running calls end within the drain time, then stops."""
+        await self._monitor.drain()
+        await self._server.stop(self._drain_seconds)
+        self._polling.cancel()
+        await asyncio.gather(self._polling, return_exceptions=True)
+
+
+async def start_server(
+    *,
+    settings: RuntimeSettings,
+    listen: str,
+    services: Sequence[Service],
+    probes: Mapping[str, Probe],
+) -> RunningServer:
+    """Starts serving on `listen` (`host:port`, port 0 for a free one). ListenError when it may not listen there."""
+    check_listen(listen, authenticated=settings.api_keys_file is not None)
+    monitor = HealthMonitor([service.name for service in services], probes)
+    server = grpc.aio.server(
+        interceptors=[build_pipeline(_authenticator(settings, listen))],
+        options=_options(settings),
+        maximum_concurrent_rpcs=settings.max_concurrent_calls,
+    )
+    for service in services:
+        service.add(server)
+    health_pb2_grpc.add_HealthServicer_to_server(monitor.servicer, server)
+    names = [service.name for service in services]
+    reflection.enable_server_reflection([*names, "grpc.health.v1.Health"], server)
+    await monitor.poll()
+    port = server.add_insecure_port(listen)
+    await server.start()
+    return RunningServer(server, monitor, port, settings.drain_seconds)
+
+
+async def serve(
+    *,
+    settings: RuntimeSettings,
+    listen: str,
+    services: Sequence[Service],
+    probes: Mapping[str, Probe],
+) -> None:
+    """Serves until SIGTERM or SIGINT, then drains."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    running = await start_server(settings=settings, listen=listen, services=services, probes=probes)
+    log = get_logger("server")
+    log.info("serving", listen=listen, port=running.port)
+    await stopped.wait()
+    log.info("draining")
+    await running.stop()
+
+
+def _authenticator(settings: RuntimeSettings, listen: str) -> Authenticator:
+    ring = None
+    if settings.api_keys_file is not None:
+        ring = KeyRing(settings.api_keys_file)
+        ring.reload()
+    return Authenticator(ring, allow_local=settings.allow_local and is_loopback(listen))
+
+
+def _options(settings: RuntimeSettings) -> list[tuple[str, int]]:
+    return [
+        ("grpc.max_receive_message_length", settings.max_message_bytes),
+        ("grpc.max_send_message_length", settings.max_message_bytes),
+        ("grpc.so_reuseport", 0),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+    ]

@@ -1,0 +1,39 @@
+"""Settings that every process has, read from the environment when built and at no other time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class RuntimeSettings(BaseSettings):
+    """`BRAID_*` settings of the server bootstrap; each service adds its own beside them."""
+
+    model_config = SettingsConfigDict(env_prefix="BRAID_", env_file=".env", extra="ignore")
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["json", "console"] = "json"
+    api_keys_file: Path | None = Field(
+        default=None, description="JSON file of hashed API keys; read again when it changes."
+    )
+    allow_local: bool = Field(
+        default=True, description="On loopback, callers without a credential are space `local`."
+    )
+    service_key: SecretStr | None = Field(
+        default=None,
+        description="Key with the `delegate` scope that this process presents to others.",
+    )
+    drain_seconds: float = Field(
+        default=5.0, ge=0, le=300, description="How long running calls may go on after SIGTERM."
+    )
+    max_message_bytes: int = Field(
+        default=16 * 1024 * 1024, ge=64 * 1024, description="Largest gRPC message taken or sent."
+    )
+    max_concurrent_calls: int = Field(
+        default=256,
+        ge=1,
+        description="Calls served at once; one more is answered RESOURCE_EXHAUSTED.",
+    )
