@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import grpc
-from braid.common.v1 import errors_pb2
 from google.protobuf import any_pb2, duration_pb2
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
+from braid.common.v1 import errors_pb2
 from services.runtime.errors import (
     INTERNAL_MESSAGE,
     BraidError,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
-from braid.common.v1 import options_pb2
 from google.protobuf import descriptor_pool
 
+from braid.common.v1 import options_pb2
 from services.runtime.context import CallContext, enter_call
 from services.runtime.errors import BraidError, MissingScopeError, scope_name
 from services.runtime.interceptors.stage import Call, Stage

@@ -1,0 +1,127 @@
+"""A small orchestrator over a real socket: what the runtime does around a call, seen by a real client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import grpc
+import pytest
+
+from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc, search_pb2, search_pb2_grpc
+from services.runtime.channels import open_channel
+from services.runtime.context import CallContext, current_call
+from services.runtime.server import RunningServer, Service, start_server
+from services.runtime.settings import RuntimeSettings
+
+
+@dataclass
+class Seen:
+    """What the servicers saw, and what they are told to do."""
+
+    calls: list[CallContext] = field(default_factory=list)
+    act: Callable[[], Awaitable[None]] | None = None
+
+    async def note(self) -> None:
+        self.calls.append(current_call())
+        if self.act is not None:
+            await self.act()
+
+
+class Search(search_pb2_grpc.SearchServiceServicer):
+    def __init__(self, seen: Seen) -> None:
+        self._seen = seen
+
+    async def ComprehensiveSearch(
+        self, request: search_pb2.ComprehensiveSearchRequest, context: Any
+    ) -> search_pb2.ComprehensiveSearchResponse:
+        await self._seen.note()
+        return search_pb2.ComprehensiveSearchResponse(total_results=1)
+
+    async def StreamComprehensiveSearch(
+        self, request: search_pb2.StreamComprehensiveSearchRequest, context: Any
+    ) -> AsyncIterator[search_pb2.StreamComprehensiveSearchResponse]:
+        yield search_pb2.StreamComprehensiveSearchResponse()
+        await self._seen.note()
+        yield search_pb2.StreamComprehensiveSearchResponse()
+
+
+class Ingest(ingest_pb2_grpc.IngestServiceServicer):
+    def __init__(self, seen: Seen) -> None:
+        self._seen = seen
+
+    async def IngestDocument(
+        self, request_iterator: AsyncIterator[ingest_pb2.IngestDocumentRequest], context: Any
+    ) -> ingest_pb2.IngestDocumentResponse:
+        async for _ in request_iterator:
+            await self._seen.note()
+        return ingest_pb2.IngestDocumentResponse()
+
+
+def services(seen: Seen) -> list[Service]:
+    return [
+        Service(
+            "braid.agent.v1.SearchService",
+            lambda server: search_pb2_grpc.add_SearchServiceServicer_to_server(
+                Search(seen), server
+            ),
+        ),
+        Service(
+            "braid.agent.v1.IngestService",
+            lambda server: ingest_pb2_grpc.add_IngestServiceServicer_to_server(
+                Ingest(seen),  # type: ignore[abstract] # one method is enough here
+                server,
+            ),
+        ),
+    ]
+
+
+@dataclass
+class Harness:
+    """A running server, a channel to it and what its servicers saw."""
+
+    server: RunningServer
+    channel: grpc.aio.Channel
+    seen: Seen
+
+    @property
+    def search(self) -> search_pb2_grpc.SearchServiceStub:
+        return search_pb2_grpc.SearchServiceStub(self.channel)
+
+    @property
+    def ingest(self) -> ingest_pb2_grpc.IngestServiceStub:
+        return ingest_pb2_grpc.IngestServiceStub(self.channel)
+
+
+Start = Callable[..., Awaitable[Harness]]
+
+
+@pytest.fixture
+async def start() -> AsyncIterator[Start]:
+    """Starts servers with settings and probes of the test's choice, and ends them."""
+    running: list[Harness] = []
+
+    async def begin(probes: Any = None, **settings: Any) -> Harness:
+        seen = Seen()
+        server = await start_server(
+            settings=RuntimeSettings(_env_file=None, drain_seconds=0.2, **settings),
+            listen="127.0.0.1:0",
+            services=services(seen),
+            probes=probes or {},
+        )
+        harness = Harness(server, open_channel(f"127.0.0.1:{server.port}"), seen)
+        running.append(harness)
+        return harness
+
+    yield begin
+    for harness in running:
+        await harness.channel.close()
+        await asyncio.wait_for(harness.server.stop(), 5)
+
+
+@pytest.fixture
+async def harness(start: Start) -> Harness:
+    """A server on loopback without keys: callers are space `local`, user `local`."""
+    return await start()

@@ -1,0 +1,54 @@
+"""What holds for every contract, read from the generated descriptors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from google.protobuf.descriptor import FileDescriptor, MethodDescriptor
+
+from braid.agent.v1 import ingest_pb2 as agent_ingest
+from braid.agent.v1 import search_pb2 as agent_search
+from braid.graph.v1 import ingest_pb2 as graph_ingest
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import documents_pb2
+from braid.vector.v1 import search_pb2 as vector_search
+from services.runtime.channels import service_config
+from services.runtime.interceptors.authentication import required_scope
+
+FILES: list[FileDescriptor] = [
+    agent_ingest.DESCRIPTOR,
+    agent_search.DESCRIPTOR,
+    graph_ingest.DESCRIPTOR,
+    query_pb2.DESCRIPTOR,
+    documents_pb2.DESCRIPTOR,
+    vector_search.DESCRIPTOR,
+]
+
+
+def methods() -> Iterator[MethodDescriptor]:
+    for file in FILES:
+        for service in file.services_by_name.values():
+            yield from service.methods
+
+
+@pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)
+def test_every_method_declares_a_scope(method: MethodDescriptor) -> None:
+    path = f"/{method.containing_service.full_name}/{method.name}"
+    assert required_scope(path) in {"read", "write", "admin"}
+
+
+@pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)
+def test_no_request_names_a_space_or_a_user(method: MethodDescriptor) -> None:
+    names = {field.name for field in method.input_type.fields}
+    assert not names & {"space", "user", "group_id", "tenant", "user_id"}
+
+
+def test_exactly_the_unary_reads_without_side_effects_are_retried() -> None:
+    config = service_config(retry=True)
+    for method in methods():
+        named = f'{{"service": "{method.containing_service.full_name}", "method": "{method.name}"}}'
+        options = method.GetOptions()
+        read = options.idempotency_level == options.NO_SIDE_EFFECTS
+        unary = not method.client_streaming and not method.server_streaming
+        assert (named in config) == (read and unary), method.full_name

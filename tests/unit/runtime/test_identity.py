@@ -1,0 +1,159 @@
+"""Who a credential stands for."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from braid.agent.v1 import ingest_pb2, search_pb2
+from services.runtime.errors import InvalidCredentialError, InvalidFieldError
+from services.runtime.identity import Authenticator, KeyFileError, KeyRing, hash_key
+from services.runtime.status import error_from_rpc
+from services.runtime.times import utc_now
+from tests.unit.runtime.conftest import Start
+
+QUESTION = search_pb2.ComprehensiveSearchRequest(query="who owns it?")
+
+
+def write_keys(path: Path, *records: dict[str, Any]) -> Path:
+    keys = [{"id": f"k{n}", "scopes": ["read"], **record} for n, record in enumerate(records)]
+    path.write_text(json.dumps({"keys": keys}))
+    return path
+
+
+def ring(tmp_path: Path, *records: dict[str, Any]) -> KeyRing:
+    keys = KeyRing(write_keys(tmp_path / "keys.json", *records))
+    keys.reload()
+    return keys
+
+
+def bearer(key: str, **more: str) -> dict[str, str]:
+    named = {name.replace("_", "-"): value for name, value in more.items()}
+    return {"authorization": f"Bearer {key}", **named}
+
+
+def test_a_key_carries_its_space_user_and_scopes(tmp_path: Path) -> None:
+    keys = ring(tmp_path, {"hash": hash_key("s3cret"), "space": "acme", "user": "ann"})
+    identity = Authenticator(keys, allow_local=False).identify(bearer("s3cret"))
+    assert (identity.space, identity.user, identity.scopes) == ("acme", "ann", frozenset({"read"}))
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {},
+        {"authorization": "Bearer wrong"},
+        {"authorization": "Basic s3cret"},
+        {"authorization": "s3cret"},
+        {"authorization": ""},
+    ],
+)
+def test_a_missing_or_unknown_credential_is_refused(
+    tmp_path: Path, metadata: dict[str, str]
+) -> None:
+    keys = ring(tmp_path, {"hash": hash_key("s3cret"), "space": "acme"})
+    with pytest.raises(InvalidCredentialError):
+        Authenticator(keys, allow_local=False).identify(metadata)
+
+
+def test_a_wrong_key_is_refused_on_loopback_too(tmp_path: Path) -> None:
+    keys = ring(tmp_path, {"hash": hash_key("s3cret"), "space": "acme"})
+    with pytest.raises(InvalidCredentialError):
+        Authenticator(keys, allow_local=True).identify(bearer("wrong"))
+
+
+def test_an_expired_key_is_refused(tmp_path: Path) -> None:
+    past = (utc_now() - timedelta(seconds=1)).isoformat()
+    keys = ring(tmp_path, {"hash": hash_key("s3cret"), "space": "acme", "expires_at": past})
+    with pytest.raises(InvalidCredentialError):
+        Authenticator(keys, allow_local=False).identify(bearer("s3cret"))
+
+
+@pytest.mark.parametrize("name", ["braid_space", "braid_user"])
+def test_only_a_delegate_may_name_space_or_user(tmp_path: Path, name: str) -> None:
+    keys = ring(tmp_path, {"hash": hash_key("s3cret"), "space": "acme"})
+    with pytest.raises(InvalidCredentialError):
+        Authenticator(keys, allow_local=False).identify(bearer("s3cret", **{name: "other"}))
+    with pytest.raises(InvalidCredentialError):
+        Authenticator(None, allow_local=True).identify({name.replace("_", "-"): "other"})
+
+
+def test_a_delegate_names_space_and_user(tmp_path: Path) -> None:
+    keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["read", "delegate"]})
+    identity = Authenticator(keys, allow_local=False).identify(
+        bearer("d", braid_space="acme", braid_user="ann")
+    )
+    assert (identity.space, identity.user) == ("acme", "ann")
+
+
+def test_a_delegate_of_one_space_stays_in_it(tmp_path: Path) -> None:
+    keys = ring(tmp_path, {"hash": hash_key("d"), "space": "acme", "scopes": ["delegate"]})
+    with pytest.raises(InvalidCredentialError):
+        Authenticator(keys, allow_local=False).identify(bearer("d", braid_space="other"))
+
+
+@pytest.mark.parametrize("space", ["a b", "a/b", "ü", "x" * 65, "acme\n"])
+def test_a_space_that_is_no_space_id_is_refused(tmp_path: Path, space: str) -> None:
+    keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["delegate"]})
+    with pytest.raises(InvalidFieldError):
+        Authenticator(keys, allow_local=False).identify(bearer("d", braid_space=space))
+
+
+def test_keys_rotate_without_a_restart(tmp_path: Path) -> None:
+    now = [0.0]
+    path = write_keys(tmp_path / "keys.json", {"hash": hash_key("old"), "space": "acme"})
+    keys = KeyRing(path, clock=lambda: now[0])
+    assert keys.find("old") is not None
+    write_keys(path, {"hash": hash_key("new-and-longer"), "space": "acme"})
+    now[0] = 1.5
+    assert keys.find("old") is None
+    assert keys.find("new-and-longer") is not None
+
+
+def test_a_broken_key_file_leaves_the_known_keys_in_force(tmp_path: Path) -> None:
+    now = [0.0]
+    path = write_keys(tmp_path / "keys.json", {"hash": hash_key("old"), "space": "acme"})
+    keys = KeyRing(path, clock=lambda: now[0])
+    assert keys.find("old") is not None
+    path.write_text("{")
+    now[0] = 1.5
+    assert keys.find("old") is not None
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"keys": [{"id": "a"}]}', '{"keys": [{"key": "s3"}]}'])
+def test_a_malformed_key_file_is_refused_without_its_content(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "keys.json"
+    path.write_text(text)
+    with pytest.raises(KeyFileError) as failure:
+        KeyRing(path).reload()
+    assert "s3" not in str(failure.value)
+
+
+async def test_a_method_needs_the_scope_that_its_contract_declares(
+    start: Start, tmp_path: Path
+) -> None:
+    path = write_keys(tmp_path / "keys.json", {"hash": hash_key("reader"), "space": "acme"})
+    harness = await start(api_keys_file=path)
+    metadata = (("authorization", "Bearer reader"),)
+    await harness.search.ComprehensiveSearch(QUESTION, timeout=5, metadata=metadata)
+    with pytest.raises(grpc.aio.AioRpcError) as failure:
+        await harness.ingest.IngestDocument(
+            iter([ingest_pb2.IngestDocumentRequest(data=b"x")]), timeout=5, metadata=metadata
+        )
+    assert failure.value.code() is grpc.StatusCode.PERMISSION_DENIED
+    assert error_from_rpc(failure.value).metadata["scope"] == "write"
+    assert [call.space for call in harness.seen.calls] == ["acme"]
+
+
+async def test_an_unknown_key_is_unauthenticated(start: Start, tmp_path: Path) -> None:
+    path = write_keys(tmp_path / "keys.json", {"hash": hash_key("reader"), "space": "acme"})
+    harness = await start(api_keys_file=path)
+    metadata = (("authorization", "Bearer guess"),)
+    with pytest.raises(grpc.aio.AioRpcError) as failure:
+        await harness.search.ComprehensiveSearch(QUESTION, timeout=5, metadata=metadata)
+    assert failure.value.code() is grpc.StatusCode.UNAUTHENTICATED

@@ -1,0 +1,237 @@
+"""What happens around every call, whatever its shape."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+import pytest
+
+from braid.agent.v1 import ingest_pb2, search_pb2
+from services.runtime.context import remaining
+from services.runtime.errors import INTERNAL_MESSAGE, FieldError, NotFoundError, OverloadedError
+from services.runtime.identity import Authenticator
+from services.runtime.interceptors import build_pipeline
+from services.runtime.status import error_from_rpc, reason_name
+from tests.unit.runtime.conftest import Harness
+
+QUESTION = search_pb2.ComprehensiveSearchRequest(query="who owns it?")
+
+
+async def refused(call: Any) -> tuple[grpc.aio.AioRpcError, Any]:
+    with pytest.raises(grpc.aio.AioRpcError) as failure:
+        await call
+    return failure.value, error_from_rpc(failure.value)
+
+
+async def parts(*messages: ingest_pb2.IngestDocumentRequest) -> AsyncIterator[Any]:
+    for message in messages:
+        yield message
+
+
+def test_the_stages_run_in_the_documented_order() -> None:
+    pipeline = build_pipeline(Authenticator(None, allow_local=True))
+    assert [stage.name for stage in pipeline.stages] == [
+        "request_id",
+        "log",
+        "metrics",
+        "auth",
+        "validation",
+        "errors",
+    ]
+
+
+async def test_a_call_runs_in_the_local_space_with_a_new_request_id(harness: Harness) -> None:
+    await harness.search.ComprehensiveSearch(QUESTION, timeout=5)
+    [call] = harness.seen.calls
+    assert (call.space, call.user) == ("local", "local")
+    assert len(call.request_id) == 32
+
+
+async def test_a_caller_may_choose_the_request_id(harness: Harness) -> None:
+    metadata = (("x-request-id", "order-17.a_b"),)
+    await harness.search.ComprehensiveSearch(QUESTION, timeout=5, metadata=metadata)
+    assert harness.seen.calls[0].request_id == "order-17.a_b"
+
+
+@pytest.mark.parametrize("forged", ["two words", "a" * 129, "line{}"])
+async def test_a_request_id_that_could_forge_a_log_line_is_replaced(
+    harness: Harness, forged: str
+) -> None:
+    metadata = (("x-request-id", forged),)
+    await harness.search.ComprehensiveSearch(QUESTION, timeout=5, metadata=metadata)
+    assert harness.seen.calls[0].request_id != forged
+
+
+async def test_wrong_fields_are_named_and_the_handler_is_not_called(harness: Harness) -> None:
+    wrong = search_pb2.ComprehensiveSearchRequest(query=" ", limit=51, text_weight=1.1)
+    raw, error = await refused(harness.search.ComprehensiveSearch(wrong, timeout=5))
+    assert raw.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert {field.field for field in error.fields} == {"query", "limit", "text_weight"}
+    assert harness.seen.calls == []
+
+
+@pytest.mark.parametrize("limit", [0, 51, -1])
+async def test_a_limit_outside_1_to_50_is_refused(harness: Harness, limit: int) -> None:
+    wrong = search_pb2.ComprehensiveSearchRequest(query="q", limit=limit)
+    _, error = await refused(harness.search.ComprehensiveSearch(wrong, timeout=5))
+    assert [field.field for field in error.fields] == ["limit"]
+
+
+async def test_nul_bytes_are_refused_without_being_repeated(harness: Harness) -> None:
+    wrong = search_pb2.ComprehensiveSearchRequest(query="a\0b")
+    _, error = await refused(harness.search.ComprehensiveSearch(wrong, timeout=5))
+    assert "\0" not in error.message
+
+
+async def test_a_rule_over_the_whole_message_names_the_request(harness: Harness) -> None:
+    wrong = search_pb2.ComprehensiveSearchRequest(query="q", use_vector=False, use_graph=False)
+    _, error = await refused(harness.search.ComprehensiveSearch(wrong, timeout=5))
+    assert error.fields == (FieldError("request", "use_vector and use_graph cannot both be false"),)
+
+
+async def test_each_message_of_a_client_stream_is_checked(harness: Harness) -> None:
+    good = ingest_pb2.IngestDocumentRequest(data=b"x")
+    empty = ingest_pb2.IngestDocumentRequest()
+    raw, _ = await refused(harness.ingest.IngestDocument(parts(good, empty), timeout=5))
+    assert raw.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert len(harness.seen.calls) == 1
+
+
+async def test_an_expected_error_keeps_its_code_reason_and_details(harness: Harness) -> None:
+    async def act() -> None:
+        raise OverloadedError(retry_after=0.5)
+
+    harness.seen.act = act
+    raw, error = await refused(harness.search.ComprehensiveSearch(QUESTION, timeout=5))
+    assert raw.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert reason_name(error) == "OVERLOADED"
+    assert error.retry_after == 0.5
+
+
+async def test_a_defect_is_told_as_a_fixed_sentence_with_the_request_id(harness: Harness) -> None:
+    async def act() -> None:
+        raise ValueError("password=hunter2")
+
+    harness.seen.act = act
+    metadata = (("x-request-id", "find-me"),)
+    call = harness.search.ComprehensiveSearch(QUESTION, timeout=5, metadata=metadata)
+    raw, error = await refused(call)
+    assert raw.code() is grpc.StatusCode.INTERNAL
+    assert raw.details() == INTERNAL_MESSAGE
+    assert error.metadata["request_id"] == "find-me"
+
+
+async def test_a_stream_that_fails_half_way_ends_with_the_typed_error(harness: Harness) -> None:
+    async def act() -> None:
+        raise NotFoundError("document")
+
+    harness.seen.act = act
+    request = search_pb2.StreamComprehensiveSearchRequest(search=QUESTION)
+    received = []
+    with pytest.raises(grpc.aio.AioRpcError) as failure:
+        async for message in harness.search.StreamComprehensiveSearch(request, timeout=5):
+            received.append(message)
+    assert len(received) == 1
+    assert failure.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_the_callers_deadline_bounds_the_handler(harness: Harness) -> None:
+    left: list[float] = []
+
+    async def act() -> None:
+        left.append(remaining(30))
+
+    harness.seen.act = act
+    await harness.search.ComprehensiveSearch(QUESTION, timeout=5)
+    assert 4 < left[0] <= 5
+
+
+async def test_without_a_deadline_the_limit_is_the_services_own(harness: Harness) -> None:
+    left: list[float] = []
+
+    async def act() -> None:
+        left.append(remaining(30))
+
+    harness.seen.act = act
+    await harness.search.ComprehensiveSearch(QUESTION)
+    assert left == [30]
+
+
+async def test_a_limit_of_the_service_that_passes_is_a_deadline_error(harness: Harness) -> None:
+    async def act() -> None:
+        async with asyncio.timeout(0):
+            await asyncio.Event().wait()
+
+    harness.seen.act = act
+    raw, _ = await refused(harness.search.ComprehensiveSearch(QUESTION, timeout=5))
+    assert raw.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+async def test_a_caller_that_cancels_stops_the_handler(harness: Harness) -> None:
+    started, stopped = asyncio.Event(), asyncio.Event()
+
+    async def act() -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    harness.seen.act = act
+    call = harness.search.ComprehensiveSearch(QUESTION, timeout=5)
+    task = asyncio.ensure_future(call)
+    await asyncio.wait_for(started.wait(), 5)
+    call.cancel()
+    await asyncio.wait_for(stopped.wait(), 5)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_two_way_stream_passes_the_same_stages() -> None:
+    pipeline = build_pipeline(Authenticator(None, allow_local=True))
+    server = grpc.aio.server(interceptors=[pipeline])
+    method = "IngestFacts"
+
+    async def echo(requests: AsyncIterator[Any], context: Any) -> AsyncIterator[Any]:
+        async for message in requests:
+            yield message
+
+    handler = grpc.stream_stream_rpc_method_handler(
+        echo,
+        request_deserializer=ingest_pb2.IngestDocumentRequest.FromString,
+        response_serializer=ingest_pb2.IngestDocumentRequest.SerializeToString,
+    )
+    generic = grpc.method_handlers_generic_handler(
+        "braid.agent.v1.IngestService", {method: handler}
+    )
+    server.add_generic_rpc_handlers((generic,))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        duplex: Any = channel.stream_stream(
+            f"/braid.agent.v1.IngestService/{method}",
+            request_serializer=ingest_pb2.IngestDocumentRequest.SerializeToString,
+            response_deserializer=ingest_pb2.IngestDocumentRequest.FromString,
+        )(
+            parts(
+                ingest_pb2.IngestDocumentRequest(data=b"good"), ingest_pb2.IngestDocumentRequest()
+            ),
+            timeout=5,
+        )
+        received = []
+        with pytest.raises(grpc.aio.AioRpcError) as failure:
+            async for message in duplex:
+                received.append(message.data)
+    await server.stop(None)
+    assert received == [b"good"]
+    assert failure.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_an_unknown_method_is_unimplemented(harness: Harness) -> None:
+    call: Any = harness.channel.unary_unary("/braid.agent.v1.SearchService/Nothing")
+    with pytest.raises(grpc.aio.AioRpcError) as failure:
+        await call(b"", timeout=5)
+    assert failure.value.code() is grpc.StatusCode.UNIMPLEMENTED
