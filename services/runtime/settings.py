@@ -12,7 +12,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 class RuntimeSettings(BaseSettings):
     """`BRAID_*` settings of the server bootstrap; each service adds its own beside them."""
 
-    model_config = SettingsConfigDict(env_prefix="BRAID_", env_file=".env", extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="BRAID_", env_file=".env", env_ignore_empty=True, extra="ignore"
+    )
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
