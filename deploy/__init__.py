@@ -1,0 +1,1 @@
+"""How Braid is run: the local stack, images and manifests."""

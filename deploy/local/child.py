@@ -1,0 +1,174 @@
+"""One process of the stack: started with its log, found again by its pid file, stopped in time."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from deploy.local.credentials import write_private
+from deploy.local.errors import NotRunningError, StartError
+
+_LAUNCHER = Path(__file__).with_name("launch.py")
+_LOG_LIMIT = 10 * 2**20
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to run: `stop_signal` asks for a clean end, `grace` is how long that may take (s)."""
+
+    name: str
+    program: Sequence[str]
+    environment: Mapping[str, str]
+    run: Path
+    log: Path
+    folder: Path | None = None
+    stop_signal: signal.Signals = signal.SIGTERM
+    grace: float = 10.0
+    user: str = ""
+    pid_file: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pid_file", self.run / f"{self.name}.pid")
+
+
+class Child:
+    """A started process. It ends with this one, whichever way this one ends."""
+
+    def __init__(self, command: Command, process: asyncio.subprocess.Process) -> None:
+        self.command = command
+        self._process = process
+
+    @classmethod
+    async def start(cls, command: Command) -> "Child":
+        """Start the program in its own session, so that a terminal's Ctrl-C reaches only us."""
+        _rotate(command.log)
+        with open(os.open(command.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as log:  # noqa: ASYNC230, PTH123
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-S", str(_LAUNCHER)),
+                *(str(os.getpid()), str(int(command.stop_signal)), command.user),
+                *command.program,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=command.folder,
+                env=dict(command.environment),
+                start_new_session=True,
+            )
+        _remember(command.pid_file, process.pid)
+        return cls(command, process)
+
+    @property
+    def pid(self) -> int:
+        """The process id; it stays the same from launch to end."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether the process has not ended yet."""
+        return self._process.returncode is None
+
+    async def wait(self) -> int:
+        """Wait until the process has ended and return its exit code (minus the signal's number)."""
+        return await self._process.wait()
+
+    async def stop(self) -> None:
+        """Ask for a clean end; after the command's grace, kill. Returns when the process is gone."""
+        self._send(self.command.stop_signal)
+        try:
+            async with asyncio.timeout(self.command.grace):
+                await self._process.wait()
+        except TimeoutError:
+            await self.kill()
+        self.command.pid_file.unlink(missing_ok=True)
+
+    async def kill(self) -> None:
+        """End the process without its consent, as a crash would."""
+        self._send(signal.SIGKILL)
+        await self._process.wait()
+
+    def _send(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(number)
+
+
+def running(child: Child | None, name: str) -> Child:
+    """The child, when it runs.
+
+    Raises:
+        NotRunningError: it was not started, or has ended.
+    """
+    if child is None or not child.running:
+        raise NotRunningError(f"{name} is not running")
+    return child
+
+
+async def until_ready(child: Child, ready: Coroutine[Any, Any, None], seconds: float) -> None:
+    """Wait for a probe that returns once the process is ready.
+
+    Raises:
+        StartError: the process ended first, or the seconds were over.
+    """
+    probing, ended = asyncio.create_task(ready), asyncio.create_task(child.wait())
+    try:
+        done, _ = await asyncio.wait(
+            (probing, ended), timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+        )
+        if probing in done:
+            return probing.result()
+        ending = f"it ended with code {ended.result()}" if ended in done else ""
+        reason = ending or f"it was not ready in {seconds:.0f} s"
+        raise StartError(child.command.name, reason, child.command.log)
+    finally:
+        probing.cancel()
+        ended.cancel()
+        await asyncio.gather(probing, ended, return_exceptions=True)
+
+
+async def end_leftover(command: Command) -> None:
+    """Stop what an earlier, killed supervisor left running under this command's pid file."""
+    process = _remembered(command.pid_file)
+    if process is None:
+        return
+    await asyncio.to_thread(end_process, process, command.stop_signal, command.grace)
+    command.pid_file.unlink(missing_ok=True)
+
+
+def end_process(process: psutil.Process, number: signal.Signals, grace: float) -> None:
+    """Signal a process, wait up to `grace` seconds, then kill it. Blocks."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process.send_signal(number)
+        try:
+            process.wait(grace)
+        except psutil.TimeoutExpired:
+            process.kill()
+            process.wait(grace)
+
+
+def _remember(path: Path, pid: int) -> None:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        created = psutil.Process(pid).create_time()
+        write_private(path, json.dumps({"pid": pid, "created": created}))
+
+
+def _remembered(path: Path) -> psutil.Process | None:
+    """The process that a pid file names, unless its id has gone to another one since."""
+    try:
+        entry = json.loads(path.read_text())
+        process = psutil.Process(entry["pid"])
+    except (FileNotFoundError, psutil.NoSuchProcess):
+        return None
+    same = abs(process.create_time() - float(entry["created"])) < 1.0
+    return process if same and process.status() != psutil.STATUS_ZOMBIE else None
+
+
+def _rotate(log: Path) -> None:
+    if log.exists() and log.stat().st_size > _LOG_LIMIT:
+        log.replace(log.with_name(f"{log.name}.1"))

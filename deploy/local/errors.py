@@ -1,0 +1,54 @@
+"""What can go wrong while the local stack starts; each message says what to do next."""
+
+from pathlib import Path
+
+
+class LocalStackError(Exception):
+    """The local stack cannot do what was asked."""
+
+
+class DataFolderInUseError(LocalStackError):
+    """Another stack holds the data folder."""
+
+    def __init__(self, data: Path, holder: str) -> None:
+        super().__init__(
+            f"{data} is in use by another Braid stack (process {holder or 'unknown'}): "
+            "stop it first, or choose another data folder"
+        )
+
+
+class JarRefusedError(LocalStackError):
+    """A jar is not the one that the lock names."""
+
+    def __init__(self, coordinate: str, expected: str, found: str) -> None:
+        super().__init__(
+            f"{coordinate} was refused: its SHA-256 is {found}, the lock says {expected}"
+        )
+
+
+class JarUnavailableError(LocalStackError):
+    """A jar could not be fetched after several attempts."""
+
+    def __init__(self, coordinate: str, reason: str) -> None:
+        super().__init__(
+            f"{coordinate} could not be fetched ({reason}): check the network and try again; "
+            "what has arrived is kept"
+        )
+
+
+class StartError(LocalStackError):
+    """A process ended, or did not become ready in time, while it was being started."""
+
+    def __init__(self, name: str, reason: str, log: Path) -> None:
+        super().__init__(f"{name} did not start: {reason}; its log is {log}\n{_tail(log)}".rstrip())
+        self.name = name
+
+
+class NotRunningError(LocalStackError):
+    """The named process is not running."""
+
+
+def _tail(log: Path, lines: int = 15) -> str:
+    if not log.exists():
+        return ""
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])

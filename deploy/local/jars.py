@@ -1,0 +1,197 @@
+"""Neo4j's jars: named by a lock of coordinates and SHA-256, fetched once into a shared cache.
+
+The lock holds no addresses: the Maven layer of `jgo` knows where its repository is.
+"""
+
+import asyncio
+import hashlib
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from deploy.local.errors import JarRefusedError, JarUnavailableError, LocalStackError
+from deploy.local.progress import StartProgress
+
+LOCK = Path(__file__).with_name("neo4j.lock")
+PARALLEL = 12
+ATTEMPTS = 4
+
+
+@dataclass(frozen=True)
+class Jar:
+    """One locked file: Maven coordinate, SHA-256 (hex) and size in bytes."""
+
+    coordinate: str
+    sha256: str
+    size: int
+
+    @property
+    def filename(self) -> str:
+        """The file's name in the cache; the lock keeps these unique."""
+        _, artifact, version, *classifier = self.coordinate.split(":")
+        return "-".join([artifact, version, *classifier]) + ".jar"
+
+
+# Yields the bytes of a jar; raises OSError when they cannot be had now.
+Fetch = Callable[[Jar], Iterator[bytes]]
+
+
+def default_cache(environment: Mapping[str, str]) -> Path:
+    """The cache that all of a user's stacks share: `$XDG_CACHE_HOME/braid`, or `~/.cache/braid`."""
+    base = environment.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "braid"
+
+
+def read_lock(path: Path = LOCK) -> tuple[Jar, ...]:
+    """Read `coordinate sha256 size` lines; lines starting with `#` are comments."""
+    lines = (line.split() for line in path.read_text().splitlines() if line[:1] not in ("", "#"))
+    jars = tuple(Jar(coordinate, sha256, int(size)) for coordinate, sha256, size in lines)
+    if len({jar.filename for jar in jars}) != len(jars):
+        raise LocalStackError(f"{path} names two jars that would share a file")
+    return jars
+
+
+def lock_digest(jars: Sequence[Jar]) -> str:
+    """A short name of exactly these jars."""
+    return hashlib.sha256("".join(jar.sha256 for jar in jars).encode()).hexdigest()[:16]
+
+
+def from_repository(jar: Jar) -> Iterator[bytes]:
+    """Stream a jar from jgo's default Maven repository."""
+    from jgo.maven import MavenContext  # noqa: PLC0415 (only needed when something is missing)
+    from jgo.util import http  # noqa: PLC0415
+
+    context = MavenContext()
+    group, name, version, *classifier = jar.coordinate.split(":")
+    artifact = context.project(group, name).at_version(version).artifact(*classifier)
+    repository = next(iter(context.remote_repos.values()))
+    path = (artifact.component.path_prefix / artifact.filename).as_posix()
+    with http.get(f"{repository}/{path}", stream=True, timeout=60) as response:
+        response.raise_for_status()
+        yield from response.iter_content(chunk_size=1 << 16)
+
+
+class JarCache:
+    """A folder of verified jars; several stacks may share it and fill it at the same time."""
+
+    def __init__(
+        self,
+        folder: Path,
+        jars: Sequence[Jar],
+        *,
+        fetch: Fetch = from_repository,
+        retry_delay: float = 1.0,
+    ) -> None:
+        self.folder = folder
+        self.jars = tuple(jars)
+        self._fetch = fetch
+        self._retry_delay = retry_delay
+
+    def paths(self) -> list[Path]:
+        """The class path, in the lock's order."""
+        return [self.folder / jar.filename for jar in self.jars]
+
+    async def ensure(self, progress: StartProgress) -> list[Path]:
+        """Verify what is there, fetch what is missing, and return the class path.
+
+        Raises:
+            JarRefusedError: a file's SHA-256 is not the locked one; nothing of it is kept.
+            JarUnavailableError: a file could not be fetched.
+        """
+        return await asyncio.to_thread(self._ensure, progress)
+
+    def _ensure(self, progress: StartProgress) -> list[Path]:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with ThreadPoolExecutor(PARALLEL) as pool:
+            present = list(pool.map(self._is_present, self.jars))
+            missing = [jar for jar, there in zip(self.jars, present, strict=True) if not there]
+            if missing:
+                _Download(self, missing, self._fetch, self._retry_delay, progress).run(pool)
+        return self.paths()
+
+    def _is_present(self, jar: Jar) -> bool:
+        path = self.folder / jar.filename
+        if not path.exists():
+            return False
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != jar.sha256:
+            raise JarRefusedError(f"{path} ({jar.coordinate})", jar.sha256, found)
+        return True
+
+
+class _Download:
+    """One run of fetching, over the threads of a pool; the first failure ends the others."""
+
+    def __init__(
+        self,
+        cache: JarCache,
+        jars: Sequence[Jar],
+        fetch: Fetch,
+        retry_delay: float,
+        progress: StartProgress,
+    ) -> None:
+        self._cache = cache
+        self._jars = jars
+        self._fetch = fetch
+        self._retry_delay = retry_delay
+        self._progress = progress
+        self._total = sum(jar.size for jar in jars)
+        self._done = 0
+        self._lock = threading.Lock()
+        self._failed = threading.Event()
+
+    def run(self, pool: ThreadPoolExecutor) -> None:
+        """Fetch all jars, the largest first so that none of them is waited for alone at the end."""
+        largest_first = sorted(self._jars, key=lambda jar: -jar.size)
+        for result in [pool.submit(self._get, jar) for jar in largest_first]:
+            result.result()
+
+    def _get(self, jar: Jar) -> None:
+        if self._failed.is_set():
+            return
+        try:
+            self._get_with_retries(jar)
+        except BaseException:
+            self._failed.set()
+            raise
+
+    def _get_with_retries(self, jar: Jar) -> None:
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return self._store(jar)
+            except OSError as error:  # what requests raises is an OSError as well
+                if attempt == ATTEMPTS:
+                    raise JarUnavailableError(jar.coordinate, type(error).__name__) from error
+                if self._failed.wait(self._retry_delay * 2 ** (attempt - 1)):
+                    return None
+        return None
+
+    def _store(self, jar: Jar) -> None:
+        """Write beside the target and rename only what has the locked hash."""
+        digest = hashlib.sha256()
+        with tempfile.TemporaryDirectory(dir=self._cache.folder, prefix=".part-") as folder:
+            part = Path(folder) / jar.filename
+            with part.open("wb") as file:
+                for block in self._fetch(jar):
+                    digest.update(block)
+                    file.write(block)
+                    if self._failed.is_set():
+                        return
+            if digest.hexdigest() != jar.sha256:
+                raise JarRefusedError(jar.coordinate, jar.sha256, digest.hexdigest())
+            part.replace(self._cache.folder / jar.filename)
+        self._tell(jar.size)
+
+    def _tell(self, size: int) -> None:
+        with self._lock:
+            self._done += size
+            self._progress.amount("Neo4j (once)", self._done, self._total)
+
+
+def neo4j_jars(cache: Path) -> JarCache:
+    """The cache of the committed lock's jars under a user's cache folder."""
+    return JarCache(cache / "jars", read_lock())

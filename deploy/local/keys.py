@@ -1,0 +1,43 @@
+"""API keys for the stack's own processes: one each, hashed in the file that services read."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from deploy.local.credentials import load_or_create, write_private
+
+_PREFIX = "local-"
+
+
+class ProcessKeys:
+    """The keys under a data folder: `keys.credentials.json` as they are, `api_keys.json` hashed."""
+
+    def __init__(self, data: Path) -> None:
+        self.file = data / "api_keys.json"
+        self._secrets = data / "keys.credentials.json"
+
+    def issue(self, scopes: Mapping[str, Sequence[str]]) -> dict[str, str]:
+        """Return a key for each process; entries that others have added to the file stay."""
+        keys = load_or_create(self._secrets, scopes)
+        own = [_entry(name, keys[name], scopes[name]) for name in scopes]
+        write_private(self.file, json.dumps({"keys": [*self._foreign(), *own]}, indent=1))
+        return {name: keys[name] for name in scopes}
+
+    def _foreign(self) -> list[dict[str, Any]]:
+        if not self.file.exists():
+            return []
+        entries: list[dict[str, Any]] = json.loads(self.file.read_text())["keys"]
+        return [entry for entry in entries if not entry["id"].startswith(_PREFIX)]
+
+
+def _entry(name: str, key: str, scopes: Sequence[str]) -> dict[str, Any]:
+    return {
+        "id": _PREFIX + name.replace("_", "-"),
+        "hash": f"sha256:{hashlib.sha256(key.encode()).hexdigest()}",
+        "space": None,
+        "user": None,
+        "scopes": list(scopes),
+        "expires_at": None,
+    }

@@ -1,0 +1,178 @@
+"""Real Neo4j Community on a Java runtime from a wheel: Bolt on loopback, a generated password."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+
+from deploy.local.child import Child, Command, end_leftover, running, until_ready
+from deploy.local.credentials import load_or_create
+from deploy.local.errors import LocalStackError
+from deploy.local.java import Java
+from deploy.local.ports import LOOPBACK, free_ports, is_free
+from deploy.local.progress import Silent, StartProgress
+
+USER = "neo4j"  # also the name of the only database
+_POLL = 0.05
+_START = 180.0  # seconds; recovery after a crash may rebuild indexes
+_FOLDERS = ("conf", "data", "logs", "run", "import", "plugins")
+
+SETTINGS: Mapping[str, str] = {
+    "server.http.enabled": "false",
+    "server.https.enabled": "false",
+    "dbms.usage_report.enabled": "false",
+    "server.memory.heap.max_size": "512m",
+    "server.memory.pagecache.size": "256m",
+    # Two thread pools wait this long each after everything is on disk; by default five seconds.
+    "internal.server.bolt.thread_pool_shutdown_wait_time": "200ms",
+    # People's texts are in queries: none of them goes to a log.
+    "db.logs.query.enabled": "OFF",
+}
+
+
+class Neo4j:
+    """One Neo4j server under a folder.
+
+    Args:
+        data: the stack's folder; everything of the server is under `data/neo4j`.
+        java: the runtime and the jars.
+        settings: changes to the server's settings, by name.
+    """
+
+    name = "neo4j"
+
+    def __init__(
+        self, data: Path, java: Java, *, settings: Mapping[str, str] | None = None
+    ) -> None:
+        self._home = data / "neo4j"
+        self._secrets = data / "neo4j.credentials.json"
+        self._log = data / "logs" / "neo4j.log"
+        self._run = data / "run"
+        self._java = java
+        self._settings = {**SETTINGS, **(settings or {})}
+        self._port = 0
+        self._password = ""
+        self._child: Child | None = None
+
+    def prepare(self) -> None:
+        """Generate the password and choose the port: the one used before, unless it is taken."""
+        for folder in _FOLDERS:
+            (self._home / folder).mkdir(parents=True, exist_ok=True)
+        self._password = load_or_create(self._secrets, [USER])[USER]
+        self._port = self._port or self._choose_port()
+
+    @property
+    def uri(self) -> str:
+        """Where Bolt listens; known once prepared."""
+        return f"bolt://{LOOPBACK}:{self._port}"
+
+    @property
+    def password(self) -> str:
+        """The password of the user `neo4j`; known once prepared."""
+        return self._password
+
+    @property
+    def pid(self) -> int | None:
+        """The Java process's id while it runs."""
+        return self._child.pid if self._child and self._child.running else None
+
+    async def start(self, progress: StartProgress | None = None) -> None:
+        """Fetch what is missing and start; returns when the database answers queries.
+
+        Raises:
+            JarRefusedError, JarUnavailableError: the jars are not there.
+            StartError: the server ended or was not ready in time.
+        """
+        await self._java.jars.ensure(progress or Silent())
+        self.prepare()
+        await end_leftover(self._command([]))
+        self._configure()
+        await self._set_first_password()
+        await self.run(self._java.server(*self._arguments()))
+
+    async def record(self, output: Path) -> None:
+        """Like `start`, but the server writes a class archive when it is stopped."""
+        self.prepare()
+        self._configure()
+        await self._set_first_password()
+        await self.run(self._java.recording(output, *self._arguments()))
+
+    async def run(self, program: list[str]) -> None:
+        """Run the server and wait until it answers."""
+        self._child = await Child.start(self._command(program))
+        await until_ready(self._child, self._ready(), _START)
+
+    async def stop(self) -> None:
+        """Write a checkpoint and stop."""
+        if self._child is not None:
+            await self._child.stop()
+
+    async def kill(self) -> None:
+        """`kill -9` of the server."""
+        await running(self._child, self.name).kill()
+
+    async def wait(self) -> int:
+        """Wait for the server's end and return its exit code."""
+        return await self._child.wait() if self._child else 0
+
+    def _choose_port(self) -> int:
+        kept = self._home / "port"
+        port = int(kept.read_text()) if kept.exists() else 0
+        if not port or not is_free(port):
+            (port,) = free_ports(1)
+            kept.write_text(str(port))
+        return port
+
+    def _arguments(self) -> tuple[str, str]:
+        return (f"--home-dir={self._home}", f"--config-dir={self._home / 'conf'}")
+
+    def _environment(self) -> dict[str, str]:
+        home = str(self._home)
+        return {"PATH": os.defpath, "NEO4J_HOME": home, "NEO4J_CONF": f"{home}/conf"}
+
+    def _command(self, program: list[str]) -> Command:
+        return Command(
+            name=self.name,
+            program=program,
+            environment=self._environment(),
+            run=self._run,
+            log=self._log,
+            folder=self._home,
+            stop_signal=signal.SIGTERM,
+            grace=120.0,  # a checkpoint of much new data, or an archive being written
+        )
+
+    def _configure(self) -> None:
+        settings = {**self._settings, "server.bolt.listen_address": f"{LOOPBACK}:{self._port}"}
+        text = "".join(f"{name}={value}\n" for name, value in settings.items())
+        (self._home / "conf" / "neo4j.conf").write_text(text)
+
+    async def _set_first_password(self) -> None:
+        """Set the password before the first start; no start ever has the well-known one."""
+        if (self._home / "data" / "dbms").exists():
+            return
+        process = await asyncio.create_subprocess_exec(
+            *self._java.admin("dbms", "set-initial-password", self._password),
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            env=self._environment(),
+        )
+        _, errors = await process.communicate()
+        if process.returncode:
+            raise LocalStackError(f"Neo4j's password was not set:\n{errors.decode()[-2000:]}")
+
+    async def _ready(self) -> None:
+        from neo4j import AsyncGraphDatabase  # noqa: PLC0415 (heavy)
+        from neo4j.exceptions import DriverError, Neo4jError  # noqa: PLC0415
+
+        while is_free(self._port):
+            await asyncio.sleep(_POLL)
+        async with AsyncGraphDatabase.driver(self.uri, auth=(USER, self._password)) as driver:
+            while True:
+                with contextlib.suppress(DriverError, Neo4jError):
+                    async with driver.session(database=USER) as session:
+                        await session.run("RETURN 1")
+                        return
+                await asyncio.sleep(_POLL)

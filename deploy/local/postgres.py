@@ -1,0 +1,140 @@
+"""Real PostgreSQL with pgvector from a wheel: a unix socket, passwords, unprivileged roles."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+import asyncpg
+import psutil
+
+from deploy.local.child import Child, Command, end_leftover, end_process, running, until_ready
+from deploy.local.cluster import Cluster
+from deploy.local.credentials import load_or_create
+from deploy.local.provision import AGENT, ROLES, SUPERUSER, VECTOR, provision
+
+_POLL = 0.02
+_START = 120.0  # seconds; recovery after a crash reads the log since the last checkpoint
+_LEFTOVERS = 30.0
+_OWNER_OF = {role: database.name for database in (VECTOR, AGENT) for role in database.roles}
+
+
+class Postgres:
+    """One PostgreSQL server under a folder.
+
+    Args:
+        data: the stack's folder; everything of the server is under `data/postgres`.
+        settings: changes to the server's settings, by name.
+    """
+
+    name = "postgres"
+
+    def __init__(self, data: Path, *, settings: Mapping[str, str] | None = None) -> None:
+        self._cluster = Cluster(data / "postgres", settings)
+        self._secrets = data / "postgres.credentials.json"
+        self._log = data / "logs" / "postgres.log"
+        self._run = data / "run"
+        self._passwords: dict[str, str] = {}
+        self._child: Child | None = None
+
+    def prepare(self) -> None:
+        """Generate the passwords, so that DSNs are known before the server runs."""
+        self._passwords = load_or_create(self._secrets, (SUPERUSER, *ROLES))
+
+    def dsn(self, role: str, database: str | None = None) -> str:
+        """Where a role connects, as asyncpg and libpq read it; its own database by default."""
+        name = database or _OWNER_OF.get(role, SUPERUSER)
+        sockets = quote(str(self._cluster.sockets), safe="/")
+        return f"postgresql://{role}:{self._passwords[role]}@/{name}?host={sockets}"
+
+    @property
+    def admin_dsn(self) -> str:
+        """The superuser's DSN: for provisioning and for making databases of tests, nothing else."""
+        return self.dsn(SUPERUSER)
+
+    @property
+    def pid(self) -> int | None:
+        """The postmaster's process id while it runs."""
+        return self._child.pid if self._child and self._child.running else None
+
+    async def start(self) -> None:
+        """Start and provision; returns when every role can connect.
+
+        Raises:
+            StartError: the server ended or was not ready in time.
+        """
+        self.prepare()
+        await self._cluster.prepare(SUPERUSER, self._passwords[SUPERUSER])
+        command = self._command()
+        await end_leftover(command)
+        await asyncio.to_thread(_end_orphans, self._cluster.data)
+        self._child = await Child.start(command)
+        await until_ready(self._child, self._ready(), _START)
+        await provision(self.admin_dsn, self._passwords)
+
+    async def stop(self) -> None:
+        """End sessions, write a checkpoint, stop."""
+        if self._child is not None:
+            await self._child.stop()
+
+    async def kill(self) -> None:
+        """`kill -9` of the postmaster; its children notice and end by themselves."""
+        await running(self._child, self.name).kill()
+
+    async def wait(self) -> int:
+        """Wait for the postmaster's end and return its exit code."""
+        return await self._child.wait() if self._child else 0
+
+    def _command(self) -> Command:
+        return Command(
+            name=self.name,
+            program=(str(self._cluster.binaries / "postgres"), "-D", str(self._cluster.data)),
+            environment={"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"},
+            run=self._run,
+            log=self._log,
+            folder=self._cluster.data,
+            stop_signal=signal.SIGINT,  # PostgreSQL's fast shutdown
+            grace=30.0,
+            user=self._cluster.user,
+        )
+
+    async def _ready(self) -> None:
+        while not await self._answers():
+            await asyncio.sleep(_POLL)
+
+    async def _answers(self) -> bool:
+        try:
+            connection = await asyncpg.connect(self.admin_dsn, timeout=5)
+        except (OSError, asyncpg.CannotConnectNowError, asyncpg.ConnectionDoesNotExistError):
+            return False
+        await connection.close()
+        return True
+
+
+def _end_orphans(data: Path) -> None:
+    """Make sure that no process of this cluster lives, and that no stale lock names a stranger.
+
+    Children of a killed postmaster hold its shared memory until they have noticed; a new
+    postmaster refuses to start before. Blocks.
+    """
+    for process in _processes_in(data):
+        end_process(process, signal.SIGINT, _LEFTOVERS)
+    (data / "postmaster.pid").unlink(missing_ok=True)
+
+
+def _processes_in(data: Path) -> list[psutil.Process]:
+    """Processes of PostgreSQL whose working folder is this cluster's, the postmaster first."""
+    found = []
+    for process in psutil.process_iter(["name"]):
+        if process.info["name"] == "postgres" and _folder_of(process) == data:
+            found.append(process)
+    return sorted(found, key=lambda process: process.create_time())
+
+
+def _folder_of(process: psutil.Process) -> Path | None:
+    try:
+        return Path(process.cwd())
+    except (psutil.Error, OSError):
+        return None

@@ -1,0 +1,82 @@
+"""Braid's processes, as data: what each runs, listens on, needs and may do."""
+
+import sys
+from dataclasses import dataclass
+
+from deploy.local.probes import Probe, grpc_serving, http_ready
+
+
+@dataclass(frozen=True)
+class ProcessSpec:
+    """One process of the stack.
+
+    Attributes:
+        name: what logs, keys and `LocalStack` call it.
+        program: the command line.
+        probe: returns once the process at its address is ready.
+        port: its usual loopback port; another is chosen when that is taken.
+        listen, target: the variables that tell it where to listen, and its clients where it is.
+        needs: variables of the stores' environment that it, and nobody else, is given.
+        setup: a command that has to succeed before the process starts, and what that needs.
+        after: stores that must be ready before `setup`; the process itself may wait for its own.
+        scopes: what the key may do that it presents to the other processes.
+    """
+
+    name: str
+    program: tuple[str, ...]
+    probe: Probe
+    port: int = 0
+    listen: str = ""
+    target: str = ""
+    needs: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    setup_needs: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ("read",)
+
+
+def _module(*words: str) -> tuple[str, ...]:
+    return (sys.executable, "-P", "-m", *words)
+
+
+BRAID = (
+    ProcessSpec(
+        name="vector_search",
+        program=_module("services.vector_search"),
+        probe=grpc_serving,
+        port=50051,
+        listen="BRAID_VECTOR_LISTEN",
+        target="BRAID_VECTOR_TARGET",
+        needs=("DATABASE_URL", "BRAID_VECTOR_READ_DATABASE_URL"),
+        setup=_module("services.vector_search", "migrate"),
+        setup_needs=("BRAID_VECTOR_MIGRATE_DATABASE_URL",),
+        after=("postgres",),
+    ),
+    ProcessSpec(
+        name="graph_query",
+        program=_module("services.graph_query"),
+        probe=grpc_serving,
+        port=50052,
+        listen="BRAID_GRAPH_LISTEN",
+        target="BRAID_GRAPH_TARGET",
+        needs=("NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD"),
+    ),
+    ProcessSpec(
+        name="agent_orchestrator",
+        program=_module("services.agent_orchestrator"),
+        probe=grpc_serving,
+        port=50050,
+        listen="BRAID_AGENT_LISTEN",
+        target="BRAID_AGENT_TARGET",
+        needs=("BRAID_AGENT_DATABASE_URL",),
+        scopes=("read", "write", "admin", "delegate"),
+    ),
+    ProcessSpec(
+        name="gateway",
+        program=_module("gateway"),
+        probe=http_ready,
+        port=8080,
+        listen="BRAID_GATEWAY_LISTEN",
+        scopes=("read", "write", "admin", "delegate"),
+    ),
+)

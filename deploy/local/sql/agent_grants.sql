@@ -1,0 +1,6 @@
+-- Gives the agent's role what the objects of the agent database's migrator allow it.
+ALTER DEFAULT PRIVILEGES FOR ROLE braid_agent_migrator GRANT USAGE ON SCHEMAS TO braid_agent;
+ALTER DEFAULT PRIVILEGES FOR ROLE braid_agent_migrator GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO braid_agent;
+ALTER DEFAULT PRIVILEGES FOR ROLE braid_agent_migrator GRANT USAGE, SELECT ON SEQUENCES TO braid_agent;
+ALTER DEFAULT PRIVILEGES FOR ROLE braid_agent_migrator REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
+ALTER DEFAULT PRIVILEGES FOR ROLE braid_agent_migrator GRANT EXECUTE ON FUNCTIONS TO braid_agent;

@@ -1,0 +1,8 @@
+-- Gives the vector database its extension, and its roles what the migrator's objects allow them.
+CREATE EXTENSION IF NOT EXISTS vector;
+ALTER DEFAULT PRIVILEGES FOR ROLE braid_migrator GRANT USAGE ON SCHEMAS TO braid_writer, braid_reader;
+ALTER DEFAULT PRIVILEGES FOR ROLE braid_migrator GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO braid_writer;
+ALTER DEFAULT PRIVILEGES FOR ROLE braid_migrator GRANT SELECT ON TABLES TO braid_reader;
+ALTER DEFAULT PRIVILEGES FOR ROLE braid_migrator GRANT USAGE, SELECT ON SEQUENCES TO braid_writer;
+ALTER DEFAULT PRIVILEGES FOR ROLE braid_migrator REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
+ALTER DEFAULT PRIVILEGES FOR ROLE braid_migrator GRANT EXECUTE ON FUNCTIONS TO braid_writer, braid_reader;

@@ -1,0 +1,210 @@
+"""Keeps units running: starts them, brings crashed ones back, stops them in order."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from deploy.local.child import Child, Command, end_leftover, running, until_ready
+from deploy.local.errors import LocalStackError
+from deploy.local.probes import Probe
+
+_log = logging.getLogger(__name__)
+
+
+class Unit(Protocol):
+    """Something that runs: a store or a process."""
+
+    name: str
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id while it runs."""
+        ...
+
+    async def start(self) -> None:
+        """Start and return once ready; raises LocalStackError."""
+        ...
+
+    async def stop(self) -> None:
+        """Stop cleanly, within a bounded time; harmless when it does not run."""
+        ...
+
+    async def kill(self) -> None:
+        """End as a crash would; raises NotRunningError."""
+        ...
+
+    async def wait(self) -> int:
+        """Wait for its end; returns the exit code."""
+        ...
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """Seconds before the first restart, and at most; each further crash doubles them.
+
+    A unit that ran for `steady` seconds starts again from the first.
+    """
+
+    first: float = 0.2
+    most: float = 15.0
+    steady: float = 30.0
+
+    def next(self, delay: float, lived: float) -> float:
+        """The delay after one of `delay` seconds and a life of `lived` seconds."""
+        return self.first if lived >= self.steady else min(delay * 2, self.most)
+
+
+class Process:
+    """A unit of one command, its setup command, and a probe of its address."""
+
+    def __init__(
+        self,
+        command: Command,
+        probe: Probe,
+        address: str,
+        *,
+        setup: Command | None = None,
+        deadline: float = 60.0,
+    ) -> None:
+        self.name = command.name
+        self._command = command
+        self._probe = probe
+        self._address = address
+        self._setup = setup
+        self._deadline = deadline
+        self._child: Child | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id while it runs."""
+        return self._child.pid if self._child and self._child.running else None
+
+    async def start(self) -> None:
+        """Run the setup, start, and wait until ready; raises StartError."""
+        await end_leftover(self._command)
+        if self._setup is not None:
+            await self._run_setup(self._setup)
+        self._child = await Child.start(self._command)
+        await until_ready(self._child, self._ready(), self._deadline)
+
+    async def stop(self) -> None:
+        """Stop cleanly."""
+        if self._child is not None:
+            await self._child.stop()
+
+    async def kill(self) -> None:
+        """End as a crash would."""
+        await running(self._child, self.name).kill()
+
+    async def wait(self) -> int:
+        """Wait for its end."""
+        return await self._child.wait() if self._child else 0
+
+    async def _ready(self) -> None:
+        await self._probe(self._address)
+
+    async def _run_setup(self, command: Command) -> None:
+        child = await Child.start(command)
+        try:
+            await until_ready(child, _succeeds(child), self._deadline)
+        finally:
+            await child.stop()
+
+
+async def _succeeds(child: Child) -> None:
+    if await child.wait() != 0:
+        await asyncio.Event().wait()  # the caller sees the end, and says which it was
+
+
+class Keeper:
+    """Keeps one unit running until told to stop."""
+
+    def __init__(self, unit: Unit, changed: Callable[[], None], backoff: Backoff) -> None:
+        self.unit = unit
+        self.restarts = 0
+        self._changed = changed
+        self._backoff = backoff
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Start the unit and keep it; nothing happens when it is kept already.
+
+        Raises:
+            LocalStackError: it did not start; it is not kept then.
+        """
+        if self._task is not None:
+            return
+        await self.unit.start()
+        self._changed()
+        self._task = asyncio.create_task(self._keep(), name=f"keep {self.unit.name}")
+
+    async def stop(self) -> None:
+        """Stop the unit cleanly and keep it no longer."""
+        await self._let_go()
+        await self.unit.stop()
+        self._changed()
+
+    async def kill(self, *, restart: bool) -> None:
+        """End the unit as a crash would, to be brought back or to stay away."""
+        if not restart:
+            await self._let_go()
+        await self.unit.kill()
+        self._changed()
+
+    async def _let_go(self) -> None:
+        if self._task is None:
+            return
+        task, self._task = self._task, None
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    async def _keep(self) -> None:
+        clock = asyncio.get_running_loop().time
+        delay = self._backoff.first / 2
+        while True:
+            born = clock()
+            code = await self.unit.wait()
+            delay = self._backoff.next(delay, clock() - born)
+            _log.warning(
+                "%s ended with code %d; starting it in %.1f s", self.unit.name, code, delay
+            )
+            await asyncio.sleep(delay)
+            self.restarts += 1
+            with contextlib.suppress(LocalStackError):  # its log says why; the next turn tries
+                await self.unit.start()
+            self._changed()
+
+
+class Supervisor:
+    """Keepers by name; they stop in the reverse of the order in which they were added."""
+
+    def __init__(
+        self, *, changed: Callable[[], None] = lambda: None, backoff: Backoff | None = None
+    ) -> None:
+        self._changed = changed
+        self._backoff = backoff or Backoff()
+        self._keepers: dict[str, Keeper] = {}
+
+    def add(self, unit: Unit) -> None:
+        """Add a unit; it is started by name."""
+        self._keepers[unit.name] = Keeper(unit, self._changed, self._backoff)
+
+    def __getitem__(self, name: str) -> Keeper:
+        try:
+            return self._keepers[name]
+        except KeyError:
+            known = ", ".join(self._keepers)
+            raise LocalStackError(f"there is no {name!r} here, only {known}") from None
+
+    def pids(self) -> dict[str, int]:
+        """The process ids of what runs now."""
+        units = (keeper.unit for keeper in self._keepers.values())
+        return {unit.name: pid for unit in units if (pid := unit.pid) is not None}
+
+    async def stop(self) -> None:
+        """Stop everything, one after the other, the last added first."""
+        for keeper in reversed(self._keepers.values()):
+            await keeper.stop()
