@@ -1,0 +1,1 @@
+"""Speed, cost and faults: `python -m tests.benchmarks NAME`."""

@@ -1,0 +1,18 @@
+"""`python -m tests.benchmarks NAME`: measures speed, cost and behaviour under faults."""
+
+import sys
+
+from tests.benchmarks.command import run
+
+COMMANDS = {
+    "startup": "tests.benchmarks.startup",
+    "fanout": "tests.benchmarks.fanout",
+    "http_search": "tests.benchmarks.http_search",
+    "vector_overhead": "tests.benchmarks.vector_overhead",
+    "text": "tests.benchmarks.text",
+    "ann": "tests.benchmarks.ann",
+    "upsert": "tests.benchmarks.upsert",
+}
+
+if __name__ == "__main__":
+    sys.exit(run("bench", COMMANDS, sys.argv[1:]))

@@ -1,0 +1,102 @@
+"""The command line of benchmarks and evaluations: names, arguments, exit codes, a clean end on signals."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import importlib
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+SEED = 1
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+
+class UsageError(Exception):
+    """The command was called wrongly; the message says what to change."""
+
+
+class MeasureError(Exception):
+    """The measuring itself failed: there is no figure to print."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a command was asked to measure."""
+
+    name: str
+    data: Path | None = None
+    mode: str = "all"
+    queries: int | None = None
+    seed: int = SEED
+
+    def folder(self) -> Path:
+        """The data folder. UsageError when none was named or it does not exist."""
+        if self.data is None:
+            raise UsageError(f"{self.name} needs a data folder: DATA=<folder>, or --data <folder>")
+        if not self.data.is_dir():
+            raise UsageError(f"{self.data} is not a folder")
+        return self.data
+
+
+Command = Callable[[Options], Awaitable[None]]
+
+
+def run(program: str, commands: Mapping[str, str], arguments: Sequence[str]) -> int:
+    """Run the command that `arguments` name and return the exit code.
+
+    `commands` holds, for each name, the module with its coroutine `run(options)`; it is imported only when needed.
+    """
+    try:
+        options = _parse(program, commands, arguments)
+        asyncio.run(_until_signal(_load(commands[options.name])(options)))
+    except UsageError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except MeasureError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        print(f"{program}: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    return 0
+
+
+def _load(module: str) -> Command:
+    return cast("Command", importlib.import_module(module).run)
+
+
+async def _until_signal(work: Awaitable[None]) -> None:
+    """Awaits `work`; SIGTERM cancels it as Ctrl-C does, so that what it started is stopped."""
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    await work
+
+
+def _parse(program: str, commands: Mapping[str, str], arguments: Sequence[str]) -> Options:
+    known = ", ".join(sorted(commands))
+    parser = _Parser(prog=program, add_help=True, epilog=f"names: {known}")
+    parser.add_argument("name", nargs="?", help="what to measure")
+    parser.add_argument("--data", type=Path, help="folder of the data set")
+    parser.add_argument("--mode", default="all", help="one mode of several; all by default")
+    parser.add_argument("--queries", type=int, help="how many queries, to shorten a run")
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of what is random")
+    given = parser.parse_args(arguments)
+    if given.name not in commands:
+        said = f"no measure is called {given.name!r}" if given.name else "name what to measure"
+        raise UsageError(f"{said}; there are: {known}")
+    if given.queries is not None and given.queries < 1:
+        raise UsageError("--queries must be at least 1")
+    return Options(given.name, given.data, given.mode, given.queries, given.seed)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise UsageError(message)

@@ -1,0 +1,1 @@
+"""Quality: `python -m tests.evals NAME --data FOLDER [--mode MODE]`."""

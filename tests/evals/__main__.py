@@ -1,0 +1,13 @@
+"""`python -m tests.evals NAME --data FOLDER`: measures the quality of answers."""
+
+import sys
+
+from tests.benchmarks.command import run
+
+COMMANDS = {
+    "multihop": "tests.evals.multihop",
+    "scifact": "tests.evals.scifact",
+}
+
+if __name__ == "__main__":
+    sys.exit(run("eval", COMMANDS, sys.argv[1:]))

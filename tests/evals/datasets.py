@@ -1,0 +1,116 @@
+"""Evaluation sets as they lie on disk. Data is read in place; nothing is tuned to one set."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.command import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A passage to store."""
+
+    id: str
+    title: str
+    text: str
+
+    @property
+    def passage(self) -> str:
+        """What is embedded: the title, a line break, the text."""
+        return f"{self.title}\n{self.text}"
+
+    def line(self) -> bytes:
+        """The document as a line of `application/jsonl`."""
+        fields = {"id": self.id, "title": self.title, "text": self.text}
+        return json.dumps(fields, ensure_ascii=False).encode() + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question and the documents that answer it, with how relevant each is (above 0)."""
+
+    id: str
+    text: str
+    relevance: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A corpus and its questions."""
+
+    documents: list[Document]
+    questions: list[Question]
+
+
+def read_multihop(folder: Path) -> Dataset:
+    """A folder of `corpus.jsonl.gz` (id, title, text) and `queries.jsonl.gz` (id, question, gold)."""
+    questions = [
+        Question(str(row["id"]), row["question"], {str(gold): 1.0 for gold in row["gold"]})
+        for row in _rows(folder, "queries.jsonl.gz")
+    ]
+    return _checked(folder, Dataset(_documents(folder, "id"), questions))
+
+
+def read_scifact(folder: Path) -> Dataset:
+    """A BEIR folder: `corpus.jsonl.gz` and `queries.jsonl.gz` (_id, text), `qrels/test.tsv`."""
+    judged = _qrels(folder / "qrels" / "test.tsv")
+    questions = [
+        Question(str(row["_id"]), row["text"], judged[str(row["_id"])])
+        for row in _rows(folder, "queries.jsonl.gz")
+        if str(row["_id"]) in judged
+    ]
+    return _checked(folder, Dataset(_documents(folder, "_id"), questions))
+
+
+def _documents(folder: Path, key: str) -> list[Document]:
+    return [
+        Document(str(row[key]), row["title"], row["text"])
+        for row in _rows(folder, "corpus.jsonl.gz")
+    ]
+
+
+def _qrels(path: Path) -> dict[str, dict[str, float]]:
+    judged: dict[str, dict[str, float]] = defaultdict(dict)
+    with _existing(path).open(newline="") as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            if float(row["score"]) > 0:
+                judged[row["query-id"]][row["corpus-id"]] = float(row["score"])
+    return dict(judged)
+
+
+def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
+    path = _existing(folder / name, folder / name.removesuffix(".gz"))
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
+        for number, line in enumerate(lines, start=1):
+            yield _row(path, number, line)
+
+
+def _row(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        raise UsageError(f"{path}: line {number} is not JSON") from None
+    if not isinstance(row, dict):
+        raise UsageError(f"{path}: line {number} is not a JSON object")
+    return row
+
+
+def _existing(*paths: Path) -> Path:
+    for path in paths:
+        if path.is_file():
+            return path
+    raise UsageError(f"{paths[0]} is missing")
+
+
+def _checked(folder: Path, data: Dataset) -> Dataset:
+    if not data.documents or not data.questions:
+        raise UsageError(f"{folder} holds no documents or no questions")
+    return data

@@ -1,0 +1,56 @@
+"""Measures of retrieval quality and of spread, over ranked lists of ids."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+
+def distinct(ids: Iterable[str]) -> list[str]:
+    """The ids in their order, each at its best rank: several chunks of a document are one hit."""
+    return list(dict.fromkeys(ids))
+
+
+def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """Share of `gold` among the first `k`, 0-1. ValueError without gold: nothing could be found."""
+    if not gold:
+        raise ValueError("a question without gold ids cannot be scored")
+    return len(set(ranked[:k]) & set(gold)) / len(set(gold))
+
+
+def ndcg_at(ranked: Sequence[str], relevance: Mapping[str, float], k: int) -> float:
+    """Normalised discounted cumulative gain of the first `k`, 0-1, with linear gain.
+
+    Ids without an entry are not relevant. ValueError when nothing is relevant.
+    """
+    ideal = _discounted(sorted(relevance.values(), reverse=True)[:k])
+    if ideal <= 0:
+        raise ValueError("a question without relevant ids cannot be scored")
+    return _discounted([relevance.get(each, 0.0) for each in distinct(ranked)[:k]]) / ideal
+
+
+def _discounted(gains: Sequence[float]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
+
+
+def mean(values: Sequence[float]) -> float:
+    """Arithmetic mean. ValueError when there are no values."""
+    if not values:
+        raise ValueError("no values to average")
+    return math.fsum(values) / len(values)
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """The value below which `percent` of the values lie, interpolated between neighbours.
+
+    ValueError when there are no values or `percent` is outside 0-100.
+    """
+    if not values:
+        raise ValueError("no values to rank")
+    if not 0 <= percent <= 100:
+        raise ValueError("percent must be between 0 and 100")
+    ordered = sorted(values)
+    place = (len(ordered) - 1) * percent / 100
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
