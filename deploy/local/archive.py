@@ -45,9 +45,7 @@ async def _rehearse(server: Neo4j) -> None:
     """Run what a start and its first requests run, so that these classes are in the archive."""
     from neo4j import AsyncGraphDatabase  # noqa: PLC0415 (heavy)
 
-    text = "\n".join(
-        line for line in _CYPHER.read_text().splitlines() if not line.startswith("//")
-    )
+    text = "\n".join(line for line in _CYPHER.read_text().splitlines() if not line.startswith("//"))
     async with AsyncGraphDatabase.driver(server.uri, auth=(USER, server.password)) as driver:
         for query in filter(str.strip, text.split(";")):
             await driver.execute_query(query, space="rehearsal", database_=USER)

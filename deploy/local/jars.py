@@ -89,6 +89,7 @@ class JarCache:
         self.jars = tuple(jars)
         self._fetch = fetch
         self._retry_delay = retry_delay
+        self._verified = False
 
     def paths(self) -> list[Path]:
         """The class path, in the lock's order."""
@@ -101,16 +102,18 @@ class JarCache:
             JarRefusedError: a file's SHA-256 is not the locked one; nothing of it is kept.
             JarUnavailableError: a file could not be fetched.
         """
-        return await asyncio.to_thread(self._ensure, progress)
+        if not self._verified:
+            await asyncio.to_thread(self._ensure, progress)
+            self._verified = True
+        return self.paths()
 
-    def _ensure(self, progress: StartProgress) -> list[Path]:
+    def _ensure(self, progress: StartProgress) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(PARALLEL) as pool:
             present = list(pool.map(self._is_present, self.jars))
             missing = [jar for jar, there in zip(self.jars, present, strict=True) if not there]
             if missing:
                 _Download(self, missing, self._fetch, self._retry_delay, progress).run(pool)
-        return self.paths()
 
     def _is_present(self, jar: Jar) -> bool:
         path = self.folder / jar.filename

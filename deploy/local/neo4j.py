@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from deploy.local.child import Child, Command, end_leftover, running, until_ready
-from deploy.local.credentials import load_or_create
+from deploy.local.credentials import load_or_create, write_private
 from deploy.local.errors import LocalStackError
 from deploy.local.java import Java
 from deploy.local.ports import LOOPBACK, free_ports, is_free
-from deploy.local.progress import Silent, StartProgress
+from deploy.local.probes import listening
 
 USER = "neo4j"  # also the name of the only database
 _POLL = 0.05
@@ -78,16 +78,14 @@ class Neo4j:
         """The Java process's id while it runs."""
         return self._child.pid if self._child and self._child.running else None
 
-    async def start(self, progress: StartProgress | None = None) -> None:
-        """Fetch what is missing and start; returns when the database answers queries.
+    async def start(self) -> None:
+        """Start; returns when the database answers queries. The jars have to be there.
 
         Raises:
-            JarRefusedError, JarUnavailableError: the jars are not there.
             StartError: the server ended or was not ready in time.
         """
-        await self._java.jars.ensure(progress or Silent())
-        self.prepare()
         await end_leftover(self._command([]))
+        self.prepare()
         self._configure()
         await self._set_first_password()
         await self.run(self._java.server(*self._arguments()))
@@ -153,13 +151,18 @@ class Neo4j:
         """Set the password before the first start; no start ever has the well-known one."""
         if (self._home / "data" / "dbms").exists():
             return
+        program, *arguments = self._java.admin("dbms", "set-initial-password", self._password)
+        file = self._run / "neo4j.arguments"  # a command line would show the password to everyone
+        write_private(file, "".join(f'"{argument}"\n' for argument in arguments))
         process = await asyncio.create_subprocess_exec(
-            *self._java.admin("dbms", "set-initial-password", self._password),
+            program,
+            f"@{file}",
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
             env=self._environment(),
         )
         _, errors = await process.communicate()
+        file.unlink()
         if process.returncode:
             raise LocalStackError(f"Neo4j's password was not set:\n{errors.decode()[-2000:]}")
 
@@ -167,8 +170,7 @@ class Neo4j:
         from neo4j import AsyncGraphDatabase  # noqa: PLC0415 (heavy)
         from neo4j.exceptions import DriverError, Neo4jError  # noqa: PLC0415
 
-        while is_free(self._port):
-            await asyncio.sleep(_POLL)
+        await listening(f"{LOOPBACK}:{self._port}")
         async with AsyncGraphDatabase.driver(self.uri, auth=(USER, self._password)) as driver:
             while True:
                 with contextlib.suppress(DriverError, Neo4jError):

@@ -30,6 +30,4 @@ def free_ports(count: int) -> list[int]:
 def choose(wanted: Mapping[str, int]) -> dict[str, int]:
     """Each name's wanted port, or a free one in place of a taken one; 0 asks for any."""
     spare = iter(free_ports(len(wanted)))
-    return {
-        name: port if port and is_free(port) else next(spare) for name, port in wanted.items()
-    }
+    return {name: port if port and is_free(port) else next(spare) for name, port in wanted.items()}

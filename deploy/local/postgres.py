@@ -13,9 +13,9 @@ import psutil
 from deploy.local.child import Child, Command, end_leftover, end_process, running, until_ready
 from deploy.local.cluster import Cluster
 from deploy.local.credentials import load_or_create
+from deploy.local.probes import poll
 from deploy.local.provision import AGENT, ROLES, SUPERUSER, VECTOR, provision
 
-_POLL = 0.02
 _START = 120.0  # seconds; recovery after a crash reads the log since the last checkpoint
 _LEFTOVERS = 30.0
 _OWNER_OF = {role: database.name for database in (VECTOR, AGENT) for role in database.roles}
@@ -66,10 +66,10 @@ class Postgres:
             StartError: the server ended or was not ready in time.
         """
         self.prepare()
-        await self._cluster.prepare(SUPERUSER, self._passwords[SUPERUSER])
         command = self._command()
         await end_leftover(command)
         await asyncio.to_thread(_end_orphans, self._cluster.data)
+        await self._cluster.prepare(SUPERUSER, self._passwords[SUPERUSER])
         self._child = await Child.start(command)
         await until_ready(self._child, self._ready(), _START)
         await provision(self.admin_dsn, self._passwords)
@@ -101,8 +101,7 @@ class Postgres:
         )
 
     async def _ready(self) -> None:
-        while not await self._answers():
-            await asyncio.sleep(_POLL)
+        await poll(self._answers)
 
     async def _answers(self) -> bool:
         try:
@@ -126,10 +125,11 @@ def _end_orphans(data: Path) -> None:
 
 def _processes_in(data: Path) -> list[psutil.Process]:
     """Processes of PostgreSQL whose working folder is this cluster's, the postmaster first."""
-    found = []
-    for process in psutil.process_iter(["name"]):
-        if process.info["name"] == "postgres" and _folder_of(process) == data:
-            found.append(process)
+    found = (
+        process
+        for process in psutil.process_iter(["name"])
+        if process.info["name"] == "postgres" and _folder_of(process) == data
+    )
     return sorted(found, key=lambda process: process.create_time())
 
 

@@ -4,6 +4,7 @@ import asyncio
 import http.client
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
+from typing import Any
 
 _POLL = 0.05
 _ANSWER = 2.0  # seconds that one question may take
@@ -19,7 +20,7 @@ async def grpc_serving(address: str) -> None:
 
     await listening(address)
     async with grpc.aio.insecure_channel(address) as channel:
-        stub = health_pb2_grpc.HealthStub(channel)  # type: ignore[no-untyped-call]
+        stub: Any = health_pb2_grpc.HealthStub(channel)  # its types know no asynchronous calls
         while True:
             try:
                 answer = await stub.Check(health_pb2.HealthCheckRequest(), timeout=_ANSWER)
@@ -34,7 +35,14 @@ async def grpc_serving(address: str) -> None:
 async def http_ready(address: str) -> None:
     """Wait until GET /readyz answers 200."""
     await listening(address)
-    while not await asyncio.to_thread(_readyz, address):
+    await poll(lambda: asyncio.to_thread(_readyz, address))
+
+
+async def poll(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Ask again and again until the answer is yes; the caller sets the deadline."""
+    while True:
+        if await holds():
+            return
         await asyncio.sleep(_POLL)
 
 

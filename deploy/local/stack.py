@@ -18,8 +18,6 @@ from deploy.local.progress import Silent, StartProgress
 from deploy.local.stores import LocalStores, all_or_first_error
 from deploy.local.supervisor import Backoff, Process, Supervisor
 
-STORES = ("postgres", "neo4j")
-
 
 class LocalStack:
     """Runs the stores and the processes under one data folder.
@@ -30,8 +28,8 @@ class LocalStack:
         extra_env: variables that every process is given on top.
         base_env: what processes inherit; this process's environment by default.
         processes: what runs; an empty list starts the stores only.
-        stores: both stores, when they need other settings; None with `with_stores=False`.
-        with_stores: whether there are stores at all.
+        stores: the stores, when they need other settings than usual.
+        with_stores: whether the stores are started.
         progress: told about downloads, ports and steps.
 
     Attributes:
@@ -53,8 +51,8 @@ class LocalStack:
     ) -> None:
         self.data = data.absolute()
         self.addresses: dict[str, str] = {}
-        self.stores = stores or LocalStores(self.data)
-        self._names = STORES if with_stores else ()
+        self.stores = stores or LocalStores(self.data, progress=progress)
+        self._with_stores = with_stores
         self._ports = ports
         self._extra = dict(extra_env or {})
         self._base = base_env
@@ -77,9 +75,10 @@ class LocalStack:
         """
         self.stores.prepare()
         try:
-            await self.stores.neo4j.fetch(self._progress) if self._names else None
+            if self._with_stores:
+                await self.stores.fetch()  # before anything waits for the store that needs it
             self._add_units()
-            await all_or_first_error(self._start_stores(), *map(self._start_late, self._specs))
+            await self._start_units()
         except BaseException:
             await self.stop()
             raise
@@ -111,6 +110,90 @@ class LocalStack:
     async def kill(self, name: str, *, restart: bool = False) -> None:
         """`kill -9`; it stays away until started, or is brought back when `restart`."""
         await self._supervisor[name].kill(restart=restart)
+
+    def _add_units(self) -> None:
+        self.addresses = self._choose_addresses()
+        shared = self._shared_environment()
+        keys = self._keys.issue({spec.name: spec.scopes for spec in self._specs})
+        if self._with_stores:
+            self._supervisor.add(self.stores.postgres)
+            self._supervisor.add(self.stores.neo4j)
+        for spec in self._specs:
+            self._supervisor.add(
+                self._process(spec, {**shared, "BRAID_SERVICE_KEY": keys[spec.name]})
+            )
+
+    def _choose_addresses(self) -> dict[str, str]:
+        wanted = {spec.name: spec.port if self._ports == "default" else 0 for spec in self._specs}
+        chosen = choose(wanted)
+        for name, port in chosen.items():
+            if wanted[name] not in (0, port):
+                self._progress.note(f"Port {wanted[name]} is taken: {name} listens on {port}")
+        return {name: f"{LOOPBACK}:{port}" for name, port in chosen.items()}
+
+    def _shared_environment(self) -> dict[str, str]:
+        base = dict(os.environ if self._base is None else self._base)
+        for name in self.stores.environment():
+            base.pop(name, None)  # a process is given only the stores that are its own
+        targets = {spec.target: self.addresses[spec.name] for spec in self._specs if spec.target}
+        files = {"BRAID_DATA": str(self.data), "BRAID_API_KEYS_FILE": str(self._keys.file)}
+        return {**base, **targets, **files}
+
+    def _process(self, spec: ProcessSpec, environment: Mapping[str, str]) -> Process:
+        listen = {spec.listen: self.addresses[spec.name]} if spec.listen else {}
+        own = {**environment, **listen}
+        return Process(
+            self._command(spec.name, spec.program, own, spec.needs),
+            spec.probe,
+            self.addresses[spec.name],
+            setup=self._command(f"{spec.name}.setup", spec.setup, own, spec.setup_needs)
+            if spec.setup
+            else None,
+        )
+
+    def _command(
+        self,
+        name: str,
+        program: Sequence[str],
+        environment: Mapping[str, str],
+        needs: Sequence[str],
+    ) -> Command:
+        stores = self.stores.environment()
+        return Command(
+            name=name,
+            program=program,
+            environment={**environment, **{key: stores[key] for key in needs}, **self._extra},
+            run=self.data / "run",
+            log=self.data / "logs" / f"{name}.log",
+        )
+
+    async def _start_units(self) -> None:
+        """Start all at once; a process waits only for the stores that its setup needs."""
+        stores = ("postgres", "neo4j") if self._with_stores else ()
+        ready = {name: asyncio.Event() for name in stores}
+
+        async def start_store(name: str) -> None:
+            await self._supervisor[name].start()
+            ready[name].set()
+
+        async def start_process(spec: ProcessSpec) -> None:
+            for name in spec.after:
+                await ready[name].wait()
+            await self._supervisor[spec.name].start()
+
+        await all_or_first_error(
+            *(start_store(name) for name in stores), *(start_process(spec) for spec in self._specs)
+        )
+
+    def _write_run_file(self) -> None:
+        content = {
+            "pid": os.getpid(),
+            "started_at": self._started.isoformat(),
+            "addresses": self.addresses,
+            "processes": self._supervisor.pids(),
+            "keys_file": str(self._keys.file),
+        }
+        write_private(self.run_file, json.dumps(content, indent=1))
 
     async def __aenter__(self) -> Self:
         await self.start()

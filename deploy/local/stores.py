@@ -67,6 +67,7 @@ class LocalStores:
         data: the folder; made when missing, and taken by one stack at a time.
         cache: where jars are shared between stacks; the user's cache folder by default.
         postgres_settings, neo4j_settings: changes to the servers' settings, by name.
+        progress: told about the jars' download.
     """
 
     def __init__(
@@ -76,11 +77,13 @@ class LocalStores:
         cache: Path | None = None,
         postgres_settings: Mapping[str, str] | None = None,
         neo4j_settings: Mapping[str, str] | None = None,
+        progress: StartProgress | None = None,
     ) -> None:
         self.data = data.absolute()
-        java = Java.over(neo4j_jars(cache or default_cache(os.environ)))
+        self._jars = neo4j_jars(cache or default_cache(os.environ))
+        self._progress = progress or Silent()
         self.postgres = Postgres(self.data, settings=postgres_settings)
-        self.neo4j = Neo4j(self.data, java, settings=neo4j_settings)
+        self.neo4j = Neo4j(self.data, Java.over(self._jars), settings=neo4j_settings)
         self._lock = FolderLock(self.data)
 
     def prepare(self) -> None:
@@ -99,7 +102,15 @@ class LocalStores:
         """Give the folder back, once both stores are stopped."""
         self._lock.release()
 
-    async def start(self, progress: StartProgress | None = None) -> None:
+    async def fetch(self) -> None:
+        """Verify Neo4j's jars and download those that are missing.
+
+        Raises:
+            JarRefusedError, JarUnavailableError: a jar is not as locked, or not to be had.
+        """
+        await self._jars.ensure(self._progress)
+
+    async def start(self) -> None:
         """Start both stores at the same time and wait until both answer.
 
         Raises:
@@ -107,9 +118,8 @@ class LocalStores:
         """
         self.prepare()
         try:
-            await all_or_first_error(
-                self.postgres.start(), self.neo4j.start(progress or Silent())
-            )
+            await self.fetch()
+            await all_or_first_error(self.postgres.start(), self.neo4j.start())
         except BaseException:
             await self.stop()
             raise

@@ -67,7 +67,7 @@ class Process:
         address: str,
         *,
         setup: Command | None = None,
-        deadline: float = 60.0,
+        deadline: float = 120.0,
     ) -> None:
         self.name = command.name
         self._command = command
@@ -137,7 +137,11 @@ class Keeper:
         """
         if self._task is not None:
             return
-        await self.unit.start()
+        try:
+            await self.unit.start()
+        except BaseException:
+            await self.unit.stop()
+            raise
         self._changed()
         self._task = asyncio.create_task(self._keep(), name=f"keep {self.unit.name}")
 
@@ -173,8 +177,10 @@ class Keeper:
             )
             await asyncio.sleep(delay)
             self.restarts += 1
-            with contextlib.suppress(LocalStackError):  # its log says why; the next turn tries
+            try:
                 await self.unit.start()
+            except (LocalStackError, OSError) as error:  # the next turn tries again
+                _log.warning("%s did not come back: %s", self.unit.name, type(error).__name__)
             self._changed()
 
 
@@ -205,6 +211,7 @@ class Supervisor:
         return {unit.name: pid for unit in units if (pid := unit.pid) is not None}
 
     async def stop(self) -> None:
-        """Stop everything, one after the other, the last added first."""
-        for keeper in reversed(self._keepers.values()):
-            await keeper.stop()
+        """Stop everything, one after the other, the last added first, whatever one of them does."""
+        async with contextlib.AsyncExitStack() as stops:
+            for keeper in self._keepers.values():
+                stops.push_async_callback(keeper.stop)

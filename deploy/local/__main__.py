@@ -1,0 +1,76 @@
+"""Commands of the local stack: `python -m deploy.local lock|prepare|stores|up`."""
+
+import argparse
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from deploy.local.archive import prepare
+from deploy.local.errors import LocalStackError
+from deploy.local.jars import default_cache
+from deploy.local.processes import BRAID
+from deploy.local.progress import ConsoleProgress
+from deploy.local.stack import LocalStack
+
+
+async def until_signalled() -> None:
+    """Wait for SIGINT or SIGTERM."""
+    over = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, over.set)
+    await over.wait()
+
+
+async def run(data: Path, progress: ConsoleProgress, *, stores_only: bool) -> None:
+    """Start the stack, say where it listens, and keep it until it is told to stop."""
+    processes = () if stores_only else BRAID
+    async with LocalStack(data, processes=processes, progress=progress) as stack:
+        for name, address in stack.addresses.items():
+            progress.note(f"{name}: {address}")
+        progress.note(f"Running; credentials are under {stack.data}. Ctrl-C stops it.")
+        await until_signalled()
+
+
+def _arguments(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m deploy.local")
+    parser.add_argument(
+        "command",
+        choices=("lock", "prepare", "stores", "up"),
+        help="renew the jar lock; fetch jars and record Neo4j's archive; run stores; run all",
+    )
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("BRAID_DATA", ".braid")))
+    return parser.parse_args(words)
+
+
+async def _run_command(arguments: argparse.Namespace, progress: ConsoleProgress) -> None:
+    if arguments.command == "prepare":
+        await prepare(default_cache(os.environ), progress)
+        return
+    await run(arguments.data, progress, stores_only=arguments.command == "stores")
+
+
+def main(words: Sequence[str]) -> int:
+    """Run one command; returns the exit code."""
+    logging.basicConfig(format="%(message)s")
+    arguments = _arguments(words)
+    if arguments.command == "lock":
+        from deploy.local.lock import renew  # noqa: PLC0415 (only this command resolves)
+
+        renew()
+        return 0
+    with ConsoleProgress() as progress:
+        try:
+            asyncio.run(_run_command(arguments, progress))
+        except LocalStackError as error:
+            progress.note(str(error))
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
