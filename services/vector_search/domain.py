@@ -1,0 +1,204 @@
+"""What the tier works with: documents and chunks, searches and hits. Nothing here knows of gRPC or SQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+Metadata = dict[str, Any]
+
+# The end of what has no end yet.
+FOREVER = datetime.max.replace(tzinfo=UTC)
+# HNSW over half-precision vectors goes no further.
+MAX_DIMENSION = 4000
+
+
+class VectorPath(IntEnum):
+    """How the vector part of a search ran; numbered like the contract's enum."""
+
+    NOT_RUN = 0
+    EXACT = 1
+    HNSW = 2
+
+
+class FusionKind(IntEnum):
+    """How lists become one; numbered like the contract's enum. NONE: there is one list, and its score stands."""
+
+    NONE = 0
+    WEIGHTED_SCORE = 1
+    RECIPROCAL_RANK = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An embedding model by name, and how many dimensions its vectors have."""
+
+    name: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVector:
+    """A query's vector (L2-normalised, float32) and the name of the model that made it."""
+
+    model: str
+    values: Vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """One search: by meaning (`vector`), by words (`text`), or by both, which are then fused.
+
+    `text_weight` and `fusion` matter to fused searches, `min_score` is on the scale of the hits' score.
+    """
+
+    text: str | None = None
+    vector: QueryVector | None = None
+    limit: int = 10
+    text_weight: float = 0.3
+    fusion: FusionKind = FusionKind.NONE
+    min_score: float | None = None
+    document_ids: tuple[str, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A stored chunk with its document as the version in view tells it."""
+
+    id: str
+    document_id: str
+    title: str
+    source: str
+    content: str
+    ordinal: int
+    start_char: int
+    end_char: int
+    metadata: Metadata
+    valid_time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """The parts of a score; None where a part did not run."""
+
+    vector: float | None = None
+    text: float | None = None
+    vector_fused: float | None = None
+    text_fused: float | None = None
+    vector_rank: int | None = None
+    text_rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A found chunk, its score and the parts of it."""
+
+    chunk: Chunk
+    score: float
+    scores: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits, best first (equal scores by id), the revision they were read at, and the space's model.
+
+    `path` is NOT_RUN when no vector was given or when it is not of the space's model.
+    """
+
+    hits: list[Hit]
+    revision: int
+    path: VectorPath
+    model: Model | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkScore:
+    """Exact scores of one chunk; `vector` is None when the query vector is not of the space's model."""
+
+    chunk_id: str
+    vector: float | None
+    text: float
+
+
+@dataclass(frozen=True, slots=True)
+class NewChunk:
+    """A chunk to store; `vector` None when its maker left embedding to the tier."""
+
+    id: str
+    content: str
+    start_char: int
+    end_char: int
+    vector: Vector | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewDocument:
+    """A document's content to store. `path` is its field in the request, for errors about it."""
+
+    path: str
+    document_id: str
+    title: str
+    source: str
+    content_hash: str
+    metadata: Metadata
+    valid_time: datetime | None
+    chunks: tuple[NewChunk, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What writing one document did. `added` are the ids of chunks that were not there before, in order."""
+
+    document_id: str
+    version: int
+    unchanged: bool = False
+    added: tuple[str, ...] = ()
+    retired: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """One outcome a document in the order given, and the space's revision after the write."""
+
+    outcomes: list[Outcome]
+    revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A stored document's version in force."""
+
+    document_id: str
+    title: str
+    source: str
+    metadata: Metadata
+    version: int
+    valid_time: datetime
+    create_time: datetime
+    chunk_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """What removing a document removed: versions, and chunks by id."""
+
+    versions: int
+    chunk_ids: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceStats:
+    """A space in numbers; `model` is None while it holds nothing."""
+
+    documents: int
+    chunks: int
+    model: Model | None
+    revision: int

@@ -1,0 +1,178 @@
+"""A bounded pool of PostgreSQL connections: a short queue in front, deadlines on every query, errors translated."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import asyncpg
+from pgvector.asyncpg import register_vector
+
+from services.runtime.context import remaining
+from services.runtime.errors import DeadlineError, OverloadedError, StoreUnavailableError
+
+STORE = "postgresql"
+_CONNECT_SECONDS = 5.0
+
+Row = asyncpg.Record
+
+_GONE = (
+    OSError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.ReadOnlySQLTransactionError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLimits:
+    """How many connections, how many calls may wait for one and how long, how long a statement may run."""
+
+    size: int = 10
+    queue_size: int = 100
+    queue_seconds: float = 2.0
+    statement_seconds: float = 30.0
+
+
+class Session:
+    """A borrowed connection. Each statement is bound to the caller's remaining deadline, and cancelled with it."""
+
+    def __init__(self, connection: Any, statement_seconds: float) -> None:
+        self._connection = connection
+        self._seconds = statement_seconds
+
+    async def fetch(self, sql: str, *args: object) -> list[Row]:
+        """All rows."""
+        rows: list[Row] = await self._connection.fetch(sql, *args, timeout=remaining(self._seconds))
+        return rows
+
+    async def row(self, sql: str, *args: object) -> Row | None:
+        """The first row, if any."""
+        row: Row | None = await self._connection.fetchrow(
+            sql, *args, timeout=remaining(self._seconds)
+        )
+        return row
+
+    async def value(self, sql: str, *args: object) -> Any:
+        """The first column of the first row; None without rows."""
+        return await self._connection.fetchval(sql, *args, timeout=remaining(self._seconds))
+
+    async def execute(self, sql: str, *args: object) -> None:
+        """Runs a statement for its effect."""
+        await self._connection.execute(sql, *args, timeout=remaining(self._seconds))
+
+
+class Pool:
+    """Opened by `open`, which does not connect: the database may come up, go away and come back at any time."""
+
+    def __init__(self, pool: asyncpg.Pool, limits: PoolLimits) -> None:
+        self._pool = pool
+        self._limits = limits
+        self._slots = asyncio.Semaphore(limits.size)
+        self._waiting = 0
+
+    @classmethod
+    async def open(cls, url: str, limits: PoolLimits, *, application: str) -> Pool:
+        """A pool for `url`; connections are made when they are needed."""
+        pool = await asyncpg.create_pool(
+            url,
+            min_size=0,
+            max_size=limits.size,
+            timeout=_CONNECT_SECONDS,
+            init=register_vector,
+            # Nothing here changes a session beyond its transaction, so the reset's round trip is saved.
+            reset=_keep_session,
+            server_settings={
+                "application_name": application,
+                "statement_timeout": str(int(limits.statement_seconds * 1000)),
+                "idle_in_transaction_session_timeout": "60000",
+                "jit": "off",
+            },
+        )
+        return cls(pool, limits)
+
+    async def close(self) -> None:
+        """Closes all connections, those in use as well."""
+        self._pool.terminate()
+        await self._pool.close()
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        """A connection for single statements."""
+        async with self._slot(), self._connection() as connection:
+            with translated_errors():
+                yield Session(connection, self._limits.statement_seconds)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Session]:
+        """A connection within a transaction: committed at the end, rolled back on any error."""
+        async with self._slot(), self._connection() as connection:
+            with translated_errors():
+                async with connection.transaction():
+                    yield Session(connection, self._limits.statement_seconds)
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Any]:
+        # A slot is held, so waiting here is connecting: a timeout means that the database is away.
+        try:
+            connection = await self._pool.acquire(timeout=remaining(_CONNECT_SECONDS))
+        except TimeoutError as error:
+            raise StoreUnavailableError(STORE) from error
+        except _GONE as error:
+            raise StoreUnavailableError(STORE) from error
+        try:
+            yield connection
+        finally:
+            await self._release(connection)
+
+    async def _release(self, connection: Any) -> None:
+        try:
+            await self._pool.release(connection, timeout=_CONNECT_SECONDS)
+        except (TimeoutError, *_GONE, asyncpg.InterfaceError):
+            # The driver has thrown the connection away; what the call found out stands.
+            connection.terminate()
+
+    @asynccontextmanager
+    async def _slot(self) -> AsyncIterator[None]:
+        if self._slots.locked() and self._waiting >= self._limits.queue_size:
+            raise OverloadedError(self._limits.queue_seconds)
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(remaining(self._limits.queue_seconds)):
+                await self._slots.acquire()
+        except TimeoutError:
+            remaining(self._limits.queue_seconds)
+            raise OverloadedError(self._limits.queue_seconds) from None
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """Driver errors become the project's own; what is neither an outage nor a timeout passes as it is."""
+    try:
+        yield
+    except (TimeoutError, asyncpg.QueryCanceledError):
+        raise DeadlineError from None
+    except _GONE as error:
+        raise StoreUnavailableError(STORE) from error
+    except asyncpg.InterfaceError as error:
+        # The driver's word for a connection or pool that closed under the call.
+        if "clos" in str(error) or "acquire" in str(error):
+            raise StoreUnavailableError(STORE) from error
+        raise
+
+
+async def _keep_session(_connection: object) -> None:
+    return

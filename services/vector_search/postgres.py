@@ -1,0 +1,83 @@
+"""The store in PostgreSQL: searches on the readers' pool, writes on the writers'."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from services.runtime.errors import NotFoundError
+from services.runtime.queries import Queries
+from services.vector_search.domain import Deletion, Model, NewDocument, WriteResult
+from services.vector_search.pool import Pool, PoolLimits
+from services.vector_search.postgres_search import PostgresReads
+from services.vector_search.postgres_write import DocumentWrite
+
+
+def load_queries() -> Queries:
+    """The tier's named queries."""
+    return Queries.load("services.vector_search", "sql", ".sql")
+
+
+class PostgresStore(PostgresReads):
+    """Implements `VectorStore`. Opened by `open`, closed by `close`."""
+
+    def __init__(self, readers: Pool, writers: Pool, queries: Queries) -> None:
+        super().__init__(readers, queries)
+        self._readers = readers
+        self._writers = writers
+
+    @classmethod
+    async def open(
+        cls, *, read_url: str, write_url: str, limits: PoolLimits | None = None
+    ) -> PostgresStore:
+        """A store on two pools. Does not connect: the database may come up later."""
+        bounds = limits or PoolLimits()
+        readers = await Pool.open(read_url, bounds, application="braid-vector-read")
+        writers = await Pool.open(write_url, bounds, application="braid-vector-write")
+        return cls(readers, writers, load_queries())
+
+    async def close(self) -> None:
+        """Closes both pools."""
+        await self._readers.close()
+        await self._writers.close()
+
+    # What a write depends on is read on the writers' pool: a replica may lag behind.
+    async def space_model(self, space: str) -> Model | None:
+        """The space's model; None while it holds nothing."""
+        async with self._writers.session() as session:
+            row = await session.row(self._queries["space_stats"], space)
+        if row is None or not row["chunks"]:
+            return None
+        return Model(row["name"], row["dimension"])
+
+    async def missing_vectors(self, space: str, documents: Sequence[NewDocument]) -> frozenset[str]:
+        """Ids of chunks without a vector, given or stored."""
+        wanted = [c.id for d in documents for c in d.chunks if c.vector is None]
+        if not wanted:
+            return frozenset()
+        async with self._writers.session() as session:
+            rows = await session.fetch(self._queries["stored_chunks"], space, wanted)
+        return frozenset(wanted) - {str(row["id"]) for row in rows}
+
+    async def upsert(
+        self, space: str, model: Model, documents: Sequence[NewDocument]
+    ) -> WriteResult:
+        """One transaction for all documents."""
+        async with self._writers.transaction() as session:
+            return await DocumentWrite(session, self._queries, space).run(model, documents)
+
+    async def delete_document(self, space: str, document_id: str) -> Deletion:
+        """One transaction for the document and the space's counters."""
+        async with self._writers.transaction() as session:
+            row = await session.row(self._queries["remove_document"], space, document_id)
+            if row is None:
+                raise NotFoundError("document")
+            await session.fetch(self._queries["lock_space"], space)
+            await session.fetch(
+                self._queries["count_space"],
+                space,
+                -1,
+                -len(row["ids"]),
+                -row["current_chunks"],
+                -row["current_length"],
+            )
+        return Deletion(row["versions"], [str(chunk_id) for chunk_id in row["ids"]])

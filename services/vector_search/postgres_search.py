@@ -1,0 +1,185 @@
+"""Searches and reads in PostgreSQL: one stored function a search, and rows turned into the tier's own types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pgvector import HalfVector
+
+from services.runtime.errors import NotFoundError
+from services.runtime.queries import Queries
+from services.vector_search.domain import (
+    Chunk,
+    ChunkScore,
+    Document,
+    Hit,
+    Metadata,
+    Model,
+    QueryVector,
+    Scores,
+    Search,
+    SearchResult,
+    SpaceStats,
+    VectorPath,
+)
+from services.vector_search.pool import Pool, Row
+
+
+class PostgresReads:
+    """The reading half of the store."""
+
+    def __init__(self, pool: Pool, queries: Queries) -> None:
+        self._pool = pool
+        self._queries = queries
+
+    async def search(self, space: str, search: Search) -> SearchResult:
+        """One call of the stored function."""
+        async with self._pool.session() as session:
+            rows = await session.fetch(self._queries["search_chunks"], space, *_arguments(search))
+        first = rows[0]
+        return SearchResult(
+            hits=[_hit(row) for row in rows if row["id"] is not None],
+            revision=first["revision"],
+            path=VectorPath(first["path"]),
+            model=_model(first["space_model"], first["space_dimension"]),
+        )
+
+    async def score_chunks(
+        self, space: str, text: str, vector: QueryVector, chunk_ids: Sequence[str]
+    ) -> tuple[Model | None, list[ChunkScore]]:
+        """Exact scores, in the order asked for."""
+        async with self._pool.session() as session:
+            rows = await session.fetch(
+                self._queries["score_chunks"],
+                space,
+                text,
+                HalfVector(vector.values),
+                vector.model,
+                list(chunk_ids),
+            )
+        if not rows:
+            return None, []
+        found = {str(row["id"]): row for row in rows}
+        scores = [
+            ChunkScore(chunk_id, found[chunk_id]["vector"], found[chunk_id]["text"])
+            for chunk_id in chunk_ids
+            if chunk_id in found
+        ]
+        return _model(rows[0]["space_model"], rows[0]["space_dimension"]), scores
+
+    async def get_chunks(self, space: str, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """Chunks in the order asked for."""
+        async with self._pool.session() as session:
+            rows = await session.fetch(self._queries["get_chunks"], space, list(chunk_ids))
+        found = {str(row["id"]): row for row in rows}
+        return [_chunk(found[chunk_id]) for chunk_id in chunk_ids if chunk_id in found]
+
+    async def unchanged_documents(
+        self, space: str, fingerprints: Sequence[tuple[str, str]]
+    ) -> list[str]:
+        """Documents whose version in force has the given hash."""
+        async with self._pool.session() as session:
+            rows = await session.fetch(
+                self._queries["unchanged_documents"],
+                space,
+                [document_id for document_id, _ in fingerprints],
+                [content_hash for _, content_hash in fingerprints],
+            )
+        return [row["document_id"] for row in rows]
+
+    async def get_document(self, space: str, document_id: str) -> tuple[Document, list[str]]:
+        """A document and its chunks' ids."""
+        async with self._pool.session() as session:
+            row = await session.row(self._queries["get_document"], space, document_id)
+        if row is None:
+            raise NotFoundError("document")
+        return _document(row), [str(chunk_id) for chunk_id in row["chunk_ids"]]
+
+    async def list_documents(self, space: str, after: str, limit: int) -> list[Document]:
+        """A page of documents by id."""
+        async with self._pool.session() as session:
+            rows = await session.fetch(self._queries["list_documents"], space, after, limit)
+        return [_document(row) for row in rows]
+
+    async def stats(self, space: str) -> SpaceStats:
+        """The space in numbers."""
+        async with self._pool.session() as session:
+            row = await session.row(self._queries["space_stats"], space)
+        if row is None:
+            return SpaceStats(0, 0, None, 0)
+        model = _model(row["name"], row["dimension"]) if row["chunks"] else None
+        return SpaceStats(row["documents"], row["chunks"], model, row["revision"])
+
+    async def ping(self) -> None:
+        """Reads the schema's number."""
+        async with self._pool.session() as session:
+            await session.value(self._queries["ping"])
+
+
+def _arguments(search: Search) -> tuple[object, ...]:
+    vector = search.vector
+    return (
+        search.text,
+        None if vector is None else HalfVector(vector.values),
+        None if vector is None else vector.model,
+        search.limit,
+        search.text_weight,
+        int(search.fusion),
+        search.min_score,
+        list(search.document_ids) or None,
+        json.dumps(search.metadata) if search.metadata else None,
+        search.as_of,
+    )
+
+
+def _hit(row: Row) -> Hit:
+    scores = Scores(
+        vector=row["vector"],
+        text=row["text"],
+        vector_fused=row["vector_fused"],
+        text_fused=row["text_fused"],
+        vector_rank=row["vector_rank"],
+        text_rank=row["text_rank"],
+    )
+    return Hit(_chunk(row), row["score"], scores)
+
+
+def _chunk(row: Row) -> Chunk:
+    return Chunk(
+        id=str(row["id"]),
+        document_id=row["document_id"],
+        title=row["title"],
+        source=row["source"],
+        content=row["content"],
+        ordinal=row["ordinal"],
+        start_char=row["start_char"],
+        end_char=row["end_char"],
+        metadata=_metadata(row["metadata"]),
+        valid_time=row["valid_from"],
+    )
+
+
+def _document(row: Row) -> Document:
+    return Document(
+        document_id=row["document_id"],
+        title=row["title"],
+        source=row["source"],
+        metadata=_metadata(row["metadata"]),
+        version=row["version"],
+        valid_time=row["valid_from"],
+        create_time=row["known_from"],
+        chunk_count=row["chunk_count"],
+    )
+
+
+def _metadata(text: str) -> Metadata:
+    if text == "{}":
+        return {}
+    metadata: Any = json.loads(text)
+    return dict(metadata)
+
+
+def _model(name: str | None, dimension: int | None) -> Model | None:
+    return None if name is None or dimension is None else Model(name, dimension)

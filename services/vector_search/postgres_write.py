@@ -1,0 +1,343 @@
+"""One write of documents in PostgreSQL: a transaction of set-based steps.
+
+Locks are taken in one order by every writer, so none deadlock: documents by id, terms by lexeme, the space's row.
+Terms and the space come last, so that writers of one space hold each other up as briefly as can be.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pgvector import HalfVector
+
+from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.queries import Queries
+from services.vector_search.domain import (
+    FOREVER,
+    Model,
+    NewChunk,
+    NewDocument,
+    Outcome,
+    WriteResult,
+)
+from services.vector_search.pool import Row, Session
+from services.vector_search.store import MissingVectorsError
+from services.vector_search.versions import (
+    NewVersion,
+    StoredVersion,
+    plan_version,
+    same_content,
+)
+
+Stored = dict[str, list[StoredVersion]]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A document to write and the version that it becomes."""
+
+    document: NewDocument
+    version: NewVersion
+    holds: bool
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a write adds to the space's counters."""
+
+    documents: int = 0
+    chunks: int = 0
+    current: int = 0
+    length: int = 0
+
+
+class DocumentWrite:
+    """Runs within one transaction of `session`."""
+
+    def __init__(self, session: Session, queries: Queries, space: str) -> None:
+        self._session = session
+        self._queries = queries
+        self._space = space
+
+    async def run(self, model: Model, documents: Sequence[NewDocument]) -> WriteResult:
+        """Writes what is new of `documents`. See `VectorStore.upsert`."""
+        state = await self._open_space(model)
+        due = await self._due_documents() if state["change_due"] else []
+        before = await self._read_versions([d.document_id for d in documents])
+        now = await self._clock()
+        changed = [d for d in documents if same_content(before[d.document_id], d, now) is None]
+        if not changed and not due:
+            return self._result(documents, before, now, {}, state["revision"])
+        locked = sorted({d.document_id for d in changed} | set(due))
+        await self._fetch("lock_documents", locked)
+        stored = await self._read_versions(locked)
+        before.update(stored)
+        now = await self._clock()
+        planned = _plan(changed, stored, now)
+        outcomes, revision = await self._write(state["model_id"], planned, stored, locked, now)
+        return self._result(documents, before, now, outcomes, revision)
+
+    async def _write(
+        self,
+        model_id: int,
+        planned: list[Planned],
+        stored: Stored,
+        locked: list[str],
+        now: datetime,
+    ) -> tuple[dict[str, Outcome], int]:
+        made = await self._insert_chunks(planned)
+        await self._put_vectors(model_id, planned, made)
+        retired = await self._retired(planned)
+        await self._insert_versions(planned, now)
+        seen_before = [document_id for document_id in locked if stored[document_id]]
+        flips = await self._refresh_flags(seen_before, now)
+        await self._count_terms(made, flips)
+        counts = _counts(planned, stored, made, flips)
+        await self._fetch("lock_space")
+        revision = await self._value(
+            "count_space", counts.documents, counts.chunks, counts.current, counts.length
+        )
+        return _outcomes(planned, made, retired), revision
+
+    async def _open_space(self, model: Model) -> Row:
+        state = await self._row("read_space")
+        if state is None or state["name"] != model.name:
+            known = await self._session.row(
+                self._queries["register_model"], model.name, model.dimension
+            )
+            if known is None or known["dimension"] != model.dimension:
+                raise _wrong_model(f"has another dimension than {model.dimension}")
+            await self._fetch("open_space", known["id"])
+            state = await self._row("read_space")
+        if state is None or state["name"] != model.name:
+            raise _wrong_model("is not the model that the space is embedded with")
+        if state["dimension"] != model.dimension:
+            raise _wrong_model(f"has {state['dimension']} dimensions, not {model.dimension}")
+        return state
+
+    async def _due_documents(self) -> list[str]:
+        return [row["document_id"] for row in await self._fetch("due_documents")]
+
+    async def _clock(self) -> datetime:
+        now: datetime = await self._session.value(self._queries["read_clock"])
+        return now
+
+    async def _read_versions(self, document_ids: list[str]) -> Stored:
+        stored: Stored = defaultdict(list)
+        for row in await self._fetch("read_versions", document_ids):
+            stored[row["document_id"]].append(
+                StoredVersion(
+                    row["version"],
+                    row["valid_from"],
+                    row["valid_until"] or FOREVER,
+                    row["content_hash"],
+                )
+            )
+        return stored
+
+    async def _insert_chunks(self, planned: list[Planned]) -> dict[str, Row]:
+        rows = [(p, chunk) for p in planned for chunk in p.document.chunks]
+        ids = [chunk.id for _, chunk in rows]
+        owners = [p.document.document_id for p, _ in rows]
+        contents = [chunk.content for _, chunk in rows]
+        made = await self._fetch(
+            "insert_chunks",
+            ids,
+            owners,
+            [p.document.title for p, _ in rows],
+            contents,
+            [p.holds for p, _ in rows],
+        )
+        if len(made) < len(rows):
+            others = await self._fetch("other_chunks", ids, owners, contents)
+            _refuse_other_chunks(planned, {str(row["id"]) for row in others})
+        return {str(row["id"]): row for row in made}
+
+    async def _put_vectors(
+        self, model_id: int, planned: list[Planned], made: dict[str, Row]
+    ) -> None:
+        new = [chunk for p in planned for chunk in p.document.chunks if chunk.id in made]
+        missing = frozenset(chunk.id for chunk in new if chunk.vector is None)
+        if missing:
+            raise MissingVectorsError(missing)
+        if new:
+            await self._session.fetch(
+                self._queries["put_embeddings"],
+                model_id,
+                self._space,
+                [chunk.id for chunk in new],
+                [made[chunk.id]["current"] for chunk in new],
+                [HalfVector(chunk.vector) for chunk in new if chunk.vector is not None],
+            )
+
+    async def _retired(self, planned: list[Planned]) -> dict[str, int]:
+        former = [p for p in planned if p.version.closes is not None]
+        if not former:
+            return {}
+        rows = await self._fetch(
+            "version_chunks",
+            [p.document.document_id for p in former],
+            [p.version.closes for p in former],
+        )
+        kept = {p.document.document_id: {c.id for c in p.document.chunks} for p in former}
+        retired: dict[str, int] = defaultdict(int)
+        for row in rows:
+            retired[row["document_id"]] += str(row["chunk_id"]) not in kept[row["document_id"]]
+        return retired
+
+    async def _insert_versions(self, planned: list[Planned], now: datetime) -> None:
+        if not planned:
+            return
+        closing = [p for p in planned if p.version.closes is not None]
+        if closing:
+            await self._fetch(
+                "close_versions",
+                [p.document.document_id for p in closing],
+                [p.version.closes for p in closing],
+                [p.version.valid_from for p in closing],
+            )
+        await self._fetch("insert_versions", *_version_columns(planned), now)
+        await self._fetch("insert_version_chunks", *_version_chunk_columns(planned))
+
+    async def _refresh_flags(self, document_ids: list[str], now: datetime) -> list[Row]:
+        if not document_ids:
+            return []
+        flips = await self._fetch("stale_flags", document_ids, now)
+        for wanted in (False, True):
+            ids = [row["id"] for row in flips if row["wanted"] is wanted]
+            if ids:
+                await self._fetch("flag_chunks", ids, wanted)
+        await self._fetch("settle_versions", document_ids, now)
+        return flips
+
+    async def _count_terms(self, made: dict[str, Row], flips: list[Row]) -> None:
+        if not made and not flips:
+            return
+        ids = [*(row["id"] for row in made.values()), *(row["id"] for row in flips)]
+        df = [
+            *(int(row["current"]) for row in made.values()),
+            *(1 if row["wanted"] else -1 for row in flips),
+        ]
+        await self._fetch("count_terms", ids, df, [1] * len(made) + [0] * len(flips))
+
+    def _result(
+        self,
+        documents: Sequence[NewDocument],
+        stored: Stored,
+        now: datetime,
+        outcomes: dict[str, Outcome],
+        revision: int,
+    ) -> WriteResult:
+        return WriteResult(
+            [
+                outcomes.get(d.document_id) or _unchanged(stored[d.document_id], d, now)
+                for d in documents
+            ],
+            revision,
+        )
+
+    async def _fetch(self, query: str, *args: object) -> list[Row]:
+        return await self._session.fetch(self._queries[query], self._space, *args)
+
+    async def _row(self, query: str, *args: object) -> Row | None:
+        return await self._session.row(self._queries[query], self._space, *args)
+
+    async def _value(self, query: str, *args: object) -> Any:
+        return await self._session.value(self._queries[query], self._space, *args)
+
+
+def _plan(changed: Sequence[NewDocument], stored: Stored, now: datetime) -> list[Planned]:
+    planned = []
+    for document in changed:
+        versions = stored[document.document_id]
+        # Another writer may have stored the same content while this one waited for the lock.
+        if same_content(versions, document, now) is None:
+            version = plan_version(versions, document, now)
+            holds = version.valid_from <= now < version.valid_until
+            planned.append(Planned(document, version, holds))
+    return planned
+
+
+def _counts(
+    planned: list[Planned], stored: Stored, made: dict[str, Row], flips: list[Row]
+) -> Counts:
+    counts = Counts(chunks=len(made))
+    counts.documents = sum(not stored[p.document.document_id] for p in planned)
+    for row in made.values():
+        if row["current"]:
+            counts.current += 1
+            counts.length += row["length"]
+    for row in flips:
+        sign = 1 if row["wanted"] else -1
+        counts.current += sign
+        counts.length += sign * row["length"]
+    return counts
+
+
+def _outcomes(
+    planned: list[Planned], made: dict[str, Row], retired: dict[str, int]
+) -> dict[str, Outcome]:
+    return {
+        p.document.document_id: Outcome(
+            document_id=p.document.document_id,
+            version=p.version.version,
+            added=tuple(chunk.id for chunk in p.document.chunks if chunk.id in made),
+            retired=retired.get(p.document.document_id, 0),
+        )
+        for p in planned
+    }
+
+
+def _unchanged(stored: list[StoredVersion], document: NewDocument, now: datetime) -> Outcome:
+    same = same_content(stored, document, now)
+    if same is None:
+        raise LookupError("a document was neither written nor unchanged")
+    return Outcome(document_id=document.document_id, version=same.version, unchanged=True)
+
+
+def _refuse_other_chunks(planned: list[Planned], others: set[str]) -> None:
+    wrong = [
+        FieldError(f"{p.document.path}.chunks[{i}].id", "is the id of another text or document")
+        for p in planned
+        for i, chunk in enumerate(p.document.chunks)
+        if chunk.id in others
+    ]
+    if wrong:
+        raise InvalidFieldError(*wrong)
+
+
+def _wrong_model(description: str) -> InvalidFieldError:
+    return InvalidFieldError(FieldError("embedding_model", description))
+
+
+def _version_columns(planned: list[Planned]) -> tuple[list[object], ...]:
+    return (
+        [p.document.document_id for p in planned],
+        [p.version.version for p in planned],
+        [p.version.valid_from for p in planned],
+        [p.version.valid_until if p.version.valid_until < FOREVER else None for p in planned],
+        [p.document.content_hash for p in planned],
+        [p.document.title for p in planned],
+        [p.document.source for p in planned],
+        [json.dumps(p.document.metadata) for p in planned],
+        [len(p.document.chunks) for p in planned],
+    )
+
+
+def _version_chunk_columns(planned: list[Planned]) -> tuple[list[object], ...]:
+    rows: list[tuple[Planned, int, NewChunk]] = [
+        (p, ordinal, chunk) for p in planned for ordinal, chunk in enumerate(p.document.chunks)
+    ]
+    return (
+        [p.document.document_id for p, _, _ in rows],
+        [p.version.version for p, _, _ in rows],
+        [ordinal for _, ordinal, _ in rows],
+        [chunk.id for _, _, chunk in rows],
+        [chunk.start_char for _, _, chunk in rows],
+        [chunk.end_char for _, _, chunk in rows],
+    )

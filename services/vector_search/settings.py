@@ -1,0 +1,59 @@
+"""Settings of the vector tier, read from the environment when built and at no other time."""
+
+from __future__ import annotations
+
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class VectorSettings(BaseSettings):
+    """Where the tier listens and how it reaches PostgreSQL."""
+
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore", populate_by_name=True)
+
+    listen: str = Field(
+        default="127.0.0.1:50051", validation_alias=AliasChoices("BRAID_VECTOR_LISTEN")
+    )
+    database_url: SecretStr = Field(
+        validation_alias=AliasChoices("DATABASE_URL"), description="As role braid_writer."
+    )
+    read_database_url: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("BRAID_VECTOR_READ_DATABASE_URL"),
+        description="As role braid_reader, a replica where there is one. Default: the writer's.",
+    )
+    migrate_database_url: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("BRAID_VECTOR_MIGRATE_DATABASE_URL"),
+        description="As role braid_migrator, which owns the schema. Default: the writer's.",
+    )
+    pool_size: int = Field(
+        default=10, ge=1, le=200, validation_alias=AliasChoices("BRAID_VECTOR_POOL_SIZE")
+    )
+    queue_size: int = Field(
+        default=100,
+        ge=0,
+        validation_alias=AliasChoices("BRAID_VECTOR_QUEUE_SIZE"),
+        description="Calls that may wait for a connection; one more is answered RESOURCE_EXHAUSTED.",
+    )
+    queue_seconds: float = Field(
+        default=2.0,
+        gt=0,
+        validation_alias=AliasChoices("BRAID_VECTOR_QUEUE_SECONDS"),
+        description="How long a call waits for a connection before it is answered RESOURCE_EXHAUSTED.",
+    )
+    statement_seconds: float = Field(
+        default=30.0, gt=0, validation_alias=AliasChoices("BRAID_VECTOR_STATEMENT_SECONDS")
+    )
+
+    def reader(self) -> str:
+        """Connection string for searches."""
+        return (self.read_database_url or self.database_url).get_secret_value()
+
+    def writer(self) -> str:
+        """Connection string for writes."""
+        return self.database_url.get_secret_value()
+
+    def migrator(self) -> str:
+        """Connection string for migrations."""
+        return (self.migrate_database_url or self.database_url).get_secret_value()

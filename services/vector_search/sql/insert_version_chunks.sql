@@ -1,0 +1,5 @@
+-- Stores which chunks versions consist of.
+insert into version_chunk (space, document_id, version, ordinal, chunk_id, start_char, end_char)
+select $1, u.*
+from unnest($2::text[], $3::integer[], $4::integer[], $5::uuid[], $6::integer[], $7::integer[])
+       as u (document_id, version, ordinal, chunk_id, start_char, end_char)

@@ -1,0 +1,75 @@
+-- What a write does to statistics and flags. Locks are taken in one order by all writers, so none deadlock:
+-- documents by id, then terms by lexeme, then the space's row.
+
+-- Adds to the terms of chunks: `p_df` and `p_postings` say by how much for each chunk.
+create function count_terms(p_space text, p_ids uuid[], p_df integer[], p_postings integer[]) returns void
+language plpgsql as $$
+begin
+  insert into term as t (space, lexeme, df, postings)
+  select p_space, d.lexeme, d.df, d.postings from (
+    select u.lexeme, sum(k.df) as df, sum(k.postings) as postings
+    from unnest(p_ids, p_df, p_postings) as k (id, df, postings)
+    join chunk c on c.space = p_space and c.id = k.id
+    cross join lateral unnest(c.tsv) u
+    group by u.lexeme
+  ) d
+  where d.df <> 0 or d.postings <> 0
+  order by d.lexeme
+  on conflict (space, lexeme) do update
+    set df = t.df + excluded.df, postings = t.postings + excluded.postings;
+end $$;
+
+-- Removes the terms of chunks that no chunk has any more; their rows are locked by count_terms already.
+create function drop_unused_terms(p_space text, p_ids uuid[]) returns void
+language sql as $$
+  delete from term t
+  where t.space = p_space and t.postings = 0 and t.lexeme in (
+    select u.lexeme from chunk c cross join lateral unnest(c.tsv) u
+    where c.space = p_space and c.id = any (p_ids))
+$$;
+
+-- Sets `current` of chunks, everywhere that it is kept, except in the statistics.
+create function flag_chunks(p_space text, p_ids uuid[], p_current boolean) returns void
+language plpgsql as $$
+begin
+  update chunk c set current = p_current where c.space = p_space and c.id = any (p_ids);
+  update posting p set current = p_current
+  from chunk c cross join lateral unnest(c.tsv) u
+  where c.space = p_space and c.id = any (p_ids)
+    and p.space = p_space and p.lexeme = u.lexeme and p.chunk_id = c.id;
+  perform flag_embeddings(p_space, p_ids, p_current);
+end $$;
+
+-- Removes a document with everything of it but the space's counters; answers with what was removed.
+create function remove_document(p_space text, p_document text)
+returns table (versions integer, ids uuid[], current_chunks bigint, current_length bigint)
+language plpgsql as $$
+declare
+  gone uuid[];
+  gone_current integer[];
+  gone_versions integer;
+begin
+  perform from document d where d.space = p_space and d.document_id = p_document for update;
+  if not found then
+    return;
+  end if;
+  select coalesce(array_agg(c.id order by c.id), '{}'), coalesce(array_agg(c.current::integer order by c.id), '{}'),
+         count(*) filter (where c.current), coalesce(sum(c.length) filter (where c.current), 0)
+  into gone, gone_current, current_chunks, current_length
+  from chunk c where c.space = p_space and c.document_id = p_document;
+  perform drop_embeddings(p_space, gone);
+  delete from posting p using chunk c cross join lateral unnest(c.tsv) u
+  where c.space = p_space and c.id = any (gone)
+    and p.space = p_space and p.lexeme = u.lexeme and p.chunk_id = c.id;
+  perform count_terms(p_space, gone, array(select -x from unnest(gone_current) x),
+                      array_fill(-1, array[cardinality(gone)]));
+  perform drop_unused_terms(p_space, gone);
+  delete from chunk c where c.space = p_space and c.document_id = p_document;
+  delete from version_chunk vc where vc.space = p_space and vc.document_id = p_document;
+  delete from document_version v where v.space = p_space and v.document_id = p_document;
+  get diagnostics gone_versions = row_count;
+  delete from document d where d.space = p_space and d.document_id = p_document;
+  versions := gone_versions;
+  ids := gone;
+  return next;
+end $$;

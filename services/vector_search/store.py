@@ -1,0 +1,90 @@
+"""The store of the tier: what a servicer may ask of it. PostgreSQL and an in-memory fake implement it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from services.vector_search.domain import (
+    Chunk,
+    ChunkScore,
+    Deletion,
+    Document,
+    Model,
+    NewDocument,
+    QueryVector,
+    Search,
+    SearchResult,
+    SpaceStats,
+    WriteResult,
+)
+
+
+class MissingVectorsError(Exception):
+    """New chunks came without vectors; `chunk_ids` names them. Nothing was written."""
+
+    def __init__(self, chunk_ids: frozenset[str]) -> None:
+        super().__init__(f"{len(chunk_ids)} new chunks have no vector")
+        self.chunk_ids = chunk_ids
+
+
+class VectorStore(Protocol):
+    """Documents, chunks and searches, each within one space.
+
+    Every method raises StoreUnavailableError, OverloadedError or DeadlineError when the store cannot answer.
+    """
+
+    async def search(self, space: str, search: Search) -> SearchResult:
+        """Chunks by meaning, by words, or by both fused, in one round trip."""
+        ...
+
+    async def score_chunks(
+        self, space: str, text: str, vector: QueryVector, chunk_ids: Sequence[str]
+    ) -> tuple[Model | None, list[ChunkScore]]:
+        """Exact scores of the chunks that exist, in the order asked for, and the space's model."""
+        ...
+
+    async def get_chunks(self, space: str, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """The chunks that exist, in the order asked for."""
+        ...
+
+    async def space_model(self, space: str) -> Model | None:
+        """The model that the space is embedded with; None while it holds nothing."""
+        ...
+
+    async def missing_vectors(self, space: str, documents: Sequence[NewDocument]) -> frozenset[str]:
+        """Ids of chunks that have no vector, neither given nor stored, and that writing would need one for."""
+        ...
+
+    async def upsert(
+        self, space: str, model: Model, documents: Sequence[NewDocument]
+    ) -> WriteResult:
+        """Writes all documents or none. InvalidFieldError for a taken valid time, a chunk id that stands for
+        another text or document, or another model than the space's; MissingVectorsError for new chunks without a vector."""
+        ...
+
+    async def unchanged_documents(
+        self, space: str, fingerprints: Sequence[tuple[str, str]]
+    ) -> list[str]:
+        """Ids of the documents, of pairs (id, content hash), whose version in force has that hash."""
+        ...
+
+    async def get_document(self, space: str, document_id: str) -> tuple[Document, list[str]]:
+        """A document's version in force and its chunks' ids in order. NotFoundError when there is none."""
+        ...
+
+    async def list_documents(self, space: str, after: str, limit: int) -> list[Document]:
+        """The documents with ids greater than `after`, by id (code point order), at most `limit`."""
+        ...
+
+    async def delete_document(self, space: str, document_id: str) -> Deletion:
+        """Removes a document with all its versions and chunks. NotFoundError when there is none."""
+        ...
+
+    async def stats(self, space: str) -> SpaceStats:
+        """Counts, model and revision; zeros for a space that was never written."""
+        ...
+
+    async def ping(self) -> None:
+        """Returns when the store answers and its schema is there."""
+        ...
