@@ -1,0 +1,1 @@
+"""Documents and facts on their way into both tiers: parse, chunk, embed, store, graph."""

@@ -1,0 +1,175 @@
+"""The comprehensive search: the query embedded once, both legs at once, their answers fused."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import legs_pb2, retrieval_pb2
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.search.fusion import GRAPH_LEG, VECTOR_LEG, fuse
+from services.agent_orchestrator.search.legs import LegOutcome, not_requested, run_leg
+from services.runtime.context import remaining
+from services.runtime.errors import AllLegsFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
+    from services.agent_orchestrator.tiers import GraphTier, VectorTier
+
+    Request = search_pb2.ComprehensiveSearchRequest
+    Embedding = retrieval_pb2.QueryEmbedding | None
+    Heard = Callable[[LegOutcome], None]
+
+DEFAULT_LIMIT = 10
+DEFAULT_TEXT_WEIGHT = 0.3
+# Kept back from the caller's deadline for fusing and sending: a share of it, within bounds.
+MARGIN_SHARE = 0.02
+MIN_MARGIN = 0.01
+MAX_MARGIN = 0.05
+
+
+class ComprehensiveSearch:
+    """Asks both tiers at once. A leg that fails or is late is reported, and the other one answers."""
+
+    def __init__(
+        self,
+        *,
+        vector: VectorTier,
+        graph: GraphTier,
+        queries: QueryEmbeddings,
+        seconds: float,
+    ) -> None:
+        self._vector = vector
+        self._graph = graph
+        self._queries = queries
+        self._seconds = seconds
+
+    async def run(
+        self, request: Request, ended: Heard | None = None
+    ) -> search_pb2.ComprehensiveSearchResponse:
+        """Both legs' answers and the fused list; `ended` hears of each leg as it ends.
+
+        AllLegsFailedError when no leg that was asked for answered; INVALID_FIELD when a tier refuses the request.
+        """
+        outcomes = await self._run_legs(request, ended)
+        _require_an_answer(outcomes)
+        return _answer(outcomes, _limit(request))
+
+    async def _run_legs(self, request: Request, ended: Heard | None) -> list[LegOutcome]:
+        loop = asyncio.get_running_loop()
+        budget = leg_budget(remaining(self._seconds))
+        until = loop.time() + budget
+        embedding = await self._queries.embed(request.query, budget)
+        left = max(until - loop.time(), 0.001)
+        try:
+            async with asyncio.TaskGroup() as group:
+                vector = group.create_task(_told(self._chunks(request, embedding, left), ended))
+                graph = group.create_task(_told(self._facts(request, embedding, left), ended))
+        except ExceptionGroup as failures:
+            # A leg raises nothing but what is wrong with the request: that is the caller's answer.
+            raise failures.exceptions[0] from None
+        return [vector.result(), graph.result()]
+
+    async def _chunks(self, request: Request, embedding: Embedding, seconds: float) -> LegOutcome:
+        if request.HasField("use_vector") and not request.use_vector:
+            return not_requested(VECTOR_LEG)
+        asked = _hybrid_request(request, embedding)
+        return await run_leg(
+            VECTOR_LEG,
+            lambda: self._vector.hybrid_search(asked, seconds),
+            lambda answer, report: LegOutcome(
+                _without_vectors(report) if embedding is None else report, chunks=answer.hits
+            ),
+        )
+
+    async def _facts(self, request: Request, embedding: Embedding, seconds: float) -> LegOutcome:
+        if request.HasField("use_graph") and not request.use_graph:
+            return not_requested(GRAPH_LEG)
+        asked = _facts_request(request, embedding)
+        return await run_leg(
+            GRAPH_LEG,
+            lambda: self._graph.search_facts(asked, seconds),
+            lambda answer, report: LegOutcome(report, facts=answer.hits),
+        )
+
+
+def leg_budget(left: float) -> float:
+    """Seconds that the legs may take of the `left` ones, so that the answer is there in time."""
+    margin = min(max(left * MARGIN_SHARE, MIN_MARGIN), MAX_MARGIN)
+    return left - min(margin, left / 2)
+
+
+async def _told(leg: Awaitable[LegOutcome], ended: Heard | None) -> LegOutcome:
+    outcome = await leg
+    if ended is not None:
+        ended(outcome)
+    return outcome
+
+
+def _hybrid_request(request: Request, embedding: Embedding) -> vector_pb2.HybridSearchRequest:
+    weight = request.text_weight if request.HasField("text_weight") else DEFAULT_TEXT_WEIGHT
+    return vector_pb2.HybridSearchRequest(
+        query=request.query,
+        limit=_limit(request),
+        text_weight=weight,
+        query_embedding=embedding,
+        filter=request.filter if request.HasField("filter") else None,
+        as_of=request.as_of if request.HasField("as_of") else None,
+        text_only=embedding is None,
+    )
+
+
+def _facts_request(request: Request, embedding: Embedding) -> query_pb2.SearchFactsRequest:
+    instant = request.HasField("as_of")
+    return query_pb2.SearchFactsRequest(
+        query=request.query,
+        limit=_limit(request),
+        query_embedding=embedding,
+        as_of=retrieval_pb2.TimeSelector(instant=request.as_of) if instant else None,
+        text_only=embedding is None,
+    )
+
+
+def _limit(request: Request) -> int:
+    return request.limit if request.HasField("limit") else DEFAULT_LIMIT
+
+
+def _without_vectors(report: legs_pb2.LegReport) -> legs_pb2.LegReport:
+    """Whatever the tier says of a search by words alone, it was asked for less than the caller wanted."""
+    if report.reason == legs_pb2.LEG_REASON_UNSPECIFIED:
+        report.status = legs_pb2.LEG_STATUS_DEGRADED
+        report.reason = legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+    return report
+
+
+def _require_an_answer(outcomes: Sequence[LegOutcome]) -> None:
+    asked = [o for o in outcomes if o.report.status != legs_pb2.LEG_STATUS_DISABLED]
+    if not all(outcome.failed for outcome in asked):
+        return
+    error = AllLegsFailedError({o.report.name: _name(o.report) for o in asked})
+    error.metadata |= {f"{o.report.name}_reason": _reason(o.report) for o in asked}
+    raise error
+
+
+def _name(report: legs_pb2.LegReport) -> str:
+    return legs_pb2.LegStatus.Name(report.status).removeprefix("LEG_STATUS_")
+
+
+def _reason(report: legs_pb2.LegReport) -> str:
+    return legs_pb2.LegReason.Name(report.reason).removeprefix("LEG_REASON_")
+
+
+def _answer(outcomes: Sequence[LegOutcome], limit: int) -> search_pb2.ComprehensiveSearchResponse:
+    chunks = [hit for outcome in outcomes for hit in outcome.chunks]
+    facts = [hit for outcome in outcomes for hit in outcome.facts]
+    return search_pb2.ComprehensiveSearchResponse(
+        vector_results=chunks,
+        graph_results=facts,
+        results=fuse(chunks, facts, limit),
+        legs=[outcome.report for outcome in outcomes],
+        total_results=len(chunks) + len(facts),
+    )

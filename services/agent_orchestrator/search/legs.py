@@ -1,0 +1,114 @@
+"""One leg of a search: run within its budget, and told by a typed status however it ends."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import grpc
+from google.protobuf.duration_pb2 import Duration
+
+from braid.common.v1 import errors_pb2, legs_pb2
+from services.runtime.errors import BraidError
+from services.runtime.status import error_from_rpc, reason_name
+from services.runtime.telemetry import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from braid.graph.v1 import facts_pb2, query_pb2
+    from braid.vector.v1 import chunks_pb2, search_pb2
+
+Answer = TypeVar("Answer", "search_pb2.HybridSearchResponse", "query_pb2.SearchFactsResponse")
+
+FAILED = frozenset({legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_STATUS_TIMED_OUT})
+
+_REASONS: dict[errors_pb2.ErrorReason.ValueType, legs_pb2.LegReason.ValueType] = {
+    errors_pb2.ERROR_REASON_STORE_UNAVAILABLE: legs_pb2.LEG_REASON_STORE_UNAVAILABLE,
+    errors_pb2.ERROR_REASON_EMBEDDER_UNAVAILABLE: legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+    errors_pb2.ERROR_REASON_OVERLOADED: legs_pb2.LEG_REASON_OVERLOADED,
+    errors_pb2.ERROR_REASON_WRONG_STATE: legs_pb2.LEG_REASON_MODEL_MISMATCH,
+}
+# What gRPC itself answers when there is no process to answer, or it went away during the call.
+_AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
+
+
+@dataclass(frozen=True, slots=True)
+class LegOutcome:
+    """How a leg ended, and what it found: chunks or facts, by its tier."""
+
+    report: legs_pb2.LegReport
+    chunks: Sequence[chunks_pb2.ChunkHit] = ()
+    facts: Sequence[facts_pb2.FactHit] = ()
+
+    @property
+    def failed(self) -> bool:
+        """It could not look, or was too late."""
+        return self.report.status in FAILED
+
+
+def not_requested(name: str) -> LegOutcome:
+    """A leg that the caller switched off."""
+    return LegOutcome(
+        legs_pb2.LegReport(
+            name=name,
+            status=legs_pb2.LEG_STATUS_DISABLED,
+            reason=legs_pb2.LEG_REASON_NOT_REQUESTED,
+        )
+    )
+
+
+async def run_leg(
+    name: str,
+    look: Callable[[], Awaitable[Answer]],
+    outcome: Callable[[Answer, legs_pb2.LegReport], LegOutcome],
+) -> LegOutcome:
+    """Runs one leg. Its failure is an outcome, not an exception: INVALID_FIELD alone, the caller's own, is raised."""
+    started = time.perf_counter_ns()
+    try:
+        answer = await look()
+    except grpc.aio.AioRpcError as error:
+        failure = error_from_rpc(error)
+        if failure.reason == errors_pb2.ERROR_REASON_INVALID_FIELD:
+            raise failure from None
+        status, reason = _ending(error, failure)
+        _log_failure(name, error, failure)
+        return LegOutcome(_report(name, status, reason, started))
+    report = _report(name, answer.status, answer.reason, started, len(answer.hits))
+    return outcome(answer, report)
+
+
+def _ending(
+    error: grpc.aio.AioRpcError, failure: BraidError
+) -> tuple[legs_pb2.LegStatus.ValueType, legs_pb2.LegReason.ValueType]:
+    if failure.reason == errors_pb2.ERROR_REASON_DEADLINE:
+        return legs_pb2.LEG_STATUS_TIMED_OUT, legs_pb2.LEG_REASON_BUDGET_EXCEEDED
+    if error.code() in _AWAY and "request_id" not in failure.metadata:
+        return legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE
+    reason = _REASONS.get(failure.reason, legs_pb2.LEG_REASON_INTERNAL)
+    return legs_pb2.LEG_STATUS_UNAVAILABLE, reason
+
+
+def _report(
+    name: str,
+    status: legs_pb2.LegStatus.ValueType,
+    reason: legs_pb2.LegReason.ValueType,
+    started: int,
+    hits: int = 0,
+) -> legs_pb2.LegReport:
+    seconds, nanos = divmod(time.perf_counter_ns() - started, 1_000_000_000)
+    return legs_pb2.LegReport(
+        name=name,
+        status=status,
+        reason=reason,
+        took=Duration(seconds=seconds, nanos=nanos),
+        hits=hits,
+    )
+
+
+def _log_failure(name: str, error: grpc.aio.AioRpcError, failure: BraidError) -> None:
+    code = error.code()
+    get_logger("search").warning(
+        "leg failed", leg=name, code=code.name if code else "", reason=reason_name(failure)
+    )

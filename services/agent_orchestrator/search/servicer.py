@@ -1,0 +1,75 @@
+"""The contract's SearchService: streams and field names here, the search itself in `comprehensive`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from braid.agent.v1 import search_pb2, search_pb2_grpc
+from services.agent_orchestrator.search.legs import LegOutcome
+from services.runtime.errors import BraidError, FieldError
+
+if TYPE_CHECKING:
+    from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+
+Part = search_pb2.StreamComprehensiveSearchResponse
+
+
+class SearchServicer(search_pb2_grpc.SearchServiceServicer):
+    """Comprehensive search, at once or as a stream."""
+
+    def __init__(self, search: ComprehensiveSearch) -> None:
+        self._search = search
+
+    async def ComprehensiveSearch(
+        self, request: search_pb2.ComprehensiveSearchRequest, _context: Any
+    ) -> search_pb2.ComprehensiveSearchResponse:
+        """Both legs and the fused list."""
+        try:
+            return await self._search.run(request)
+        except BraidError as error:
+            raise _in_own_words(error) from None
+
+    async def StreamComprehensiveSearch(
+        self, request: search_pb2.StreamComprehensiveSearchRequest, _context: Any
+    ) -> AsyncIterator[search_pb2.StreamComprehensiveSearchResponse]:
+        """Each leg as it ends, then the whole answer."""
+        parts: asyncio.Queue[Part | None] = asyncio.Queue()
+        searching = asyncio.create_task(self._search_into(request.search, parts))
+        try:
+            while (part := await parts.get()) is not None:
+                yield part
+            yield Part(final=searching.result())
+        except BraidError as error:
+            raise _in_own_words(error, "search.") from None
+        finally:
+            # The caller may have gone: nobody waits for the legs then.
+            searching.cancel()
+            await asyncio.gather(searching, return_exceptions=True)
+
+    async def _search_into(
+        self, request: search_pb2.ComprehensiveSearchRequest, parts: asyncio.Queue[Part | None]
+    ) -> search_pb2.ComprehensiveSearchResponse:
+        try:
+            return await self._search.run(
+                request, lambda outcome: parts.put_nowait(Part(leg=_leg(outcome)))
+            )
+        finally:
+            parts.put_nowait(None)
+
+
+def _leg(outcome: LegOutcome) -> search_pb2.LegResults:
+    return search_pb2.LegResults(
+        report=outcome.report, vector_results=outcome.chunks, graph_results=outcome.facts
+    )
+
+
+def _in_own_words(error: BraidError, prefix: str = "") -> BraidError:
+    """A tier's field errors under the names that the caller knows the fields by."""
+    named = tuple(
+        FieldError(prefix + field.removesuffix(".instant"), description)
+        for field, description in error.fields
+    )
+    error.fields = named
+    return error

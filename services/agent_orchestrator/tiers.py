@@ -1,0 +1,157 @@
+"""The two tiers as the orchestrator calls them: one stub a service, made once, and a limit on every call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
+from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_grpc
+from braid.graph.v1 import query_pb2, query_pb2_grpc
+from braid.vector.v1 import documents_pb2, documents_pb2_grpc, search_pb2, search_pb2_grpc
+from services.runtime.context import remaining
+from services.runtime.errors import StoreUnavailableError
+from services.runtime.status import error_from_rpc
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.runtime.channels import Outgoing
+
+FactStream = grpc.aio.StreamUnaryCall[
+    graph_ingest_pb2.AddFactsRequest, graph_ingest_pb2.AddFactsResponse
+]
+
+
+class VectorTier:
+    """Calls to `vector_search` on behalf of the current call. Failures are `BraidError`s, searches' excepted."""
+
+    def __init__(
+        self,
+        channel: grpc.aio.Channel,
+        outgoing: Outgoing,
+        *,
+        read_seconds: float,
+        write_seconds: float,
+    ) -> None:
+        self._search = search_pb2_grpc.VectorSearchServiceStub(channel)
+        self._documents = documents_pb2_grpc.DocumentServiceStub(channel)
+        self._outgoing = outgoing
+        self._read_seconds = read_seconds
+        self._write_seconds = write_seconds
+
+    async def hybrid_search(
+        self, request: search_pb2.HybridSearchRequest, seconds: float
+    ) -> search_pb2.HybridSearchResponse:
+        """Chunks for a question within `seconds`. Raises AioRpcError."""
+        return await self._search.HybridSearch(
+            request, timeout=seconds, metadata=self._outgoing.metadata()
+        )
+
+    async def check(self, documents: Sequence[documents_pb2.DocumentFingerprint]) -> frozenset[str]:
+        """Ids of those documents whose current version is the given one."""
+        request = documents_pb2.CheckDocumentsRequest(documents=documents)
+        try:
+            answer = await self._documents.CheckDocuments(
+                request, timeout=remaining(self._read_seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+        return frozenset(answer.unchanged_document_ids)
+
+    async def upsert(
+        self, documents: Sequence[documents_pb2.DocumentInput], model: str
+    ) -> Sequence[documents_pb2.UpsertOutcome]:
+        """Stores all documents or none; one outcome a document, in order."""
+        request = documents_pb2.BatchUpsertDocumentsRequest(
+            documents=documents, embedding_model=model
+        )
+        try:
+            answer = await self._documents.BatchUpsertDocuments(
+                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+        return answer.outcomes
+
+    async def chunk_ids(self, document_id: str) -> Sequence[str]:
+        """Ids of a document's current chunks. NotFoundError's reason when there is no such document."""
+        request = documents_pb2.GetDocumentRequest(document_id=document_id)
+        try:
+            answer = await self._documents.GetDocument(
+                request, timeout=remaining(self._read_seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+        return answer.chunk_ids
+
+    async def delete(self, document_id: str) -> documents_pb2.DeleteDocumentResponse:
+        """Removes a document with all its versions."""
+        request = documents_pb2.DeleteDocumentRequest(document_id=document_id)
+        try:
+            return await self._documents.DeleteDocument(
+                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+
+
+class GraphTier:
+    """Calls to `graph_query` on behalf of the current call. Failures are `BraidError`s, searches' excepted."""
+
+    def __init__(
+        self, channel: grpc.aio.Channel, outgoing: Outgoing, *, write_seconds: float
+    ) -> None:
+        self._query = query_pb2_grpc.GraphQueryServiceStub(channel)
+        self._ingest = graph_ingest_grpc.GraphIngestServiceStub(channel)
+        self._outgoing = outgoing
+        self._write_seconds = write_seconds
+
+    async def search_facts(
+        self, request: query_pb2.SearchFactsRequest, seconds: float
+    ) -> query_pb2.SearchFactsResponse:
+        """Facts for a question within `seconds`. Raises AioRpcError."""
+        return await self._query.SearchFacts(
+            request, timeout=seconds, metadata=self._outgoing.metadata()
+        )
+
+    async def add_episodes(self, episodes: Sequence[graph_ingest_pb2.EpisodeInput]) -> None:
+        """Adds all episodes or none; those that are there already change nothing."""
+        request = graph_ingest_pb2.BatchAddEpisodesRequest(episodes=episodes)
+        try:
+            await self._ingest.BatchAddEpisodes(
+                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+
+    async def delete_episodes(
+        self, uuids: Sequence[str]
+    ) -> graph_ingest_pb2.DeleteEpisodesResponse:
+        """Removes episodes and what only they say; unknown ones are passed over."""
+        request = graph_ingest_pb2.DeleteEpisodesRequest(uuids=uuids)
+        try:
+            return await self._ingest.DeleteEpisodes(
+                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+
+    def open_facts(self, limit: float) -> FactStream:
+        """A stream of facts to write to, open for `limit` seconds at most. Its methods raise AioRpcError."""
+        return self._ingest.AddFacts(timeout=remaining(limit), metadata=self._outgoing.metadata())
+
+
+async def check_serving(channel: grpc.aio.Channel, name: str, seconds: float) -> None:
+    """Asks a tier for its health. StoreUnavailableError unless it serves."""
+    stub = health_pb2_grpc.HealthStub(channel)
+    try:
+        answer = await stub.Check(  # type: ignore[attr-defined] # the stubs lack it
+            health_pb2.HealthCheckRequest(), timeout=seconds
+        )
+    except grpc.aio.AioRpcError:
+        raise StoreUnavailableError(name) from None
+    if answer.status != health_pb2.HealthCheckResponse.SERVING:
+        raise StoreUnavailableError(name)
