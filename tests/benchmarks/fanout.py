@@ -1,0 +1,76 @@
+"""What asking all tiers at once costs, and how it behaves while a leg hangs or a backend is away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from tests.benchmarks.callers import Sample, timed
+from tests.benchmarks.command import MeasureError, Options
+from tests.benchmarks.faults import Drill
+from tests.benchmarks.figures import Figures, note
+from tests.benchmarks.generated import generated, new_queries
+from tests.benchmarks.hanging import measure_hanging
+from tests.benchmarks.harness import bar, running_stack
+from tests.benchmarks.legs import LOOKED, Searches, searches
+from tests.evals.datasets import Dataset, read_multihop
+from tests.evals.ingestion import ingest
+
+_COMPARED = 500
+_WARM_UP = 50
+_FAULTY = 10_000
+
+
+async def run(options: Options) -> None:
+    """Compare with the slowest leg, then hang a leg, then stop and start backends at random."""
+    data = _corpus(options)
+    figures = Figures(options.name)
+    queries = new_queries(data, options.seed)
+    async with running_stack() as stack, searches(stack) as doors:
+        await ingest(stack, data.documents)
+        await _compare(doors, queries, min(_COMPARED, options.queries or _COMPARED), figures)
+        await measure_hanging(stack, doors, queries, figures)
+        count = options.queries or _FAULTY
+        drill = Drill(stack, doors, queries, count=count, seed=options.seed)
+        await drill.run()
+        drill.put(figures)
+
+
+def _corpus(options: Options) -> Dataset:
+    if options.data is None:
+        note("no --data: searching an invented corpus of 1,000 passages")
+        return generated()
+    return read_multihop(options.folder())
+
+
+async def _compare(doors: Searches, queries: Iterator[str], count: int, figures: Figures) -> None:
+    """Each text goes to all three doors, each time in another order: none profits from warm pages."""
+    for text in islice(queries, _WARM_UP):
+        await _ask_all(doors, text, 0)
+    samples = {name: Sample() for name in ("all", "vector", "graph")}
+    with bar("the same text at three doors", count) as show:
+        for number, text in enumerate(islice(queries, count)):
+            for name, took in (await _ask_all(doors, text, number)).items():
+                samples[name].times_ms.append(took)
+            show(number + 1)
+    p50 = {name: sample.percentile(50) for name, sample in samples.items()}
+    figures.put("vector_p50_ms", p50["vector"], "ms")
+    figures.put("graph_p50_ms", p50["graph"], "ms")
+    figures.put("p50_ms", p50["all"], "ms")
+    figures.put("p95_ms", samples["all"].percentile(95), "ms")
+    figures.put("p50_ratio", p50["all"] / max(p50["vector"], p50["graph"]), "ratio")
+
+
+async def _ask_all(doors: Searches, text: str, turn: int) -> dict[str, float]:
+    took: dict[str, float] = {}
+    for step in range(3):
+        name = ("all", "vector", "graph")[(turn + step) % 3]
+        if name == "all":
+            statuses, took[name] = await timed(doors.comprehensive(text))
+            if not LOOKED.issuperset(statuses.values()):
+                raise MeasureError(f"a leg did not look: {statuses}")
+        elif name == "vector":
+            _, took[name] = await timed(doors.vector(text))
+        else:
+            _, took[name] = await timed(doors.graph(text))
+    return took

@@ -1,0 +1,72 @@
+"""The stack that a command measures: started in a temporary folder on free ports, stopped whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from pathlib import Path
+
+import grpc
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from deploy.local.errors import LocalStackError
+from deploy.local.stack import LocalStack
+from services.runtime.channels import open_channel
+from tests.benchmarks.command import MeasureError
+from tests.benchmarks.figures import note
+
+QUIET = {"BRAID_LOG_LEVEL": "warning"}
+
+
+@contextlib.contextmanager
+def temporary_data() -> Iterator[Path]:
+    """A data folder that is removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="braid-measure-", ignore_cleanup_errors=True) as name:
+        yield Path(name) / "data"
+
+
+@contextlib.asynccontextmanager
+async def running_stack(
+    data: Path | None = None, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[LocalStack]:
+    """The whole stack over `data`, by default a temporary folder. MeasureError when it does not start."""
+    with contextlib.ExitStack() as folders:
+        place = data or folders.enter_context(temporary_data())
+        stack = LocalStack(place, ports="free", extra_env={**QUIET, **(environment or {})})
+        began = time.perf_counter()
+        try:
+            await stack.start()
+        except LocalStackError as error:
+            raise MeasureError(f"the local stack did not start: {error}") from error
+        note(f"the stack is up after {time.perf_counter() - began:.1f} s")
+        try:
+            yield stack
+        finally:
+            await stack.stop()
+
+
+@contextlib.asynccontextmanager
+async def channel_to(stack: LocalStack, name: str) -> AsyncIterator[grpc.aio.Channel]:
+    """A channel to a process of the stack, without retries: what is measured is one call."""
+    channel = open_channel(stack.addresses[name], retry=False)
+    try:
+        yield channel
+    finally:
+        await channel.close()
+
+
+@contextlib.contextmanager
+def bar(text: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error; what it yields takes how many of `total` steps are done."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as shown:
+        task = shown.add_task(text, total=total)
+        yield lambda done: shown.update(task, completed=done)

@@ -1,0 +1,62 @@
+"""The comprehensive search and its two legs called directly, over gRPC without retries."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable
+from dataclasses import dataclass
+
+from braid.agent.v1 import search_pb2, search_pb2_grpc
+from braid.common.v1 import legs_pb2
+from braid.graph.v1 import query_pb2, query_pb2_grpc
+from braid.vector.v1 import search_pb2 as vector_pb2
+from braid.vector.v1 import search_pb2_grpc as vector_pb2_grpc
+from deploy.local.stack import LocalStack
+from tests.benchmarks.harness import channel_to
+
+LEGS = ("vector", "graph")
+LOOKED = frozenset({legs_pb2.LEG_STATUS_OK, legs_pb2.LEG_STATUS_NO_MATCH})
+_LIMIT = 10
+_DEADLINE = 10.0
+
+Statuses = dict[str, "legs_pb2.LegStatus.ValueType"]
+
+
+@dataclass(frozen=True, slots=True)
+class Searches:
+    """The same question at three doors. Each call raises AioRpcError when it fails."""
+
+    orchestrator: search_pb2_grpc.SearchServiceStub
+    vector_tier: vector_pb2_grpc.VectorSearchServiceStub
+    graph_tier: query_pb2_grpc.GraphQueryServiceStub
+
+    async def comprehensive(self, text: str, deadline: float = _DEADLINE) -> Statuses:
+        """How each leg ended, by name, within `deadline` seconds."""
+        request = search_pb2.ComprehensiveSearchRequest(query=text, limit=_LIMIT)
+        answer = await self.orchestrator.ComprehensiveSearch(request, timeout=deadline)
+        return {leg.name: leg.status for leg in answer.legs}
+
+    def vector(self, text: str) -> Awaitable[vector_pb2.HybridSearchResponse]:
+        """The leg `vector` at its own tier, which embeds the text itself."""
+        request = vector_pb2.HybridSearchRequest(query=text, limit=_LIMIT)
+        return self.vector_tier.HybridSearch(request, timeout=_DEADLINE)
+
+    def graph(self, text: str) -> Awaitable[query_pb2.SearchFactsResponse]:
+        """The leg `graph` at its own tier, which embeds the text itself where it has vectors."""
+        request = query_pb2.SearchFactsRequest(query=text, limit=_LIMIT)
+        return self.graph_tier.SearchFacts(request, timeout=_DEADLINE)
+
+
+@contextlib.asynccontextmanager
+async def searches(stack: LocalStack) -> AsyncIterator[Searches]:
+    """The three doors of a running stack."""
+    async with (
+        channel_to(stack, "agent_orchestrator") as orchestrator,
+        channel_to(stack, "vector_search") as vector_tier,
+        channel_to(stack, "graph_query") as graph_tier,
+    ):
+        yield Searches(
+            search_pb2_grpc.SearchServiceStub(orchestrator),
+            vector_pb2_grpc.VectorSearchServiceStub(vector_tier),
+            query_pb2_grpc.GraphQueryServiceStub(graph_tier),
+        )

@@ -1,0 +1,29 @@
+"""Waits for a leg to look again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+import grpc
+
+from tests.benchmarks.command import MeasureError
+from tests.benchmarks.legs import LOOKED, Searches
+
+_LIMIT = 60.0
+_PAUSE = 0.02
+
+
+async def until_looking(doors: Searches, queries: Iterator[str], leg: str) -> float:
+    """When, by `time.perf_counter`, an answer came in which `leg` had looked. MeasureError after a minute."""
+    limit = time.perf_counter() + _LIMIT
+    while time.perf_counter() < limit:
+        try:
+            statuses = await doors.comprehensive(next(queries), 2.0)
+        except grpc.aio.AioRpcError:
+            statuses = {}
+        if statuses.get(leg) in LOOKED:
+            return time.perf_counter()
+        await asyncio.sleep(_PAUSE)
+    raise MeasureError(f"the leg {leg} did not look again within {_LIMIT:.0f} s")

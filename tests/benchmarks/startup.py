@@ -1,0 +1,74 @@
+"""How long the stack takes to be healthy, and how much memory it holds when idle."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from deploy.local.archive import prepare
+from deploy.local.errors import LocalStackError
+from deploy.local.jars import default_cache
+from deploy.local.progress import ConsoleProgress
+from tests.benchmarks.command import MeasureError, Options
+from tests.benchmarks.figures import Figures, note
+from tests.benchmarks.harness import temporary_data
+from tests.benchmarks.memory import held_by_tree
+from tests.benchmarks.supervised import READY
+
+_IDLE = 10.0
+_LIMIT = 300.0
+_MIB = 2**20
+
+
+async def run(options: Options) -> None:
+    """Start on a fresh folder, stop, start again: the second start is the one from warm caches."""
+    figures = Figures(options.name)
+    await _fill_caches()
+    with temporary_data() as data:
+        async with _supervisor(data) as (_, seconds):
+            figures.put("first_healthy_s", seconds, "s")
+        async with _supervisor(data) as (pid, seconds):
+            figures.put("healthy_s", seconds, "s")
+            note(f"idle for {_IDLE:.0f} s")
+            await asyncio.sleep(_IDLE)
+            held = await asyncio.to_thread(held_by_tree, pid)
+    for name, size in sorted(held.items()):
+        figures.put(f"pss_mib.{name}", size / _MIB, "MiB")
+    figures.put("idle_pss_mib", sum(held.values()) / _MIB, "MiB")
+
+
+async def _fill_caches() -> None:
+    with ConsoleProgress() as progress:
+        try:
+            await prepare(default_cache(os.environ), progress)
+        except LocalStackError as error:
+            raise MeasureError(str(error)) from error
+
+
+@contextlib.asynccontextmanager
+async def _supervisor(data: Path) -> AsyncIterator[tuple[int, float]]:
+    """A supervisor's process id, and the seconds from its launch until all was healthy."""
+    began = time.perf_counter()
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.benchmarks.supervised", str(data)),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    try:
+        line = await asyncio.wait_for(process.stdout.readline(), _LIMIT)
+        if line != READY:
+            raise MeasureError("the local stack did not start; see above")
+        yield process.pid, time.perf_counter() - began
+    finally:
+        await _stopped(process)
+
+
+async def _stopped(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.terminate()
+    await asyncio.shield(process.wait())

@@ -1,0 +1,31 @@
+"""`python -m tests.benchmarks.supervised DATA`: the stack under a supervisor of its own, as `braid up` runs it.
+
+Writes `ready` to standard output once everything is healthy, and stops everything on SIGTERM.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+from deploy.local.stack import LocalStack
+
+READY = b"ready\n"
+
+
+async def keep(data: Path) -> None:
+    """Runs the stack until told to stop."""
+    over = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, over.set)
+    async with LocalStack(data, ports="free"):
+        sys.stdout.buffer.write(READY)
+        sys.stdout.flush()
+        await over.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(keep(Path(sys.argv[1])))

@@ -1,0 +1,33 @@
+"""What the embedder alone needs for a corpus: the yardstick of ingestion."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from services.models.embedder import Embedder
+
+
+@contextlib.asynccontextmanager
+async def local_embedder() -> AsyncIterator[Embedder]:
+    """The local embedder on every core of this process, its model converted in a temporary folder."""
+    from services.models.local import LocalEmbedder  # noqa: PLC0415 (heavy)
+
+    with tempfile.TemporaryDirectory(prefix="braid-model-") as folder:
+        embedder = LocalEmbedder(Path(folder), workers=len(os.sched_getaffinity(0)))
+        try:
+            yield embedder
+        finally:
+            await embedder.close()
+
+
+async def embedding_seconds(embedder: Embedder, texts: Sequence[str]) -> float:
+    """Seconds to embed the texts in one call, so that the embedder may batch as it likes."""
+    await embedder.embed(texts[:32])
+    began = time.perf_counter()
+    await embedder.embed(texts)
+    return time.perf_counter() - began

@@ -1,0 +1,70 @@
+"""Brings a corpus into Braid through the public API, as one upload of JSON lines, and watches its job."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Sequence
+
+import grpc
+
+from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc
+from deploy.local.stack import LocalStack
+from tests.benchmarks.command import MeasureError
+from tests.benchmarks.figures import note
+from tests.benchmarks.harness import bar, channel_to
+from tests.evals.datasets import Document
+
+_PART = 512 * 1024
+_DEADLINE = 3600.0
+
+
+async def ingest(stack: LocalStack, documents: Sequence[Document]) -> float:
+    """Seconds from the first byte sent until every document is searchable and graph-ready.
+
+    MeasureError when the job fails or any document was not taken.
+    """
+    began = time.perf_counter()
+    try:
+        async with channel_to(stack, "agent_orchestrator") as channel:
+            stub = ingest_pb2_grpc.IngestServiceStub(channel)
+            accepted = await stub.IngestDocument(_parts(documents), timeout=_DEADLINE)
+            job = await _watched(stub, accepted.job.id, len(documents))
+    except grpc.aio.AioRpcError as error:
+        raise MeasureError(f"ingestion: {error.code().name} {error.details()}") from error
+    seconds = time.perf_counter() - began
+    _check(job, len(documents))
+    note(f"{len(documents)} documents are searchable and graph-ready after {seconds:.1f} s")
+    return seconds
+
+
+async def _parts(
+    documents: Sequence[Document],
+) -> AsyncIterator[ingest_pb2.IngestDocumentRequest]:
+    metadata = ingest_pb2.DocumentMetadata(content_type="application/jsonl")
+    yield ingest_pb2.IngestDocumentRequest(metadata=metadata)
+    data = b"".join(document.line() for document in documents)
+    for start in range(0, len(data), _PART):
+        yield ingest_pb2.IngestDocumentRequest(data=data[start : start + _PART])
+
+
+async def _watched(
+    stub: ingest_pb2_grpc.IngestServiceStub, job_id: str, total: int
+) -> ingest_pb2.IngestJob:
+    request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
+    job = ingest_pb2.IngestJob()
+    with bar("searchable + graph-ready", 2 * total) as show:
+        async for update in stub.WatchIngestJob(request, timeout=_DEADLINE):
+            job = update.job
+            show(job.documents_searchable + job.documents_graph_ready)
+    return job
+
+
+def _check(job: ingest_pb2.IngestJob, total: int) -> None:
+    if job.state == ingest_pb2.JOB_STATE_SUCCEEDED and job.documents_graph_ready == total:
+        return
+    state = ingest_pb2.JobState.Name(job.state)
+    reasons = "; ".join(f"{each.document_id}: {each.reason}" for each in job.failures[:3])
+    raise MeasureError(
+        f"the job ended {state} with {job.documents_searchable} searchable, "
+        f"{job.documents_graph_ready} graph-ready of {total} documents: {reasons}"
+    )
