@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from braid.common.v1 import errors_pb2, options_pb2
+from braid_client.errors import FieldError as FieldError  # noqa: PLC0414 - part of this family
 
 INTERNAL_MESSAGE = "The service failed to answer. The request id names the failure in its logs."
-
-
-class FieldError(NamedTuple):
-    """One wrong field of a request: its path in the message, and what would be right."""
-
-    field: str
-    description: str
 
 
 class BraidError(Exception):

@@ -6,23 +6,22 @@ from typing import TYPE_CHECKING
 
 import grpc
 from google.protobuf import any_pb2, duration_pb2
-from google.rpc import code_pb2, error_details_pb2, status_pb2
+from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
 from braid.common.v1 import errors_pb2
+from braid_client.errors import DOMAIN, failure_of
 from services.runtime.errors import (
-    INTERNAL_MESSAGE,
     BraidError,
     DeadlineError,
     FieldError,
     InternalError,
+    OverloadedError,
     StoreUnavailableError,
 )
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
-
-DOMAIN = "braid"
 
 CODES: dict[errors_pb2.ErrorReason.ValueType, grpc.StatusCode] = {
     errors_pb2.ERROR_REASON_INVALID_FIELD: grpc.StatusCode.INVALID_ARGUMENT,
@@ -64,10 +63,17 @@ def to_status(error: BraidError, request_id: str) -> grpc.Status:
 
 def error_from_rpc(error: grpc.aio.AioRpcError) -> BraidError:
     """The typed error of a failed call; one without Braid's details is told by its code alone."""
-    status = rpc_status.from_call(error)  # type: ignore[arg-type] # has what a Call has
-    if status is None:
-        return _from_code(error.code())
-    return _from_details(status) or _from_code(error.code())
+    failure = failure_of(error)
+    name = f"ERROR_REASON_{failure.reason}"
+    if name not in errors_pb2.ErrorReason.keys():  # noqa: SIM118 - an enum wrapper, no mapping
+        return _from_code(failure.code)
+    return BraidError(
+        failure.message,
+        metadata=failure.metadata,
+        fields=tuple(FieldError(*field) for field in failure.fields),
+        retry_after=failure.retry_after,
+        reason=errors_pb2.ErrorReason.Value(name),
+    )
 
 
 def _packed(message: Message) -> any_pb2.Any:
@@ -98,33 +104,11 @@ def _duration(seconds: float) -> duration_pb2.Duration:
     return duration_pb2.Duration(seconds=int(seconds), nanos=round(seconds % 1 * 1e9))
 
 
-def _from_details(status: status_pb2.Status) -> BraidError | None:
-    info = error_details_pb2.ErrorInfo()
-    bad = error_details_pb2.BadRequest()
-    retry = error_details_pb2.RetryInfo()
-    for detail in status.details:
-        for message in (info, bad, retry):
-            detail.Unpack(message)  # does nothing when the detail is of another type
-    name = f"ERROR_REASON_{info.reason}"
-    if info.domain != DOMAIN or name not in errors_pb2.ErrorReason.keys():  # noqa: SIM118 - an enum wrapper, no mapping
-        return None
-    delay = retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9
-    return BraidError(
-        status.message,
-        metadata=dict(info.metadata),
-        fields=tuple(FieldError(v.field, v.description) for v in bad.field_violations),
-        retry_after=delay or None,
-        reason=errors_pb2.ErrorReason.Value(name),
-    )
-
-
-def _from_code(code: grpc.StatusCode | None) -> BraidError:
-    if code is not None and _NUMBERS[code] == code_pb2.DEADLINE_EXCEEDED:
+def _from_code(code: grpc.StatusCode) -> BraidError:
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return DeadlineError()
     if code is grpc.StatusCode.UNAVAILABLE:
-        return StoreUnavailableError("service")
+        return StoreUnavailableError("service", message="A service cannot be reached now.")
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED:
-        return BraidError("The message is too large.", reason=errors_pb2.ERROR_REASON_OVERLOADED)
-    failed = InternalError()
-    failed.message = INTERNAL_MESSAGE
-    return failed
+        return OverloadedError(retry_after=1.0)
+    return InternalError()

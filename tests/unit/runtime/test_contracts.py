@@ -2,34 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from google.protobuf.descriptor import FileDescriptor, MethodDescriptor
+from google.protobuf.descriptor import MethodDescriptor
 
-from braid.agent.v1 import ingest_pb2 as agent_ingest
-from braid.agent.v1 import search_pb2 as agent_search
-from braid.graph.v1 import ingest_pb2 as graph_ingest
-from braid.graph.v1 import query_pb2
-from braid.vector.v1 import documents_pb2
-from braid.vector.v1 import search_pb2 as vector_search
-from services.runtime.channels import service_config
+from braid_client.channel import methods, service_config
 from services.runtime.interceptors.authentication import required_scope
-
-FILES: list[FileDescriptor] = [
-    agent_ingest.DESCRIPTOR,
-    agent_search.DESCRIPTOR,
-    graph_ingest.DESCRIPTOR,
-    query_pb2.DESCRIPTOR,
-    documents_pb2.DESCRIPTOR,
-    vector_search.DESCRIPTOR,
-]
-
-
-def methods() -> Iterator[MethodDescriptor]:
-    for file in FILES:
-        for service in file.services_by_name.values():
-            yield from service.methods
 
 
 @pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)
