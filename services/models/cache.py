@@ -1,0 +1,146 @@
+"""Remembers vectors, and computes a text that several callers want at once only once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+
+from services.models.embedder import Embedder
+from services.models.vectors import Matrix, empty
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStats:
+    """Texts since the start: `hits` needed no work (also those that joined a running call)."""
+
+    hits: int
+    misses: int
+    entries: int
+
+
+@dataclass(eq=False, slots=True)
+class _Flight:
+    """A running call for some texts, and how many wait for it."""
+
+    task: asyncio.Task[Matrix]
+    keys: list[bytes]
+    waiters: int = 0
+
+
+class CachedEmbedder:
+    """An `Embedder` that keeps the `max_entries` vectors used last (1.5 KB each at 384 values).
+
+    Keys are digests of model and text: no text is held. Failures are not remembered.
+    """
+
+    def __init__(self, inner: Embedder, max_entries: int = 4096) -> None:
+        self._inner = inner
+        self._max_entries = max_entries
+        self._rows: OrderedDict[bytes, Matrix] = OrderedDict()
+        self._flights: dict[bytes, tuple[_Flight, int]] = {}
+        self._hits = 0
+        self._misses = 0
+
+    @property
+    def model(self) -> str:
+        """See `Embedder`."""
+        return self._inner.model
+
+    @property
+    def dimension(self) -> int:
+        """See `Embedder`."""
+        return self._inner.dimension
+
+    @property
+    def stats(self) -> CacheStats:
+        """How much the cache saved so far."""
+        return CacheStats(self._hits, self._misses, len(self._rows))
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        """See `Embedder`. A failed call fails everyone who joined it."""
+        if not texts:
+            return empty(self.dimension)
+        keys = [self._key(text) for text in texts]
+        found = {key: row for key in keys if (row := self._remembered(key)) is not None}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        self._hits += len(keys) - len(missing)
+        found |= await self._fetch(missing)
+        return np.stack([found[key] for key in keys])
+
+    async def close(self) -> None:
+        """See `Embedder`."""
+        self._rows.clear()
+        await self._inner.close()
+
+    async def _fetch(self, wanted: dict[bytes, str]) -> dict[bytes, Matrix]:
+        new = {key: text for key, text in wanted.items() if key not in self._flights}
+        self._hits += len(wanted) - len(new)
+        self._misses += len(new)
+        if new:
+            self._start(new)
+        seats = {key: self._flights[key] for key in wanted}
+        await self._wait({flight for flight, _ in seats.values()})
+        return {key: flight.task.result()[row] for key, (flight, row) in seats.items()}
+
+    async def _wait(self, flights: set[_Flight]) -> None:
+        if not flights:
+            return
+        for flight in flights:
+            flight.waiters += 1
+        try:
+            # Unlike `gather` it leaves the tasks alone when this caller is cancelled.
+            await asyncio.wait(
+                [flight.task for flight in flights], return_when=asyncio.FIRST_EXCEPTION
+            )
+            for flight in flights:
+                if flight.task.done():
+                    flight.task.result()
+        finally:
+            for flight in flights:
+                self._leave(flight)
+
+    def _leave(self, flight: _Flight) -> None:
+        flight.waiters -= 1
+        if flight.waiters == 0 and not flight.task.done():
+            self._forget(flight)
+            flight.task.cancel()
+
+    def _start(self, texts: dict[bytes, str]) -> None:
+        task = asyncio.create_task(self._inner.embed(list(texts.values())))
+        flight = _Flight(task, list(texts))
+        for row, key in enumerate(texts):
+            self._flights[key] = (flight, row)
+        task.add_done_callback(lambda _: self._land(flight))
+
+    def _land(self, flight: _Flight) -> None:
+        self._forget(flight)
+        if flight.task.cancelled() or flight.task.exception() is not None:
+            return
+        for key, row in zip(flight.keys, flight.task.result(), strict=True):
+            self._remember(key, row)
+
+    def _forget(self, flight: _Flight) -> None:
+        """From now on nobody can join it."""
+        for key in flight.keys:
+            if self._flights.get(key, (None, 0))[0] is flight:
+                del self._flights[key]
+
+    def _key(self, text: str) -> bytes:
+        return sha256(f"{self.model}\0{text}".encode("utf-8", "surrogatepass")).digest()
+
+    def _remembered(self, key: bytes) -> Matrix | None:
+        if key not in self._rows:
+            return None
+        self._rows.move_to_end(key)
+        return self._rows[key]
+
+    def _remember(self, key: bytes, row: Matrix) -> None:
+        # A copy: a view would keep the whole batch alive.
+        self._rows[key] = row.copy()
+        while len(self._rows) > self._max_entries:
+            self._rows.popitem(last=False)

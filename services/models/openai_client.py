@@ -1,0 +1,102 @@
+"""One `/v1/embeddings` request by the `openai` library, with its retries kept within a limit."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from contextvars import ContextVar
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import openai
+
+from services.models.errors import EmbedderUnavailable
+
+# The library waits 0.5, 1, 2, 4, 8, 8… s less a random quarter, or what Retry-After says: in practice
+# the limit ends it.
+_MAX_RETRIES = 8
+
+_ends_at: ContextVar[float] = ContextVar("braid_embedding_ends_at")
+
+
+class EmbeddingsClient:
+    """A connection pool to one endpoint. No I/O until `create`."""
+
+    def __init__(self, *, model: str, base_url: str, api_key: str, attempt_timeout: float) -> None:
+        """`attempt_timeout` in seconds bounds one attempt."""
+        # At DEBUG the library logs whole requests, the texts included.
+        logging.getLogger("openai").setLevel(logging.WARNING)
+        self._model = model
+        self._client = openai.AsyncOpenAI(
+            api_key=api_key,
+            base_url=base_url,
+            max_retries=_MAX_RETRIES,
+            timeout=attempt_timeout,
+            http_client=openai.DefaultAsyncHttpxClient(
+                event_hooks={"response": [_stop_waits_beyond_the_limit]}
+            ),
+        )
+
+    async def create(
+        self, texts: list[str], dimension: int | None, limit: float
+    ) -> list[list[float]]:
+        """A vector for each text, in order, values unchecked. EmbedderUnavailable.
+
+        `limit` in seconds bounds it, retries included: a longer Retry-After is not waited for but told.
+        """
+        _ends_at.set(time.monotonic() + limit)
+        try:
+            async with asyncio.timeout(limit):
+                return _in_order(await self._send(texts, dimension), len(texts))
+        except TimeoutError:
+            raise EmbedderUnavailable("no answer in time") from None
+        except openai.APIStatusError as error:
+            wait = retry_after(error.response.headers)
+            raise EmbedderUnavailable(f"HTTP {error.status_code}", retry_after=wait) from None
+        except openai.OpenAIError as error:
+            raise EmbedderUnavailable(type(error).__name__) from None
+        except (ValueError, TypeError, AttributeError):
+            raise EmbedderUnavailable("malformed answer") from None
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    async def _send(self, texts: list[str], dimension: int | None) -> Any:
+        # Plain numbers: not every compatible server knows base64.
+        return await self._client.embeddings.create(
+            input=texts,
+            model=self._model,
+            dimensions=openai.omit if dimension is None else dimension,
+            encoding_format="float",
+        )
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds the server asks to wait: `retry-after` as a number or an HTTP date, None without it."""
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    try:
+        return max(float(value), 0.0)
+    except ValueError:
+        pass
+    try:
+        return max(parsedate_to_datetime(value).timestamp() - time.time(), 0.0)
+    except ValueError:
+        return None
+
+
+def _in_order(answer: Any, count: int) -> list[list[float]]:
+    by_index = {item.index: item.embedding for item in answer.data}
+    if sorted(by_index) != list(range(count)) or len(answer.data) != count:
+        raise ValueError("not one vector for each text")
+    return [by_index[index] for index in range(count)]
+
+
+async def _stop_waits_beyond_the_limit(response: Any) -> None:
+    wait = retry_after(response.headers)
+    if wait is not None and wait > _ends_at.get() - time.monotonic():
+        response.headers["x-should-retry"] = "false"  # how servers tell the library to give up

@@ -1,0 +1,75 @@
+"""Which embedder, from the environment when built and at no other time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, SecretStr, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+OPENAI_MODEL = "text-embedding-3-small"
+OPENAI_BASE_URL = "https://api.openai.com/v1"
+LOCAL_MODEL = "all-MiniLM-L6-v2"
+
+
+class EmbeddingSettings(BaseSettings):
+    """`EMBEDDING_*`; nothing set means the local model. ValidationError for what cannot work."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="EMBEDDING_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        hide_input_in_errors=True,
+        populate_by_name=True,
+    )
+
+    provider: Literal["local", "openai"] | None = Field(
+        default=None, description="Default: `openai` when there is a key, else `local`."
+    )
+    api_key: SecretStr | None = None
+    model: str | None = Field(default=None, description="Default: the provider's.")
+    base_url: str | None = Field(
+        default=None, description="Any OpenAI-compatible endpoint, `/v1` included."
+    )
+    dimension: int | None = Field(
+        default=None,
+        ge=1,
+        le=16_000,
+        description="Asked of text-embedding-3 models, checked of others; default: the model's own.",
+    )
+    cache_home: Path | None = Field(
+        default=None,
+        validation_alias="XDG_CACHE_HOME",
+        description="Where caches live; default `.cache` in the home folder.",
+    )
+    workers: int | None = Field(
+        default=None, ge=1, le=64, description="Cores for local bulk work; default: all."
+    )
+    cache_entries: int = Field(
+        default=4096, ge=0, description="Vectors kept in memory for repeated texts; 0 for none."
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if self.chosen_provider == "openai":
+            if self.api_key is None and self.base_url is None:
+                raise ValueError("EMBEDDING_API_KEY or EMBEDDING_BASE_URL is needed for openai")
+            return self
+        if self.model not in (None, LOCAL_MODEL) or self.dimension not in (None, 384):
+            raise ValueError(f"the local provider has one model: {LOCAL_MODEL}, of 384 values")
+        return self
+
+    @property
+    def chosen_provider(self) -> Literal["local", "openai"]:
+        """The provider in force."""
+        return self.provider or ("openai" if self.api_key is not None else "local")
+
+    @property
+    def models_folder(self) -> Path:
+        """Where converted models are kept; a relative XDG_CACHE_HOME is ignored, as its standard says."""
+        home = self.cache_home
+        if home is None or not home.is_absolute():
+            home = Path.home() / ".cache"
+        return home / "braid" / "models"
