@@ -93,3 +93,13 @@ def new_queries(corpus: Dataset, seed: int) -> Iterator[str]:
             text = f"{text} ({len(seen)})"
         seen.add(text)
         yield text
+
+
+def invented_sentences(seed: int) -> Iterator[str]:
+    """Statements about the invented people and companies without end; some repeat."""
+    chance = random.Random(seed)  # noqa: S311
+    while True:
+        who = f"{chance.choice(_FIRST)} {chance.choice(_LAST)}"
+        firm = f"{chance.choice(_STEM)} {chance.choice(_TRADE)}"
+        what = f"{chance.choice(_DEED)} the {chance.choice(_THING)} of {chance.choice(_TOWN)}"
+        yield f"{who} {what} for {firm} in {chance.randint(1880, 2024)}."

@@ -1,0 +1,100 @@
+"""VectorSearch over gRPC against the same SQL through asyncpg: same data, same callers, in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from braid.common.v1 import retrieval_pb2
+from braid.vector.v1 import search_pb2, search_pb2_grpc
+from tests.benchmarks.callers import Sample, load, timed
+from tests.benchmarks.command import MeasureError, Options
+from tests.benchmarks.figures import Figures, note
+from tests.benchmarks.harness import channel_to, running_stack
+from tests.benchmarks.loading import Passage, store
+from tests.benchmarks.reference import Reference, reference
+from tests.benchmarks.sentences import MODEL, Matrix, embedded, sentences
+
+_PASSAGES = 100_000
+_QUERIES = 12_000
+_ALONE = 1_000
+_ROUND = 400
+_ROUNDS = 4
+_CALLERS = (1, 8, 32)
+_LIMIT = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The two ways to ask for the chunks nearest to a vector."""
+
+    tier: search_pb2_grpc.VectorSearchServiceStub
+    sql: Reference
+
+    async def over_grpc(self, vector: Matrix) -> list[str]:
+        given = retrieval_pb2.QueryEmbedding(model=MODEL, values=vector.tolist())
+        request = search_pb2.VectorSearchRequest(
+            query="given as a vector", limit=_LIMIT, query_embedding=given
+        )
+        answer = await self.tier.VectorSearch(request, timeout=30)
+        return [hit.chunk.id for hit in answer.hits]
+
+    async def through_asyncpg(self, vector: Matrix) -> list[str]:
+        rows = await self.sql.vector(vector, MODEL, _LIMIT)
+        return [str(row["id"]) for row in rows]
+
+
+async def run(options: Options) -> None:
+    """Load, check that both sides answer alike, then measure one caller and several."""
+    texts = sentences(options, _PASSAGES + _QUERIES)
+    vectors = await embedded(texts)
+    figures = Figures(options.name)
+    async with running_stack() as stack:
+        passages = [
+            Passage(f"d{n}", "", text, vectors[n]) for n, text in enumerate(texts[:_PASSAGES])
+        ]
+        await store(stack, passages, model=MODEL)
+        async with channel_to(stack, "vector_search") as channel, reference(stack) as sql:
+            sides = _Sides(search_pb2_grpc.VectorSearchServiceStub(channel), sql)
+            queries = iter(vectors[_PASSAGES:])
+            await _warm_up(sides, queries)
+            await _one_caller(sides, queries, figures)
+            for callers in _CALLERS:
+                await _several(sides, queries, callers, figures)
+
+
+async def _warm_up(sides: _Sides, queries: Iterator[Matrix]) -> None:
+    note("warming up")
+    for _ in range(200):
+        vector = next(queries)
+        if await sides.over_grpc(vector) != await sides.through_asyncpg(vector):
+            raise MeasureError("the two sides do not answer alike")
+
+
+async def _one_caller(sides: _Sides, queries: Iterator[Matrix], figures: Figures) -> None:
+    """Each vector goes to both sides, in alternating order."""
+    grpc, sql = Sample(), Sample()
+    pairs = ((sides.over_grpc, grpc), (sides.through_asyncpg, sql))
+    for turn in range(_ALONE):
+        vector = next(queries)
+        for ask, sample in pairs if turn % 2 else pairs[::-1]:
+            _, took = await timed(ask(vector))
+            sample.times_ms.append(took)
+    figures.put("grpc_p50_ms", grpc.percentile(50), "ms")
+    figures.put("sql_p50_ms", sql.percentile(50), "ms")
+    figures.put("p50_overhead_ms", grpc.percentile(50) - sql.percentile(50), "ms")
+
+
+async def _several(
+    sides: _Sides, queries: Iterator[Matrix], callers: int, figures: Figures
+) -> None:
+    """Rounds in turn; the rate is of all rounds together, so both sides meet the same moods of the machine."""
+    seconds = {"grpc": 0.0, "sql": 0.0}
+    for _ in range(_ROUNDS):
+        for name, ask in (("grpc", sides.over_grpc), ("sql", sides.through_asyncpg)):
+            vectors = [next(queries) for _ in range(_ROUND)]
+            seconds[name] += (await load(callers, vectors, ask)).wall_s
+    asked = _ROUND * _ROUNDS
+    figures.put(f"grpc_qps@{callers}", asked / seconds["grpc"], "queries/s")
+    figures.put(f"sql_qps@{callers}", asked / seconds["sql"], "queries/s")
+    figures.put(f"throughput_ratio@{callers}", seconds["sql"] / seconds["grpc"], "ratio")
