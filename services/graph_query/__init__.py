@@ -1,0 +1,1 @@
+"""The graph tier: entities and dated facts in Neo4j."""

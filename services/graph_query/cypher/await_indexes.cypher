@@ -1,0 +1,2 @@
+// Waits until all indexes are online.
+CALL db.awaitIndexes($seconds)

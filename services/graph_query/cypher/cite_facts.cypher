@@ -1,0 +1,16 @@
+// Cites, for every fact that these documents claim, the episodes that name both its ends; else the best of each document.
+UNWIND $documents AS document_id
+MATCH (c:FactClaim {group_id: $space, document_id: document_id})
+WITH DISTINCT c.fact_uuid AS uuid
+MATCH (a)-[e:RELATES_TO {uuid: uuid}]->(b)
+CALL (a, b, uuid) {
+  MATCH (c:FactClaim {fact_uuid: uuid})
+  MATCH (d:Document {uuid: c.document_uuid})-[:HAS_EPISODE]->(p:Episodic)
+  WITH a, b, d, p, COUNT { (p)-[:BRAID_MENTIONS]->(n) WHERE n = a OR n = b } AS named ORDER BY named DESC, p.uuid
+  WITH a, b, d, collect({uuid: p.uuid, named: named}) AS found
+  WITH [f IN found WHERE f.named = CASE WHEN a = b THEN 1 ELSE 2 END | f.uuid] AS both, found[0].uuid AS best
+  UNWIND CASE WHEN size(both) > 0 THEN both ELSE [best] END AS cited
+  WITH cited ORDER BY cited
+  RETURN collect(DISTINCT cited) AS cited
+}
+SET e.episodes = cited

@@ -1,0 +1,6 @@
+// Removes those of the given documents that have no episode left, and tells them.
+UNWIND $uuids AS uuid
+MATCH (d:Document {uuid: uuid}) WHERE NOT EXISTS { (d)-[:HAS_EPISODE]->() }
+WITH d, d.document_id AS document_id
+DELETE d
+RETURN collect(document_id) AS documents

@@ -1,0 +1,6 @@
+// Takes mentions back.
+UNWIND $rows AS row
+MATCH (e:Episodic {uuid: row[0]})
+MATCH (n:Entity {uuid: row[1]})
+MATCH (e)-[m:BRAID_MENTIONS]->(n)
+DELETE m

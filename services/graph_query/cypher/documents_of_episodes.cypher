@@ -1,0 +1,6 @@
+// The documents that the given episodes belong to and that claim facts.
+UNWIND $uuids AS uuid
+MATCH (p:BraidPassage {uuid: uuid, group_id: $space})
+WITH DISTINCT p.document_id AS document_id
+WHERE EXISTS { MATCH (c:FactClaim {group_id: $space, document_id: document_id}) }
+RETURN document_id

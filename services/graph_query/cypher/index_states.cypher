@@ -1,0 +1,3 @@
+// State of each of Braid's indexes.
+SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'braid_'
+RETURN name, state

@@ -1,0 +1,2 @@
+// An entity's identity: one name and type in a space, however many writers.
+CREATE CONSTRAINT braid_entity_name IF NOT EXISTS FOR (n:EntityName) REQUIRE (n.group_id, n.name_key, n.type) IS UNIQUE

@@ -1,0 +1,2 @@
+// Facts by uuid.
+CREATE CONSTRAINT braid_fact_uuid IF NOT EXISTS FOR ()-[e:RELATES_TO]-() REQUIRE e.uuid IS UNIQUE

@@ -1,0 +1,7 @@
+// Entities without a type take the one that has become known.
+UNWIND $rows AS row
+MATCH (k:EntityName {group_id: $space, name_key: row.key, type: ''})
+SET k.type = row.type
+WITH row
+MATCH (n:Entity {uuid: row.uuid})
+SET n:$(row.type)

@@ -1,0 +1,168 @@
+"""The graph tier's own words: passages, entities, facts, and what comes back from a write or a search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+from typing import NamedTuple
+
+Scalar = str | int | float | bool
+
+
+class Origin(Enum):
+    """Where a fact comes from."""
+
+    GIVEN = "given"
+    EXTRACTED = "extracted"
+    LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk's text as an episode of the graph; `reference_time` None is the time of the write."""
+
+    uuid: str
+    document_id: str
+    title: str
+    source: str
+    content: str
+    reference_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeCounts:
+    """What adding passages wrote, and the space's revision after it."""
+
+    episodes: int = 0
+    entities: int = 0
+    mentions: int = 0
+    local_facts: int = 0
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionCounts:
+    """What deleting episodes removed."""
+
+    episodes: int = 0
+    facts: int = 0
+    local_facts: int = 0
+    mentions: int = 0
+    entities: int = 0
+
+
+class EntityName(NamedTuple):
+    """One end of a given fact: a name and its type, "" when unknown."""
+
+    name: str
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenFact:
+    """A fact that a caller states; `embedding` is L2-normalised or empty."""
+
+    subject: EntityName
+    relation: str
+    object: EntityName
+    fact: str
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    document_id: str = ""
+    attributes: Mapping[str, Scalar] = field(default_factory=dict)
+    embedding: Sequence[float] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactCounts:
+    """What became of given facts, and the space's revision after it."""
+
+    added: int = 0
+    unchanged: int = 0
+    revision: int = 0
+
+
+class EntityRef(NamedTuple):
+    """An entity as a fact's endpoint."""
+
+    uuid: str
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A node of the graph; `mentions` is the number of chunks that name it."""
+
+    uuid: str
+    name: str
+    type: str = ""
+    summary: str = ""
+    mentions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a statement stands; `quote` is the sentence that says it, "" when unknown."""
+
+    chunk_id: str
+    document_id: str
+    title: str
+    source: str
+    quote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A dated edge; open ends are None."""
+
+    uuid: str
+    fact: str
+    relation: str
+    source: EntityRef
+    target: EntityRef
+    origin: Origin
+    valid_at: datetime | None = None
+    invalid_at: datetime | None = None
+    created_at: datetime | None = None
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactFilter:
+    """What facts must satisfy before they are ranked; times in epoch seconds, both ends inclusive.
+
+    A fact passes when its interval begins at `until` or before and ends after `since`.
+    """
+
+    since: float
+    until: float
+    entity_key: str = ""
+    relation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighborhood:
+    """An entity, its nearest neighbours, and up to three facts with each."""
+
+    center: Entity
+    nodes: tuple[Entity, ...]
+    edges: tuple[Fact, ...]
+    total: int
+    homonyms: tuple[EntityRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStats:
+    """The space's graph in numbers."""
+
+    entities: int
+    facts: int
+    local_facts: int
+    episodes: int
+    entities_by_type: Mapping[str, int]
+    last_write: datetime | None
+    indexes: Mapping[str, str]
+    revision: int

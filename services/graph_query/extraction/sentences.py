@@ -1,0 +1,47 @@
+"""Splits text into sentences: punctuation followed by a capital, with care for abbreviations."""
+
+from __future__ import annotations
+
+import re
+
+MAX_SENTENCE = 1_000
+
+_PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*#>•]|\d+[.)]\s))")
+_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\Wa-z_])|(?<=[。！？])")  # noqa: RUF001
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\[\"'“])(?:[^\W\d_]|[^\W\d_]\.[^\W\d_]|Mr|Mrs|Ms|Dr|Prof|Rev|Hon|St|Sts|Mt|Ft|Gen|Col|Lt"
+    r"|Sgt|Capt|Cmdr|Adm|Maj|Gov|Sen|Rep|Pres|Jr|Sr|Inc|Ltd|Co|Corp|Bros|vs|etc|cf|ca|approx|No|Nos"
+    r"|Vol|Fig|Ed|al|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)\.$"
+)
+
+
+def split_sentences(text: str) -> list[str]:
+    """The text's sentences in order, trimmed, each at most `MAX_SENTENCE` characters and never empty."""
+    sentences: list[str] = []
+    for paragraph in _PARAGRAPH.split(text):
+        for sentence in _paragraph_sentences(paragraph):
+            sentences.extend(_wrapped(sentence))
+    return sentences
+
+
+def _paragraph_sentences(paragraph: str) -> list[str]:
+    sentences: list[str] = []
+    start = 0
+    for boundary in _END.finditer(paragraph):
+        head = paragraph[start : boundary.start()]
+        if _ABBREVIATION.search(head[-12:]):
+            continue
+        sentences.append(paragraph[start : boundary.end()].strip())
+        start = boundary.end()
+    sentences.append(paragraph[start:].strip())
+    return [sentence for sentence in sentences if sentence]
+
+
+def _wrapped(sentence: str) -> list[str]:
+    pieces: list[str] = []
+    while len(sentence) > MAX_SENTENCE:
+        cut = sentence.rfind(" ", 1, MAX_SENTENCE)
+        cut = cut if cut > 0 else MAX_SENTENCE
+        pieces.append(sentence[:cut].rstrip())
+        sentence = sentence[cut:].lstrip()
+    return [*pieces, sentence] if sentence else pieces

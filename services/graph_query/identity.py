@@ -1,0 +1,34 @@
+"""Identities of the graph: derived from what a thing is, so that the same graph has the same uuids."""
+
+from __future__ import annotations
+
+from services.runtime.ids import derived_uuid
+
+
+def entity_uuid(space: str, name_key: str, entity_type: str = "") -> str:
+    """Uuid of an entity. The first of a name has it without its type; homonyms have it with theirs."""
+    parts = ("entity", space, name_key)
+    return derived_uuid(*parts, entity_type) if entity_type else derived_uuid(*parts)
+
+
+def document_uuid(space: str, document_id: str) -> str:
+    """Uuid of a document's node."""
+    return derived_uuid("document", space, document_id)
+
+
+def sentence_uuid(episode: str, ordinal: int) -> str:
+    """Uuid of a sentence of an episode."""
+    return derived_uuid("sentence", episode, str(ordinal))
+
+
+def co_occurrence_uuid(sentence: str, subject: str, target: str) -> str:
+    """Uuid of a co-occurrence: its sentence and its two entities."""
+    return derived_uuid("co_occurrence", sentence, subject, target)
+
+
+def fact_uuid(
+    space: str, subject: str, relation: str, target: str, valid_from: float, valid_until: float
+) -> str:
+    """Uuid of a given fact: subject, relation (letter case ignored), object and interval."""
+    interval = (repr(float(valid_from)), repr(float(valid_until)))
+    return derived_uuid("fact", space, subject, relation.casefold(), target, *interval)

@@ -1,0 +1,28 @@
+"""Validity as numbers: epoch seconds, with a number beyond every date for an open end."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+OPEN = float(2**60)
+_INSTANT = 1e-6
+
+
+def start_of(value: datetime | None) -> float:
+    """An interval's start in epoch seconds; open is −2^60."""
+    return -OPEN if value is None else value.timestamp()
+
+
+def end_of(value: datetime | None) -> float:
+    """An interval's end, the first instant outside, in epoch seconds; open is 2^60."""
+    return OPEN if value is None else value.timestamp()
+
+
+def range_bounds(start: datetime | None, end: datetime | None) -> tuple[float, float]:
+    """`since` and `until` of a half-open range for `FactFilter`: what overlaps start ≤ t < end."""
+    return start_of(start), OPEN if end is None else end.timestamp() - _INSTANT
+
+
+def is_reversed(start: datetime | None, end: datetime | None) -> bool:
+    """Whether an interval ends at its start or before it."""
+    return start is not None and end is not None and end <= start

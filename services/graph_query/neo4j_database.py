@@ -1,0 +1,128 @@
+"""The Neo4j driver behind named queries: deadlines on every call, and no driver error gets past."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, LiteralString, TypeVar, cast
+
+import neo4j
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncTransaction, Query
+from neo4j.exceptions import ClientError, DriverError, Neo4jError, TransientError
+from pydantic import SecretStr
+
+from services.runtime.context import remaining
+from services.runtime.errors import BraidError, DeadlineError, StoreUnavailableError
+from services.runtime.queries import Queries
+
+T = TypeVar("T")
+Rows = list[dict[str, Any]]
+
+READ_LIMIT = 30.0
+WRITE_LIMIT = 120.0
+_STORE = "neo4j"
+_POPULATING = ("51N63", "IndexNotFoundKernelException", "POPULATING", "still populating")
+_TIMED_OUT = ("TransactionTimedOut", "LockClientStopped", "Terminated")
+_READ_ATTEMPTS = 2
+
+
+def open_driver(uri: str, user: str, password: SecretStr) -> AsyncDriver:
+    """A driver that gives up on a lost server at once; nothing is connected yet."""
+    return AsyncGraphDatabase.driver(
+        uri,
+        auth=(user, password.get_secret_value()),
+        max_connection_pool_size=10,
+        connection_timeout=2.0,
+        connection_acquisition_timeout=5.0,
+        max_transaction_retry_time=0.0,
+        keep_alive=True,
+        notifications_min_severity="OFF",
+        telemetry_disabled=True,
+    )
+
+
+class Transaction:
+    """An open transaction that runs named queries."""
+
+    def __init__(self, transaction: AsyncTransaction, queries: Queries) -> None:
+        self._transaction = transaction
+        self._queries = queries
+
+    async def run(self, name: str, **parameters: Any) -> Rows:
+        """All rows of a named query."""
+        text = cast(LiteralString, self._queries[name])
+        return await (await self._transaction.run(text, parameters)).data()
+
+
+class Database:
+    """Runs named queries and transactions; every error that leaves it is one of Braid's."""
+
+    def __init__(self, driver: AsyncDriver, queries: Queries) -> None:
+        self._driver = driver
+        self._queries = queries
+
+    async def read(self, name: str, **parameters: Any) -> Rows:
+        """All rows of a named query that changes nothing, in one round trip."""
+        async with _translated(READ_LIMIT) as limit:
+            query = Query(cast(LiteralString, self._queries[name]), timeout=limit)
+            for attempt in range(1, _READ_ATTEMPTS + 1):
+                try:
+                    return await self._read_once(query, parameters)
+                except (DriverError, Neo4jError) as error:
+                    if attempt == _READ_ATTEMPTS or not _is_lost_connection(error):
+                        raise
+        raise AssertionError("unreachable")
+
+    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Runs `work` in one transaction: all of it or none."""
+        async with _translated(WRITE_LIMIT) as limit, self._driver.session() as session:
+            async with await session.begin_transaction(timeout=limit) as transaction:
+                result = await work(Transaction(transaction, self._queries))
+                await transaction.commit()
+                return result
+
+    async def run_text(self, text: str, **parameters: Any) -> Rows:
+        """Runs one statement outside of the named queries: the schema's."""
+        async with _translated(WRITE_LIMIT), self._driver.session() as session:
+            return await (await session.run(cast(LiteralString, text), parameters)).data()
+
+    async def close(self) -> None:
+        """Closes all connections."""
+        await self._driver.close()
+
+    async def _read_once(self, query: Query, parameters: dict[str, Any]) -> Rows:
+        async with self._driver.session(default_access_mode=neo4j.READ_ACCESS) as session:
+            return await (await session.run(query, parameters)).data()
+
+
+@asynccontextmanager
+async def _translated(limit: float) -> AsyncIterator[float]:
+    seconds = remaining(limit)
+    try:
+        async with asyncio.timeout(seconds):
+            yield seconds
+    except BraidError:
+        raise
+    except TimeoutError:
+        raise DeadlineError from None
+    except (DriverError, Neo4jError) as error:
+        raise _as_braid(error) from error
+
+
+def _is_lost_connection(error: Exception) -> bool:
+    """Whether a pooled connection turned out to be dead: another attempt opens a fresh one."""
+    return isinstance(error, neo4j.exceptions.ServiceUnavailable | neo4j.exceptions.SessionExpired)
+
+
+def _as_braid(error: DriverError | Neo4jError) -> BraidError:
+    told = f"{getattr(error, 'code', '')} {getattr(error, 'gql_status', '')} {error}"
+    if any(mark in told for mark in _POPULATING):
+        return StoreUnavailableError(_STORE, 5.0, message="neo4j is still building an index.")
+    if any(mark in told for mark in _TIMED_OUT):
+        return DeadlineError()
+    if isinstance(error, ClientError) and not isinstance(error, TransientError):
+        if "Security" not in (error.code or ""):
+            raise error
+        return StoreUnavailableError(_STORE, 5.0)
+    return StoreUnavailableError(_STORE)

@@ -1,0 +1,161 @@
+"""Adding and deleting episodes within one write."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from services.graph_query.domain import DeletionCounts, EpisodeCounts, Passage
+from services.graph_query.identity import document_uuid, entity_uuid
+from services.graph_query.intervals import OPEN
+from services.graph_query.local_graph import (
+    Changes,
+    ReadPassage,
+    SentenceRow,
+    added,
+    merged,
+    passage_rows,
+    removed,
+)
+from services.graph_query.names import name_key, title_names
+from services.graph_query.neo4j_writer import SpaceWriter, as_passage
+from services.runtime.errors import FieldError, InvalidFieldError
+
+
+async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> EpisodeCounts:
+    """Adds the passages that are not there yet and replaces those that differ."""
+    known = {row["uuid"]: row for row in await writer.passages([p.uuid for p in passages])}
+    _refuse_foreign(known.values())
+    held = {uuid: as_passage(row) for uuid, row in known.items()}
+    fresh = [p for p in passages if not _same(held.get(p.uuid), p)]
+    replaced = [held[p.uuid] for p in fresh if p.uuid in held]
+    if not fresh:
+        return EpisodeCounts()
+    cut = await _take_out(writer, replaced)
+    reads = [ReadPassage.of(passage) for passage in fresh]
+    keys = {name_key(name) for passage in fresh for name in title_names(passage.title)}
+    put = {key: (entity_uuid(writer.space, key),) for key in keys if key not in writer.gazetteer}
+    older = await writer.relink(put)
+    rows = [passage_rows(writer.space, read, writer.gazetteer) for read in reads]
+    changes = merged([*(added(one) for one in rows), older])
+    await writer.create_passages(reads)
+    await writer.apply(changes)
+    await writer.link(put)
+    await _settle(writer, cut, changes, {passage.document_id for passage in (*fresh, *replaced)})
+    return EpisodeCounts(
+        episodes=len(fresh) - len(replaced),
+        entities=writer.entities_created,
+        mentions=_new_mentions(changes, cut),
+        local_facts=_new_local_facts(changes, cut),
+    )
+
+
+async def delete_episodes(writer: SpaceWriter, uuids: Sequence[str]) -> DeletionCounts:
+    """Removes episodes and everything that only they say or name."""
+    rows = [row for row in await writer.passages(uuids) if row["own"]]
+    gone = [as_passage(row) for row in rows]
+    if not gone:
+        return DeletionCounts()
+    cut = await _take_out(writer, gone)
+    documents = {passage.document_id for passage in gone}
+    uuids_of = {document_uuid(writer.space, document) for document in documents}
+    emptied = await writer.run("delete_empty_documents", uuids=sorted(uuids_of))
+    facts = await _delete_facts(writer, emptied[0]["documents"])
+    ends = {fact["source"] for fact in facts} | {fact["target"] for fact in facts}
+    put, lost = await writer.unlink(cut.cut_entities() | ends)
+    older = await writer.relink(put, lost)
+    await writer.apply(older)
+    entities = await _settle(writer, merged([cut, older]), older, documents, ends)
+    return DeletionCounts(
+        episodes=len(gone),
+        facts=len(facts),
+        local_facts=sum(len(row.targets) for row in cut.sentences_cut),
+        mentions=len(cut.mentions_cut) + _lost_mentions(older),
+        entities=entities,
+    )
+
+
+async def _take_out(writer: SpaceWriter, passages: Sequence[Passage]) -> Changes:
+    """Removes passages with their rows; their names and facts stay for the caller to settle."""
+    if not passages:
+        return Changes()
+    reads = (ReadPassage.of(passage) for passage in passages)
+    cut = merged(removed(passage_rows(writer.space, read, writer.gazetteer)) for read in reads)
+    await writer.apply(cut)
+    await writer.run("delete_passages", uuids=[passage.uuid for passage in passages])
+    return cut
+
+
+async def _settle(
+    writer: SpaceWriter,
+    cut: Changes,
+    changes: Changes,
+    documents: Collection[str],
+    ends: Collection[str] = (),
+) -> int:
+    """What follows from changed mentions: names without a source, orphans, citations."""
+    entities = 0
+    if cut.mentions_cut or changes.mentions_cut or ends:
+        touched = cut.cut_entities() | changes.cut_entities() | set(ends)
+        put, lost = await writer.unlink(touched)
+        if put or lost:
+            older = await writer.relink(put, lost)
+            await writer.apply(older)
+            touched |= older.cut_entities()
+            documents = {*documents, *await _documents_of(writer, older.touched_episodes())}
+        entities = await writer.delete_orphans(touched)
+    await writer.cite({*documents, *await _documents_of(writer, changes.touched_episodes())})
+    return entities
+
+
+async def _documents_of(writer: SpaceWriter, episodes: Collection[str]) -> set[str]:
+    rows = await writer.run("documents_of_episodes", uuids=sorted(episodes)) if episodes else []
+    return {row["document_id"] for row in rows}
+
+
+async def _delete_facts(writer: SpaceWriter, documents: Sequence[str]) -> list[dict[str, str]]:
+    if not documents:
+        return []
+    known_until = writer.now.timestamp()
+    facts = await writer.run(
+        "delete_claimed_facts", documents=sorted(documents), open=OPEN, now=known_until
+    )
+    vectors = sum(1 for fact in facts if fact["embedded"])
+    if vectors:
+        await writer.run("change_vectors", change=-vectors, model=None)
+    return facts
+
+
+def _same(held: Passage | None, given: Passage) -> bool:
+    if held is None:
+        return False
+    return (held.document_id, held.title, held.source, held.content) == (
+        given.document_id,
+        given.title,
+        given.source,
+        given.content,
+    )
+
+
+def _refuse_foreign(rows: Iterable[Mapping[str, Any]]) -> None:
+    if any(not row["own"] for row in rows):
+        raise InvalidFieldError(FieldError("uuid", "is not the id of a chunk of this space"))
+
+
+def _new_mentions(changes: Changes, cut: Changes) -> int:
+    before = {(row.episode, row.entity) for row in (*changes.mentions_cut, *cut.mentions_cut)}
+    return sum((row.episode, row.entity) not in before for row in changes.mentions_put)
+
+
+def _lost_mentions(changes: Changes) -> int:
+    after = {(row.episode, row.entity) for row in changes.mentions_put}
+    return sum((row.episode, row.entity) not in after for row in changes.mentions_cut)
+
+
+def _new_local_facts(changes: Changes, cut: Changes) -> int:
+    before = _pairs([*changes.sentences_cut, *cut.sentences_cut])
+    return len(_pairs(changes.sentences_put) - before)
+
+
+def _pairs(rows: Iterable[SentenceRow]) -> set[tuple[str, str, str]]:
+    return {(row.uuid, row.subject, target) for row in rows for target in row.targets}

@@ -1,0 +1,84 @@
+"""Neo4j's rows as the domain's words. Base labels and embeddings stay behind here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import neo4j.time
+
+from services.graph_query.domain import Citation, Entity, EntityRef, Fact, Origin
+from services.graph_query.identity import co_occurrence_uuid
+
+CO_OCCURS = "CO_OCCURS"
+_BASE_LABEL = "Entity"
+
+
+def entity_type(labels: Sequence[str]) -> str:
+    """The type among a node's labels, "" when it has none."""
+    return next((label for label in sorted(labels) if label != _BASE_LABEL), "")
+
+
+def entity(row: dict[str, Any]) -> Entity:
+    """An entity of a row with uuid, name, labels, summary and mentions."""
+    return Entity(
+        row["uuid"], row["name"], entity_type(row["labels"]), row["summary"], row["mentions"]
+    )
+
+
+def entity_ref(uuid: str, name: str, labels: Sequence[str]) -> EntityRef:
+    """An endpoint."""
+    return EntityRef(uuid, name, entity_type(labels))
+
+
+def stated_fact(columns: Sequence[Any], cited: Sequence[Sequence[Any]]) -> Fact:
+    """A stated fact of the columns that all searches return."""
+    return Fact(
+        uuid=columns[0],
+        fact=columns[1],
+        relation=columns[2],
+        source=entity_ref(*columns[3:6]),
+        target=entity_ref(*columns[6:9]),
+        valid_at=instant(columns[9]),
+        invalid_at=instant(columns[10]),
+        created_at=instant(columns[11]),
+        origin=Origin(columns[12]),
+        citations=citations(cited),
+    )
+
+
+def local_fact(
+    sentence: str, text: str, source: EntityRef, target: EntityRef, place: Sequence[Sequence[Any]]
+) -> Fact:
+    """A co-occurrence: its statement is the sentence that it was found in."""
+    return Fact(
+        uuid=co_occurrence_uuid(sentence, source.uuid, target.uuid),
+        fact=text,
+        relation=CO_OCCURS,
+        source=source,
+        target=target,
+        origin=Origin.LOCAL,
+        citations=citations(place, quote=text),
+    )
+
+
+def neighbor_fact(columns: Sequence[Any]) -> Fact:
+    """A stated fact or a co-occurrence of a neighbourhood's columns."""
+    if columns[12] != Origin.LOCAL.value:
+        return stated_fact(columns[:13], columns[14])
+    source, target = entity_ref(*columns[3:6]), entity_ref(*columns[6:9])
+    return local_fact(columns[13], columns[1], source, target, columns[14])
+
+
+def citations(cited: Sequence[Sequence[Any]] | None, quote: str = "") -> tuple[Citation, ...]:
+    """Citations of rows (chunk, document, title, source)."""
+    return tuple(
+        Citation(chunk, document or "", title or "", source or "", quote)
+        for chunk, document, title, source in cited or ()
+    )
+
+
+def instant(value: neo4j.time.DateTime | None) -> datetime | None:
+    """A stored time as an aware UTC datetime."""
+    return None if value is None else value.to_native().astimezone(UTC)

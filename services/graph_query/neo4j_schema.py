@@ -1,0 +1,56 @@
+"""Constraints and indexes of the graph: created where missing, awaited, and told about."""
+
+from __future__ import annotations
+
+from services.graph_query.neo4j_database import Database
+from services.runtime.errors import StoreUnavailableError, WrongStateError
+from services.runtime.queries import Queries
+
+_AWAIT_SECONDS = 100
+
+
+async def ensure_schema(database: Database, schema: Queries, dimension: int) -> None:
+    """Creates what is missing, in file order, and waits until every index is online.
+
+    WrongStateError when the vector index holds vectors of another dimension.
+    """
+    for name in schema.names():
+        await database.run_text(schema[name], options=vector_options(dimension))
+    await database.run_text("CALL db.awaitIndexes($seconds)", seconds=_AWAIT_SECONDS)
+    await _check_dimension(database, dimension)
+
+
+def vector_options(dimension: int) -> dict[str, object]:
+    """Options of the vector index: quantised to bits, with enough candidates to make up for it."""
+    return {
+        "indexConfig": {
+            "vector.dimensions": dimension,
+            "vector.similarity_function": "cosine",
+            "vector.quantization.type": "BINARY",
+            "vector.default_search_expansion_factor": 16.0,
+        }
+    }
+
+
+async def index_states(database: Database) -> dict[str, str]:
+    """State of each index by name: ONLINE, POPULATING or FAILED."""
+    rows = await database.read("index_states")
+    return {row["name"]: row["state"] for row in rows}
+
+
+async def check_ready(database: Database, expected: int) -> None:
+    """StoreUnavailableError until all indexes are there and online."""
+    states = await index_states(database)
+    if len(states) < expected or any(state != "ONLINE" for state in states.values()):
+        raise StoreUnavailableError("neo4j", message="neo4j is still building an index.")
+
+
+async def _check_dimension(database: Database, dimension: int) -> None:
+    rows = await database.run_text(
+        "SHOW VECTOR INDEXES YIELD name, options WHERE name = 'braid_fact_vector' RETURN options"
+    )
+    held = rows[0]["options"]["indexConfig"]["vector.dimensions"] if rows else dimension
+    if held != dimension:
+        raise WrongStateError(
+            f"The graph holds vectors of {held} dimensions; the configured model has {dimension}."
+        )

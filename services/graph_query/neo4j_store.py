@@ -1,0 +1,88 @@
+"""The graph in Neo4j, in Graphiti's data model, with Braid's own nodes beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from services.graph_query.domain import (
+    DeletionCounts,
+    EpisodeCounts,
+    FactCounts,
+    GivenFact,
+    Passage,
+)
+from services.graph_query.extraction.gazetteer import Gazetteer
+from services.graph_query.gazetteer_cache import GazetteerCache
+from services.graph_query.neo4j_database import Database, Transaction
+from services.graph_query.neo4j_episodes import add_episodes, delete_episodes
+from services.graph_query.neo4j_facts import add_facts
+from services.graph_query.neo4j_reads import Neo4jReads
+from services.graph_query.neo4j_schema import check_ready, ensure_schema
+from services.graph_query.neo4j_writer import SpaceWriter
+from services.runtime.errors import WrongStateError
+from services.runtime.queries import Queries
+from services.runtime.times import utc_now
+
+T = TypeVar("T")
+Work = Callable[[SpaceWriter], Awaitable[T]]
+
+
+class Neo4jStore(Neo4jReads):
+    """`GraphStore` on Neo4j. Writers of one space queue at its node; spaces do not wait for each other."""
+
+    def __init__(self, database: Database, schema: Queries, dimension: int) -> None:
+        super().__init__(database)
+        self._schema = schema
+        self._dimension = dimension
+        self._gazetteers = GazetteerCache()
+        self._ready = False
+
+    async def ensure_schema(self) -> None:
+        """Creates constraints and indexes that are missing and waits for them."""
+        await ensure_schema(self._database, self._schema, self._dimension)
+        self._ready = True
+
+    async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
+        """Adds passages in one transaction."""
+        counts, revision = await self._write(space, lambda writer: add_episodes(writer, passages))
+        return replace(counts, revision=revision)
+
+    async def delete_episodes(self, space: str, uuids: Sequence[str]) -> DeletionCounts:
+        """Removes episodes in one transaction."""
+        return (await self._write(space, lambda writer: delete_episodes(writer, uuids)))[0]
+
+    async def add_facts(self, space: str, facts: Sequence[GivenFact], model: str) -> FactCounts:
+        """Adds facts in one transaction."""
+        counts, revision = await self._write(space, lambda writer: add_facts(writer, facts, model), model)
+        return replace(counts, revision=revision)
+
+    async def ping(self) -> None:
+        """Raises StoreUnavailableError when Neo4j does not answer or its indexes are not there."""
+        if not self._ready:
+            await self.ensure_schema()
+        await check_ready(self._database, len(self._schema.names()))
+
+    async def _write(self, space: str, work: Work[T], model: str = "") -> tuple[T, int]:
+        async def transaction(tx: Transaction) -> tuple[T, int, int, SpaceWriter]:
+            state = (await tx.run("lock_space", space=space))[0]
+            if model and state["model"] not in (None, model):
+                raise WrongStateError("The space holds vectors of another model.")
+            names = state["name_revision"]
+            writer = SpaceWriter(tx, space, await self._gazetteer(tx, space, names), utc_now())
+            result = await work(writer)
+            if writer.names_changed:
+                names = (await tx.run("raise_name_revision", space=space))[0]["name_revision"]
+            return result, state["revision"], names, writer
+
+        result, revision, names, writer = await self._database.write(transaction)
+        self._gazetteers.put(space, names, writer.gazetteer)
+        return result, revision
+
+    async def _gazetteer(self, tx: Transaction, space: str, revision: int) -> Gazetteer:
+        held = self._gazetteers.get(space, revision)
+        if held is not None:
+            return held
+        rows = await tx.run("linked_names", space=space)
+        return Gazetteer.of({row["key"]: tuple(row["uuids"]) for row in rows})

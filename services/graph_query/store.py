@@ -1,0 +1,107 @@
+"""What the graph tier asks of its store. Neo4j and a fake in memory pass one suite of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+from services.graph_query.domain import (
+    DeletionCounts,
+    Entity,
+    EpisodeCounts,
+    Fact,
+    FactCounts,
+    FactFilter,
+    GivenFact,
+    GraphStats,
+    Neighborhood,
+    Passage,
+)
+
+
+class SpaceState(NamedTuple):
+    """A space as of a read: its revision, its facts with vectors, and the model of these ("" for none)."""
+
+    revision: int
+    vectors: int
+    model: str
+
+
+class VectorPath(Enum):
+    """How vectors were compared."""
+
+    EXACT = "exact"
+    INDEX = "index"
+
+
+class ScoredFact(NamedTuple):
+    """A fact with its score in one list."""
+
+    fact: Fact
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class WordHits:
+    """Three lists, each best first: stated facts by words, stated facts of named entities, sentences.
+
+    A sentence's facts are the co-occurrences that it is the source of: one list per sentence.
+    """
+
+    state: SpaceState
+    text: list[ScoredFact] = field(default_factory=list)
+    entity: list[ScoredFact] = field(default_factory=list)
+    sentences: list[tuple[list[Fact], float]] = field(default_factory=list)
+
+
+class GraphStore(Protocol):
+    """The graph of every space. Times are aware UTC.
+
+    All calls raise StoreUnavailableError when the store cannot be reached or is still building an
+    index, and DeadlineError when the caller's deadline or the store's own limit passes.
+    """
+
+    async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
+        """Adds passages in one transaction; one that is there already and unchanged changes nothing."""
+
+    async def delete_episodes(self, space: str, uuids: Sequence[str]) -> DeletionCounts:
+        """Removes episodes, what only they say, and what only they named."""
+
+    async def add_facts(self, space: str, facts: Sequence[GivenFact], model: str) -> FactCounts:
+        """Adds facts in one transaction. WrongStateError when the space has vectors of another model."""
+
+    async def search_words(
+        self,
+        space: str,
+        terms: Sequence[str],
+        link_keys: Sequence[str],
+        only: FactFilter,
+        limit: int,
+    ) -> WordHits:
+        """Facts by words and by the entities whose linking keys are given."""
+
+    async def search_vector(
+        self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool
+    ) -> list[ScoredFact]:
+        """Stated facts by cosine similarity, best first."""
+
+    async def space_state(self, space: str) -> SpaceState:
+        """The space as it is now; zero and empty for one that nobody wrote to."""
+
+    async def neighborhood(
+        self, space: str, name: str, entity_type: str, limit: int, only: FactFilter
+    ) -> Neighborhood:
+        """An entity's neighbours. NotFoundError("entity") when no entity has the name and type."""
+
+    async def list_entities(
+        self, space: str, entity_type: str, after: tuple[str, str], limit: int
+    ) -> list[Entity]:
+        """Entities by (name, uuid) after a position; ("", "") is the beginning."""
+
+    async def stats(self, space: str) -> GraphStats:
+        """The space's graph in numbers."""
+
+    async def ping(self) -> None:
+        """Raises StoreUnavailableError when the store does not answer or is not ready."""
