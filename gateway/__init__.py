@@ -1,0 +1,1 @@
+"""The doors for everything that is not gRPC: REST with Server-Sent Events, and the `braid` command."""

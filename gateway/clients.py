@@ -1,0 +1,75 @@
+"""The gateway's channels and stubs: one channel a service, shared by all requests."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from braid.agent.v1 import ingest_pb2_grpc as agent_ingest
+from braid.agent.v1 import search_pb2_grpc as agent_search
+from braid.graph.v1 import query_pb2_grpc as graph_query
+from braid.vector.v1 import documents_pb2_grpc, search_pb2_grpc
+from services.runtime.channels import Outgoing, open_channel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gateway.settings import GatewaySettings
+
+SERVICES = ("agent_orchestrator", "vector_search", "graph_query")
+HEALTH_TIMEOUT = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """Stubs of every service that the gateway calls, and what its calls carry along."""
+
+    search: agent_search.SearchServiceStub
+    ingest: agent_ingest.IngestServiceStub
+    chunks: search_pb2_grpc.VectorSearchServiceStub
+    documents: documents_pb2_grpc.DocumentServiceStub
+    graph: graph_query.GraphQueryServiceStub
+    outgoing: Outgoing
+    channels: Mapping[str, grpc.aio.Channel]
+
+    async def health(self) -> dict[str, str]:
+        """Each service's health by name: SERVING, NOT_SERVING, or UNREACHABLE; within about a second."""
+        channels = self.channels.values()
+        states = await asyncio.gather(*(_health(channel) for channel in channels))
+        return dict(zip(self.channels, states, strict=True))
+
+    async def close(self) -> None:
+        """Closes every channel; calls that are still running are cancelled."""
+        await asyncio.gather(*(channel.close() for channel in self.channels.values()))
+
+
+def open_clients(settings: GatewaySettings) -> Clients:
+    """Clients of the services that the settings name. Channels connect on first use; needs a running loop."""
+    targets = (settings.agent_target, settings.vector_target, settings.graph_target)
+    agent, vector, graph = (
+        open_channel(target, max_message_bytes=settings.max_message_bytes) for target in targets
+    )
+    return Clients(
+        search=agent_search.SearchServiceStub(agent),
+        ingest=agent_ingest.IngestServiceStub(agent),
+        chunks=search_pb2_grpc.VectorSearchServiceStub(vector),
+        documents=documents_pb2_grpc.DocumentServiceStub(vector),
+        graph=graph_query.GraphQueryServiceStub(graph),
+        outgoing=Outgoing(settings.service_key),
+        channels=dict(zip(SERVICES, (agent, vector, graph), strict=True)),
+    )
+
+
+async def _health(channel: grpc.aio.Channel) -> str:
+    stub = health_pb2_grpc.HealthStub(channel)
+    try:
+        answer = await stub.Check(  # type: ignore[attr-defined] # untyped in its package
+            health_pb2.HealthCheckRequest(), timeout=HEALTH_TIMEOUT
+        )
+    except grpc.aio.AioRpcError:
+        return "UNREACHABLE"
+    return health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status)

@@ -1,0 +1,308 @@
+"""Shapes of answers, for the OpenAPI document alone: `views` builds them, nothing validates them again."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Shape(BaseModel):
+    """A documented shape."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ChunkScores(Shape):
+    """How a hit came by its score; null for parts that did not run."""
+
+    vector: float | None
+    text: float | None
+    vector_fused: float | None
+    text_fused: float | None
+    vector_rank: int | None
+    text_rank: int | None
+
+
+class Hit(Shape):
+    """A found chunk."""
+
+    id: str
+    document_id: str
+    title: str
+    source: str
+    content: str
+    score: float
+    scores: ChunkScores
+    metadata: dict[str, Any]
+
+
+class EntityEnd(Shape):
+    """A fact's endpoint; an unknown type is empty."""
+
+    uuid: str
+    name: str
+    type: str
+
+
+class Source(Shape):
+    """Where a fact stands."""
+
+    chunk_id: str
+    document_id: str
+    document_title: str
+    source: str
+    quote: str
+
+
+class Fact(Shape):
+    """A dated edge between two entities; open ends are null. `local` ones are hints, not statements."""
+
+    uuid: str
+    fact: str
+    relation: str
+    source_entity: EntityEnd
+    target_entity: EntityEnd
+    valid_at: str | None
+    invalid_at: str | None
+    sources: list[Source]
+    origin: Literal["given", "extracted", "local", "unspecified"]
+    score: float | None
+
+
+class FactScores(Shape):
+    """How a fact came by its score; null for parts that did not run."""
+
+    vector: float | None
+    text: float | None
+    vector_rank: int | None
+    text_rank: int | None
+
+
+class FoundFact(Fact):
+    """A fact with its score."""
+
+    scores: FactScores
+
+
+class Leg(Shape):
+    """How one leg of a search ended."""
+
+    name: str
+    status: Literal[
+        "OK", "NO_MATCH", "DEGRADED", "TIMED_OUT", "UNAVAILABLE", "DISABLED", "UNSPECIFIED"
+    ]
+    reason: str | None
+    took_ms: float
+
+
+class ChunkResults(Shape):
+    """What a search for chunks found."""
+
+    results: list[Hit]
+    legs: list[Leg]
+    total_results: int
+
+
+class FactResults(Shape):
+    """What a search for facts found."""
+
+    results: list[FoundFact]
+    legs: list[Leg]
+    total_results: int
+
+
+class LegPart(Shape):
+    """A leg's part in a fused result."""
+
+    rank: int
+    score: float
+    share: float
+
+
+class FusedHit(Shape):
+    """An entry of the fused list: a chunk with the facts that it states, or a fact without a chunk."""
+
+    id: str
+    document_id: str
+    title: str
+    source: str
+    content: str
+    score: float
+    scores: dict[str, LegPart]
+    metadata: dict[str, Any]
+    facts: list[Fact]
+
+
+class Comprehensive(Shape):
+    """What all tiers found."""
+
+    vector_results: list[Hit]
+    graph_results: list[FoundFact]
+    results: list[FusedHit]
+    legs: list[Leg]
+    total_results: int
+
+
+class Entity(Shape):
+    """A node of the graph."""
+
+    uuid: str
+    name: str
+    type: str
+    summary: str
+    mentions: int
+
+
+class Neighborhood(Shape):
+    """An entity, its neighbours and what joins them."""
+
+    center: Entity
+    nodes: list[Entity]
+    edges: list[Fact]
+    total: int
+    truncated: bool
+    homonyms: list[EntityEnd]
+
+
+class Entities(Shape):
+    """A page of entities; `next_cursor` is null at the end."""
+
+    entities: list[Entity]
+    next_cursor: str | None
+    total_hint: int | None
+
+
+class GraphStatus(Shape):
+    """The graph in numbers."""
+
+    entities: int
+    facts: int
+    local_facts: int
+    episodes: int
+    entities_by_type: dict[str, int]
+    last_ingest_at: str | None
+    indexes: dict[str, str]
+    revision: int
+
+
+class Document(Shape):
+    """A stored document's current version."""
+
+    id: str
+    title: str
+    source: str
+    metadata: dict[str, Any]
+    version: int
+    valid_at: str | None
+    created_at: str | None
+    chunk_count: int
+
+
+class DocumentWithChunks(Document):
+    """A document and its chunks' ids."""
+
+    chunk_ids: list[str]
+
+
+class Documents(Shape):
+    """A page of documents; `next_cursor` is null at the end."""
+
+    documents: list[Document]
+    next_cursor: str | None
+
+
+class Removed(Shape):
+    """How many rows of a kind were removed from a store."""
+
+    store: str
+    kind: str
+    count: int
+
+
+class Receipt(Shape):
+    """What deleting a document removed."""
+
+    id: str
+    removed: list[Removed]
+
+
+class Failure(Shape):
+    """A document that could not be taken."""
+
+    id: str
+    reason: str
+
+
+class Job(Shape):
+    """An upload's way through the tiers."""
+
+    id: str
+    state: Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "UNSPECIFIED"]
+    documents_total: int
+    documents_searchable: int
+    documents_graph_ready: int
+    documents_unchanged: int
+    documents_failed: int
+    chunks_written: int
+    failures: list[Failure]
+    created_at: str | None
+    updated_at: str | None
+
+
+class Accepted(Shape):
+    """The jobs of an upload, one a file; `job` is the first."""
+
+    job: Job
+    jobs: list[Job]
+
+
+class RefusedFact(Shape):
+    """A fact that was not taken, by its position from 0."""
+
+    index: int
+    reason: str
+
+
+class FactsTaken(Shape):
+    """What became of given facts."""
+
+    added: int
+    unchanged: int
+    refused: list[RefusedFact]
+    refused_total: int
+
+
+class FieldProblem(Shape):
+    """A wrong field and what would be right."""
+
+    field: str
+    description: str
+
+
+class Problem(BaseModel):
+    """Every error's body."""
+
+    detail: str
+    reason: str
+    request_id: str
+    fields: list[FieldProblem] | None = None
+
+
+class Alive(Shape):
+    """The process runs."""
+
+    status: Literal["ok"]
+
+
+class Readiness(Shape):
+    """Every service that the gateway needs is serving."""
+
+    status: Literal["ready"]
+    services: dict[str, str]
+
+
+class NotReady(Problem):
+    """Which service is not serving."""
+
+    services: dict[str, str]

@@ -1,0 +1,76 @@
+"""The FastAPI application: routes, the door around them, and errors in one shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from gateway.rest.documented import describe
+from gateway.rest.door import Door
+from gateway.rest.errors import answer_of, http_answer
+from gateway.rest.invalid import invalid
+from gateway.rest.routes import documents, facts, graph, jobs, probes, search
+from services.runtime.errors import BraidError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fastapi import Request
+    from starlette.responses import Response
+
+    from gateway.clients import Clients
+    from gateway.settings import GatewaySettings
+    from services.runtime.identity import Authenticator
+
+_ABOUT = "Answers from vectors, full text and a temporal knowledge graph. The same over gRPC: `protos/braid`."
+
+
+def create_app(
+    clients: Clients, settings: GatewaySettings, authenticator: Authenticator
+) -> FastAPI:
+    """The application over `clients`. It owns neither them nor anything else that must be closed."""
+    app = FastAPI(
+        title="Braid",
+        version="1",
+        description=_ABOUT,
+        redoc_url=None,
+        redirect_slashes=False,
+        # The door continues the caller's trace; a second span a request would say the same.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
+    )
+    app.state.clients = clients
+    app.state.settings = settings
+    for module in (search, graph, documents, facts, jobs, probes):
+        app.include_router(module.router)
+    app.add_middleware(Door, authenticator=authenticator, body_limit=_body_limit(settings))
+    app.add_exception_handler(BraidError, _braid_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_error)
+    describe(app)
+    return app
+
+
+def _body_limit(settings: GatewaySettings) -> Callable[[str], int]:
+    uploads = {
+        "/api/documents": settings.max_document_bytes,
+        "/api/facts": settings.max_facts_bytes,
+    }
+    return lambda path: uploads.get(path, settings.max_body_bytes)
+
+
+async def _braid_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, BraidError)  # noqa: S101 - for the type checker: registered for this type
+    return answer_of(error, request.state.visit.request_id)
+
+
+async def _validation_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
+    return answer_of(invalid(error.errors()), request.state.visit.request_id)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - as above
+    return http_answer(error, request.state.visit.request_id)

@@ -1,0 +1,106 @@
+"""Calls on behalf of a request: its identity, its deadline, its fields' names, and its end when the client hangs up."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import grpc
+
+from gateway.rest.errors import ClientGoneError, TooLargeError
+from gateway.rest.fields import renamed, rest_name
+from services.runtime.context import CallContext, call_scope
+from services.runtime.errors import MissingScopeError
+from services.runtime.interceptors.authentication import required_scope
+from services.runtime.status import error_from_rpc
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, AsyncIterator, Callable
+
+    from google.protobuf.message import Message
+    from starlette.requests import Request
+
+    from gateway.rest.door import Visit
+    from gateway.rest.fields import Named
+    from services.runtime.channels import Outgoing
+    from services.runtime.errors import BraidError
+    from services.runtime.identity import Identity
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One request as its calls see it. `timeout` in seconds."""
+
+    request: Request
+    visit: Visit
+    identity: Identity
+    outgoing: Outgoing
+    timeout: float
+
+    def require(self, method: str) -> None:
+        """MissingScopeError unless the caller may call the RPC: the gateway's own key may call all of them."""
+        scope = required_scope(method)
+        if scope not in self.identity.scopes:
+            raise MissingScopeError(scope)
+
+    async def ask(
+        self,
+        method: str,
+        stub: Callable[..., Any],
+        message: Message | AsyncIterable[Message],
+        named: Named = rest_name,
+    ) -> Any:
+        """Calls `method` (`/package.Service/Method`) and waits for its answer.
+
+        Raises the services' typed error, its fields under their REST names; ClientGoneError when the client hung up.
+        """
+        self.require(method)
+        call = stub(message, metadata=self._metadata(method), timeout=self.timeout)
+        async with self.hung_up(call.cancel):
+            try:
+                return await call
+            except grpc.aio.AioRpcError as error:
+                raise self.told(error, named) from None
+
+    def open(self, method: str, stub: Callable[..., Any], message: Message) -> Any:
+        """Starts a call that answers with a stream. The one who reads it ends it."""
+        self.require(method)
+        return stub(message, metadata=self._metadata(method), timeout=self.timeout)
+
+    def told(self, error: grpc.aio.AioRpcError, named: Named = rest_name) -> BraidError:
+        """The typed error of a failed call, its fields under their REST names."""
+        return renamed(error_from_rpc(error), named)
+
+    @asynccontextmanager
+    async def hung_up(self, cancel: Callable[[], Any]) -> AsyncIterator[None]:
+        """Watches the client for the time of a block: when it hangs up, calls `cancel`, and raises ClientGoneError."""
+        gone = asyncio.Event()
+        watch = asyncio.create_task(self._watch(gone, cancel))
+        try:
+            yield
+        except asyncio.CancelledError:
+            if gone.is_set():
+                raise ClientGoneError from None
+            raise
+        finally:
+            watch.cancel()
+
+    async def _watch(self, gone: asyncio.Event, cancel: Callable[[], Any]) -> None:
+        with suppress(TooLargeError):  # a body that no route asked for does not matter
+            while (await self.request.receive())["type"] != "http.disconnect":
+                pass
+        gone.set()
+        cancel()
+
+    def _metadata(self, method: str) -> tuple[tuple[str, str], ...]:
+        context = CallContext(
+            request_id=self.visit.request_id,
+            method=method,
+            space=self.identity.space,
+            user=self.identity.user,
+            scopes=self.identity.scopes,
+        )
+        with call_scope(context):
+            return self.outgoing.metadata()

@@ -1,0 +1,56 @@
+"""What the OpenAPI document says beyond the routes' own signatures: every status, and the credential."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gateway.rest.answers import Problem
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+_PROBLEMS = {
+    401: "The credential is missing, unknown or expired (INVALID_CREDENTIAL).",
+    403: "The credential lacks the scope of the call (MISSING_SCOPE).",
+    404: "There is no such thing in the caller's space (NOT_FOUND).",
+    409: "The data is in a state that does not allow the call (WRONG_STATE).",
+    413: "The body is larger than the route takes (TOO_LARGE).",
+    422: "One or more fields are wrong, and nothing was changed (INVALID_FIELD); `fields` names each.",
+    429: "A service is at its limit (OVERLOADED); `Retry-After` says when to try again.",
+    500: "A defect (INTERNAL): the logs have it under `request_id`.",
+    503: "A store or service cannot be reached now (STORE_UNAVAILABLE, EMBEDDER_UNAVAILABLE, "
+    "ALL_LEGS_FAILED); `Retry-After` says when to try again.",
+    504: "The deadline passed before the answer was there (DEADLINE).",
+}
+
+EVENT_STREAM = "text/event-stream"
+
+
+def problems(*but: int) -> dict[int | str, dict[str, Any]]:
+    """The errors that a route can answer with: all of them but those named."""
+    return {
+        status: {"model": Problem, "description": told}
+        for status, told in _PROBLEMS.items()
+        if status not in but
+    }
+
+
+def events(description: str) -> dict[int | str, dict[str, Any]]:
+    """The answer of a route that streams events."""
+    return {
+        200: {"description": description, "content": {EVENT_STREAM: {"schema": {"type": "string"}}}}
+    }
+
+
+def describe(app: FastAPI) -> None:
+    """Adds the bearer credential, which loopback callers may leave out, to the app's OpenAPI document."""
+    plain = app.openapi
+
+    def described() -> dict[str, Any]:
+        document = plain()
+        schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
+        schemes["bearer"] = {"type": "http", "scheme": "bearer", "description": "An API key."}
+        document["security"] = [{}, {"bearer": []}]
+        return document
+
+    app.openapi = described  # type: ignore[method-assign] # FastAPI's own way to extend it

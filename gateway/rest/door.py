@@ -1,0 +1,168 @@
+"""What happens around every request, in one order: id and trace, log, body limit, credential, failures."""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import unquote_to_bytes
+
+from opentelemetry import context as trace_context
+from opentelemetry import propagate, trace
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from gateway.rest.errors import ClientGoneError, TooLargeError, answer_of, http_answer
+from gateway.rest.origin import check_origin
+from services.runtime.errors import BraidError, FieldError, InternalError, InvalidFieldError
+from services.runtime.telemetry import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from services.runtime.identity import Authenticator, Identity
+
+# A request id goes into logs and answers: anything else than this could forge lines in them.
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_CLIENT_GONE = 499
+
+
+@dataclass(slots=True)
+class Visit:
+    """One request: its id, its caller once known, and how it is being answered."""
+
+    request_id: str
+    identity: Identity | None = None
+    status: int = 0
+    started: float = field(default_factory=time.perf_counter)
+
+
+class Door:
+    """ASGI middleware. Requests under `/api/` need a credential; `body_limit` gives a path's largest body in bytes."""
+
+    def __init__(
+        self, app: ASGIApp, *, authenticator: Authenticator, body_limit: Callable[[str], int]
+    ) -> None:
+        self._app = app
+        self._authenticator = authenticator
+        self._body_limit = body_limit
+        self._log = get_logger("http")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        visit = Visit(_request_id(headers))
+        scope.setdefault("state", {})["visit"] = visit
+        with _span(scope, headers):
+            try:
+                await self._admit(visit, scope, headers, receive, send)
+            finally:
+                self._note(visit, scope)
+
+    async def _admit(
+        self, visit: Visit, scope: Scope, headers: Headers, receive: Receive, send: Send
+    ) -> None:
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                visit.status = message["status"]
+                MutableHeaders(scope=message)["x-request-id"] = visit.request_id
+            await send(message)
+
+        limit = self._body_limit(scope["path"])
+        try:
+            self._check(visit, scope, headers, limit)
+            await self._app(scope, _limited(receive, limit), answer)
+        except (ClientGoneError, ClientDisconnect):
+            visit.status = _CLIENT_GONE
+        except Exception as error:
+            if visit.status:
+                self._log.exception("defect in an answer under way", request_id=visit.request_id)
+                raise
+            await self._refusal(error, visit.request_id)(scope, receive, answer)
+
+    def _check(self, visit: Visit, scope: Scope, headers: Headers, limit: int) -> None:
+        _check_utf8(scope)
+        if scope["path"].startswith("/api/"):
+            check_origin(headers)
+            visit.identity = self._authenticator.identify(headers)
+        if _content_length(headers) > limit:
+            raise TooLargeError(limit)
+
+    def _refusal(self, error: Exception, request_id: str) -> Response:
+        if isinstance(error, HTTPException):
+            return http_answer(error, request_id)
+        if isinstance(error, BraidError):
+            return answer_of(error, request_id)
+        self._log.error("defect", request_id=request_id, exc_info=error)
+        return answer_of(InternalError(), request_id)
+
+    def _note(self, visit: Visit, scope: Scope) -> None:
+        route = scope.get("route")
+        self._log.info(
+            "request",
+            method=scope["method"],
+            # The route, not the path: a path holds names of the caller's data.
+            route=getattr(route, "path", ""),
+            status=visit.status or _CLIENT_GONE,
+            took_ms=round((time.perf_counter() - visit.started) * 1000, 2),
+            request_id=visit.request_id,
+            space=visit.identity.space if visit.identity else "",
+        )
+
+
+def _request_id(headers: Headers) -> str:
+    given = headers.get("x-request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+
+
+def _content_length(headers: Headers) -> int:
+    told = headers.get("content-length", "")
+    return int(told) if told.isdecimal() else 0
+
+
+def _check_utf8(scope: Scope) -> None:
+    """The server decodes a path with replacement characters, which would look up another name than was sent."""
+    for name in ("raw_path", "query_string"):
+        try:
+            unquote_to_bytes(scope.get(name) or b"").decode()
+        except UnicodeDecodeError:
+            part = name.partition("_")[0].replace("raw", "path")
+            raise InvalidFieldError(FieldError(part, "must be UTF-8")) from None
+
+
+def _limited(receive: Receive, limit: int) -> Receive:
+    taken = 0
+
+    async def limited() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > limit:
+            raise TooLargeError(limit)
+        return message
+
+    return limited
+
+
+@contextmanager
+def _span(scope: Scope, headers: Headers) -> Iterator[None]:
+    """Continues the caller's trace for the time of a request."""
+    parent = propagate.extract(headers)
+    span = trace.get_tracer("braid").start_span(
+        f"HTTP {scope['method']}", context=parent, kind=trace.SpanKind.SERVER
+    )
+    token = trace_context.attach(trace.set_span_in_context(span, parent))
+    try:
+        yield
+    finally:
+        trace_context.detach(token)
+        span.end()

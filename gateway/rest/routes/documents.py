@@ -1,0 +1,139 @@
+"""`/api/documents`: uploads, listing, reading, deleting."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from braid.agent.v1 import ingest_pb2
+from braid.vector.v1 import documents_pb2
+from gateway.clients import Clients
+from gateway.rest import views
+from gateway.rest.answers import Accepted, Documents, DocumentWithChunks, Receipt
+from gateway.rest.calls import Caller
+from gateway.rest.deps import CallerDep, ClientsDep, UploaderDep
+from gateway.rest.documented import problems
+from gateway.rest.fields import rest_name
+from gateway.rest.invalid import invalid
+from gateway.rest.json import JsonAnswer
+from gateway.rest.uploads import DocumentBody, UploadFields, from_file, read_form
+from gateway.rest.values import Int32
+from services.runtime.errors import FieldError, InvalidFieldError
+
+router = APIRouter(prefix="/api/documents", tags=["documents"], responses=problems())
+
+MOST_FILES = 1000
+_INGEST = "/braid.agent.v1.IngestService/"
+_DOCUMENTS = "/braid.vector.v1.DocumentService/"
+_FORM = UploadFields.model_json_schema()
+_FORM["properties"] |= {
+    "files": {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}},
+    "metadata": {"type": "string", "description": "A JSON object."},
+}
+_BODY = {
+    "required": True,
+    "content": {
+        "application/json": {"schema": DocumentBody.model_json_schema()},
+        "multipart/form-data": {"schema": _FORM | {"required": ["files"]}},
+    },
+}
+_id_named = partial(rest_name, names={"document_id": "id"})
+DocumentId = Annotated[str, Path(description="The document's id; slashes are part of it.")]
+
+
+@router.post("", status_code=202, response_model=Accepted, openapi_extra={"requestBody": _BODY})
+async def create(request: Request, caller: UploaderDep, clients: ClientsDep) -> Response:
+    """Takes a document as JSON, or files (.txt, .md, .jsonl) as a form; answers with a job a file at once.
+
+    When several files are sent and one is refused, those before it have been taken; sending them again changes nothing.
+    """
+    caller.require(_INGEST + "IngestDocument")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "multipart/form-data":
+        return _accepted(await _take_files(request, caller, clients))
+    if kind != "application/json":
+        told = "must be application/json or multipart/form-data"
+        raise InvalidFieldError(FieldError("Content-Type", told))
+    return _accepted([await _take(caller, clients, (await _document(request)).parts(), "")])
+
+
+@router.get("", response_model=Documents)
+async def listing(
+    caller: CallerDep,
+    clients: ClientsDep,
+    limit: Annotated[Int32 | None, Query(description="How many, 1–200. Default 50.")] = None,
+    cursor: Annotated[str, Query(description="`next_cursor` of the page before.")] = "",
+) -> Response:
+    """The documents by id, in pages."""
+    request = documents_pb2.ListDocumentsRequest(page_size=limit, page_token=cursor)
+    answer = await caller.ask(
+        _DOCUMENTS + "ListDocuments", clients.documents.ListDocuments, request
+    )
+    return JsonAnswer(
+        {
+            "documents": [views.document(document) for document in answer.documents],
+            "next_cursor": answer.next_page_token or None,
+        }
+    )
+
+
+@router.get("/{document_id:path}", response_model=DocumentWithChunks)
+async def read(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) -> Response:
+    """A document's current version."""
+    request = documents_pb2.GetDocumentRequest(document_id=document_id)
+    method = _DOCUMENTS + "GetDocument"
+    answer = await caller.ask(method, clients.documents.GetDocument, request, _id_named)
+    return JsonAnswer(views.document(answer.document) | {"chunk_ids": list(answer.chunk_ids)})
+
+
+@router.delete("/{document_id:path}", response_model=Receipt)
+async def delete(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Removes a document from both stores; answers with what was removed from each."""
+    request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
+    method = _INGEST + "DeleteDocument"
+    answer = await caller.ask(method, clients.ingest.DeleteDocument, request, _id_named)
+    return JsonAnswer(views.receipt(document_id, answer.removed))
+
+
+async def _document(request: Request) -> DocumentBody:
+    try:
+        return DocumentBody.model_validate_json(await request.body())
+    except ValidationError as error:
+        raise invalid(error.errors(include_input=False)) from None
+
+
+async def _take_files(
+    request: Request, caller: Caller, clients: Clients
+) -> list[ingest_pb2.IngestJob]:
+    async with request.form(max_files=MOST_FILES, max_fields=len(_FORM["properties"])) as form:
+        fields, files = read_form(form)
+        several = len(files) > 1
+        return [
+            await _take(
+                caller,
+                clients,
+                from_file(fields.of(file), file),
+                f"files[{index}]." if several else "",
+            )
+            for index, file in enumerate(files)
+        ]
+
+
+async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> ingest_pb2.IngestJob:
+    def named(path: str) -> str:
+        return place + _id_named(path.removeprefix("metadata."))
+
+    method = _INGEST + "IngestDocument"
+    answer = await caller.ask(method, clients.ingest.IngestDocument, parts, named)
+    job: ingest_pb2.IngestJob = answer.job
+    return job
+
+
+def _accepted(jobs: list[ingest_pb2.IngestJob]) -> Response:
+    shown = [views.job(job) for job in jobs]
+    location = {"location": f"/api/jobs/{shown[0]['id']}"}
+    return JsonAnswer({"job": shown[0], "jobs": shown}, 202, location)

@@ -1,0 +1,124 @@
+"""`POST /api/search/…`: chunks, facts, or both at once."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header
+from starlette.responses import Response
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import legs_pb2
+from gateway.clients import Clients
+from gateway.rest import views
+from gateway.rest.answers import ChunkResults, Comprehensive, FactResults
+from gateway.rest.calls import Caller
+from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep
+from gateway.rest.documented import EVENT_STREAM, events, problems
+from gateway.rest.events import stream
+from gateway.rest.json import JsonAnswer
+from gateway.rest.searches import (
+    ComprehensiveSearch,
+    GraphSearch,
+    HybridSearch,
+    TextSearch,
+    VectorSearch,
+)
+
+router = APIRouter(prefix="/api/search", tags=["search"], responses=problems())
+
+_CHUNKS = "/braid.vector.v1.VectorSearchService/"
+_FACTS = "/braid.graph.v1.GraphQueryService/SearchFacts"
+_ALL = "/braid.agent.v1.SearchService/"
+_STREAMED = "Events `leg`, one a leg in the order they end, then `final`; `error` if the search fails after all."
+
+
+@router.post("/vector", response_model=ChunkResults)
+async def vector(body: VectorSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Chunks nearest to the query in meaning."""
+    began = time.perf_counter()
+    answer = await caller.ask(_CHUNKS + "VectorSearch", clients.chunks.VectorSearch, body.message())
+    return _found("vector", answer, views.chunk_hit, began)
+
+
+@router.post("/text", response_model=ChunkResults)
+async def text(body: TextSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Chunks that hold the query's words (BM25)."""
+    began = time.perf_counter()
+    answer = await caller.ask(_CHUNKS + "TextSearch", clients.chunks.TextSearch, body.message())
+    return _found("text", answer, views.chunk_hit, began)
+
+
+@router.post("/hybrid", response_model=ChunkResults)
+async def hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Chunks by meaning and words, fused."""
+    began = time.perf_counter()
+    answer = await caller.ask(_CHUNKS + "HybridSearch", clients.chunks.HybridSearch, body.message())
+    return _found("hybrid", answer, views.chunk_hit, began)
+
+
+@router.post("/graph", response_model=FactResults)
+async def graph(body: GraphSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Dated facts that answer the query."""
+    began = time.perf_counter()
+    answer = await caller.ask(_FACTS, clients.graph.SearchFacts, body.message())
+    return _found("graph", answer, views.fact_hit, began)
+
+
+@router.post(
+    "/comprehensive",
+    response_model=Comprehensive,
+    responses={200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}}},
+)
+async def comprehensive(
+    body: ComprehensiveSearch,
+    caller: CallerDep,
+    clients: ClientsDep,
+    settings: SettingsDep,
+    accept: Annotated[str, Header(include_in_schema=False)] = "",
+) -> Response:
+    """Chunks and facts at once, fused into one list. With `Accept: text/event-stream` as events, as they come."""
+    if EVENT_STREAM in accept:
+        return await _streamed(body, caller, clients, settings.heartbeat_seconds)
+    method = _ALL + "ComprehensiveSearch"
+    answer = await caller.ask(method, clients.search.ComprehensiveSearch, body.message())
+    return JsonAnswer(views.comprehensive(answer))
+
+
+@router.post("/comprehensive/stream", response_class=Response, responses=events(_STREAMED))
+async def comprehensive_stream(
+    body: ComprehensiveSearch, caller: CallerDep, clients: ClientsDep, settings: SettingsDep
+) -> Response:
+    """The same as events: each leg's results as they arrive, then the whole answer."""
+    return await _streamed(body, caller, clients, settings.heartbeat_seconds)
+
+
+async def _streamed(
+    body: ComprehensiveSearch, caller: Caller, clients: Clients, heartbeat: float
+) -> Response:
+    request = search_pb2.StreamComprehensiveSearchRequest(search=body.message())
+    method = _ALL + "StreamComprehensiveSearch"
+    call = caller.open(method, clients.search.StreamComprehensiveSearch, request)
+    return await stream(caller, call, _shown, heartbeat=heartbeat)
+
+
+def _shown(
+    answer: search_pb2.StreamComprehensiveSearchResponse,
+) -> tuple[str, dict[str, Any]]:
+    if answer.WhichOneof("part") == "leg":
+        return "leg", views.leg_results(answer.leg)
+    return "final", views.comprehensive(answer.final)
+
+
+def _found(name: str, answer: Any, show: Any, began: float) -> Response:
+    took = (time.perf_counter() - began) * 1000
+    # Text search has one way only, so its contract has no reason to give.
+    reason = getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED)
+    return JsonAnswer(
+        {
+            "results": [show(hit) for hit in answer.hits],
+            "legs": [views.leg_told(name, answer.status, reason, took)],
+            "total_results": len(answer.hits),
+        }
+    )

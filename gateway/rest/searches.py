@@ -1,0 +1,192 @@
+"""Bodies of searches, and the messages that they become."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from braid.agent.v1 import search_pb2 as agent
+from braid.common.v1.retrieval_pb2 import TimeRange, TimeSelector
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import chunks_pb2
+from braid.vector.v1 import search_pb2 as vector
+from gateway.rest.values import (
+    Body,
+    Instant,
+    JsonBool,
+    JsonInt32,
+    JsonNumber,
+    JsonObject,
+    stamp,
+    to_struct,
+)
+
+_FUSIONS = {
+    None: chunks_pb2.FUSION_UNSPECIFIED,
+    "weighted_score": chunks_pb2.FUSION_WEIGHTED_SCORE,
+    "reciprocal_rank": chunks_pb2.FUSION_RECIPROCAL_RANK,
+}
+
+
+class Filter(Body):
+    """Which chunks may be found."""
+
+    document_ids: list[str] = Field(
+        default=[], description="Only chunks of these documents, at most 1,000; all when empty."
+    )
+    metadata: JsonObject | None = Field(
+        default=None, description="Only documents whose metadata contains all of this."
+    )
+
+    def message(self) -> chunks_pb2.ChunkFilter:
+        """The filter as the contract has it."""
+        return chunks_pb2.ChunkFilter(
+            document_ids=self.document_ids, metadata=to_struct(self.metadata)
+        )
+
+
+class Between(Body):
+    """A half-open span of time: start ≤ t < end; open where a side is missing."""
+
+    start: Instant | None = None
+    end: Instant | None = None
+
+    def message(self) -> TimeRange:
+        """The span as the contract has it."""
+        return TimeRange(start_time=stamp(self.start), end_time=stamp(self.end))
+
+
+class Search(Body):
+    """What every search takes."""
+
+    query: str = Field(
+        description="The question, 1–4,096 characters that are not all white space. No query syntax."
+    )
+    limit: JsonInt32 | None = Field(
+        default=None, description="How many hits at most, 1–50. Default 10."
+    )
+
+
+class ChunkSearch(Search):
+    """What every search for chunks takes."""
+
+    filter: Filter | None = None
+    as_of: Instant | None = Field(
+        default=None, description="Answer with the documents of this instant. Default: now."
+    )
+    min_score: JsonNumber | None = Field(
+        default=None, description="Leave out hits below this score."
+    )
+
+
+class VectorSearch(ChunkSearch):
+    """A search by meaning."""
+
+    def message(self) -> vector.VectorSearchRequest:
+        """The search as the contract has it."""
+        return vector.VectorSearchRequest(
+            query=self.query,
+            limit=self.limit,
+            filter=self.filter.message() if self.filter else None,
+            as_of=stamp(self.as_of),
+            min_score=self.min_score,
+        )
+
+
+class TextSearch(ChunkSearch):
+    """A search by words."""
+
+    def message(self) -> vector.TextSearchRequest:
+        """The search as the contract has it."""
+        return vector.TextSearchRequest(
+            query=self.query,
+            limit=self.limit,
+            filter=self.filter.message() if self.filter else None,
+            as_of=stamp(self.as_of),
+            min_score=self.min_score,
+        )
+
+
+class HybridSearch(ChunkSearch):
+    """A search by meaning and words."""
+
+    text_weight: JsonNumber | None = Field(
+        default=None, description="Share of the text score, 0–1. Default 0.3."
+    )
+    fusion: Literal["weighted_score", "reciprocal_rank"] | None = Field(
+        default=None, description="How the two lists are fused. Default: weighted_score."
+    )
+
+    def message(self) -> vector.HybridSearchRequest:
+        """The search as the contract has it."""
+        return vector.HybridSearchRequest(
+            query=self.query,
+            limit=self.limit,
+            text_weight=self.text_weight,
+            fusion=_FUSIONS[self.fusion],
+            filter=self.filter.message() if self.filter else None,
+            as_of=stamp(self.as_of),
+            min_score=self.min_score,
+        )
+
+
+class GraphSearch(Search):
+    """A search for facts."""
+
+    entity_name: str = Field(
+        default="", description="Only facts with this entity at either end: exact name, any case."
+    )
+    relation_type: str = Field(default="", description="Only facts of this relation, any case.")
+    as_of: Instant | Between | None = Field(
+        default=None, description="The instant or span that the answer is about. Default: now."
+    )
+
+    def message(self) -> query_pb2.SearchFactsRequest:
+        """The search as the contract has it."""
+        return query_pb2.SearchFactsRequest(
+            query=self.query,
+            limit=self.limit,
+            entity_name=self.entity_name,
+            relation_type=self.relation_type,
+            as_of=selector(self.as_of),
+        )
+
+
+class ComprehensiveSearch(Search):
+    """A question for all tiers."""
+
+    use_vector: JsonBool | None = Field(
+        default=None, description="Search the chunks. Default true."
+    )
+    use_graph: JsonBool | None = Field(default=None, description="Search the graph. Default true.")
+    text_weight: JsonNumber | None = Field(
+        default=None,
+        description="Share of the text score within the chunks' leg, 0–1. Default 0.3.",
+    )
+    as_of: Instant | None = Field(
+        default=None, description="The instant that the answer is about. Default: now."
+    )
+    filter: Filter | None = None
+
+    def message(self) -> agent.ComprehensiveSearchRequest:
+        """The search as the contract has it."""
+        return agent.ComprehensiveSearchRequest(
+            query=self.query,
+            limit=self.limit,
+            use_vector=self.use_vector,
+            use_graph=self.use_graph,
+            text_weight=self.text_weight,
+            as_of=stamp(self.as_of),
+            filter=self.filter.message() if self.filter else None,
+        )
+
+
+def selector(at: datetime | Between | None) -> TimeSelector | None:
+    """The time that an answer is about, as the contract has it."""
+    if at is None:
+        return None
+    if isinstance(at, Between):
+        return TimeSelector(range=at.message())
+    return TimeSelector(instant=stamp(at))

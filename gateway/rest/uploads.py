@@ -1,0 +1,126 @@
+"""Uploads of documents: what a form or a JSON body holds, as a stream of messages."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from pydantic import Field, ValidationError
+from starlette.datastructures import UploadFile
+
+from braid.agent.v1.ingest_pb2 import DocumentMetadata, IngestDocumentRequest
+from gateway.rest.invalid import invalid
+from gateway.rest.values import Body, Instant, JsonObject, stamp, to_struct
+from services.runtime.errors import FieldError, InvalidFieldError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.datastructures import FormData
+
+PART_BYTES = 256 * 1024
+_BY_SUFFIX = {
+    ".txt": "text/plain",
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".jsonl": "application/jsonl",
+    ".ndjson": "application/jsonl",
+}
+_ALSO_CALLED = {
+    "application/x-ndjson": "application/jsonl",
+    "application/jsonlines": "application/jsonl",
+    "text/x-markdown": "text/markdown",
+}
+
+
+class DocumentBody(Body):
+    """One document as JSON."""
+
+    id: str = Field(default="", description="Default: `source`, else made from the content.")
+    title: str = Field(default="", description="Default: the first heading, else from `source`.")
+    text: str
+    source: str = Field(default="", description="Where it came from.")
+    content_type: str = Field(default="text/plain", description="Or text/markdown.")
+    metadata: JsonObject | None = None
+    valid_at: Instant | None = Field(default=None, description="Since when it holds. Default: now.")
+
+    def parts(self) -> AsyncIterator[IngestDocumentRequest]:
+        """The document as the contract's stream."""
+        metadata = DocumentMetadata(
+            document_id=self.id,
+            title=self.title,
+            source=self.source,
+            content_type=self.content_type,
+            metadata=to_struct(self.metadata),
+            valid_time=stamp(self.valid_at),
+        )
+        return _from_bytes(metadata, self.text.encode())
+
+
+class UploadFields(Body):
+    """The fields that a form may hold beside its files; `id` and `title` for a single file only."""
+
+    id: str = ""
+    title: str = ""
+    source: str = Field(default="", description="Default: the file's name.")
+    content_type: str = Field(default="", description="Default: by the file's name.")
+    metadata: JsonObject | None = Field(default=None, description="A JSON object.")
+    valid_at: Instant | None = None
+
+    def of(self, file: UploadFile) -> DocumentMetadata:
+        """What the upload of `file` is."""
+        return DocumentMetadata(
+            document_id=self.id,
+            title=self.title,
+            source=self.source or file.filename or "",
+            content_type=self.content_type or _content_type(file),
+            metadata=to_struct(self.metadata),
+            valid_time=stamp(self.valid_at),
+        )
+
+
+def read_form(form: FormData) -> tuple[UploadFields, list[UploadFile]]:
+    """A form's fields and files. InvalidFieldError when there is no file, or a field is wrong."""
+    files = [part for _, part in form.multi_items() if isinstance(part, UploadFile)]
+    if not files:
+        raise InvalidFieldError(FieldError("files", "at least one file is needed"))
+    texts = {name: value for name, value in form.items() if isinstance(value, str)}
+    fields = _fields(texts)
+    if len(files) > 1 and (fields.id or fields.title):
+        raise InvalidFieldError(FieldError("id", "id and title name one document, not several"))
+    return fields, files
+
+
+async def from_file(
+    metadata: DocumentMetadata, file: UploadFile
+) -> AsyncIterator[IngestDocumentRequest]:
+    """A file as the contract's stream."""
+    yield IngestDocumentRequest(metadata=metadata)
+    while data := await file.read(PART_BYTES):
+        yield IngestDocumentRequest(data=data)
+
+
+async def _from_bytes(
+    metadata: DocumentMetadata, data: bytes
+) -> AsyncIterator[IngestDocumentRequest]:
+    yield IngestDocumentRequest(metadata=metadata)
+    for start in range(0, len(data), PART_BYTES):
+        yield IngestDocumentRequest(data=data[start : start + PART_BYTES])
+
+
+def _fields(texts: dict[str, str]) -> UploadFields:
+    metadata = texts.pop("metadata", None)
+    try:
+        fields = UploadFields.model_validate(texts)
+        if metadata is None:
+            return fields
+        told = UploadFields.model_validate_json(f'{{"metadata":{metadata}}}')
+        return fields.model_copy(update={"metadata": told.metadata})
+    except ValidationError as error:
+        raise invalid(error.errors(include_input=False)) from None
+
+
+def _content_type(file: UploadFile) -> str:
+    suffix = PurePosixPath(file.filename or "").suffix.lower()
+    told = (file.content_type or "").partition(";")[0].strip().lower()
+    return _BY_SUFFIX.get(suffix) or _ALSO_CALLED.get(told, told) or "text/plain"

@@ -1,0 +1,74 @@
+"""Types of fields that callers send: what can be put on the wire. What is allowed beyond that, the contracts say."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, TypeAlias
+
+from google.protobuf.struct_pb2 import Struct
+from google.protobuf.timestamp_pb2 import Timestamp
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from services.runtime.times import to_timestamp
+
+# A message nests at most 100 deep on the wire, and each level of JSON takes three of them.
+DEEPEST_JSON = 24
+_LAST_INT32 = 2**31 - 1
+
+
+def _in_utc(value: datetime) -> datetime:
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must lie between the years 1 and 9999") from None
+
+
+def _transportable(value: dict[str, Any]) -> dict[str, Any]:
+    if _depth(value, 0) > DEEPEST_JSON:
+        raise ValueError(f"may nest at most {DEEPEST_JSON} deep")
+    try:
+        to_struct(value)
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError("must be JSON in UTF-8") from None
+    return value
+
+
+def _depth(value: Any, level: int) -> int:
+    if level > DEEPEST_JSON or not isinstance(value, (dict, list)):
+        return level
+    items = value.values() if isinstance(value, dict) else value
+    return max((_depth(item, level + 1) for item in items), default=level)
+
+
+# As text, in a query string.
+Int32: TypeAlias = Annotated[int, Field(ge=-_LAST_INT32 - 1, le=_LAST_INT32)]
+# As JSON, where "5" and true are no numbers.
+JsonInt32: TypeAlias = Annotated[int, Field(ge=-_LAST_INT32 - 1, le=_LAST_INT32, strict=True)]
+JsonNumber: TypeAlias = Annotated[float, Field(strict=True)]
+JsonBool: TypeAlias = Annotated[bool, Field(strict=True)]
+Instant: TypeAlias = Annotated[
+    datetime,
+    AfterValidator(_in_utc),
+    Field(description="RFC 3339; a time without a zone, or a date alone, is UTC."),
+]
+JsonObject: TypeAlias = Annotated[dict[str, Any], AfterValidator(_transportable)]
+
+
+class Body(BaseModel):
+    """A request's body: unknown fields are refused, so that a misspelt one is not passed over in silence."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def to_struct(value: dict[str, Any] | None) -> Struct | None:
+    """A JSON object as a message; None stays unset."""
+    if value is None:
+        return None
+    message = Struct()
+    message.update(value)
+    return message
+
+
+def stamp(value: datetime | None) -> Timestamp | None:
+    """An instant as a message; None stays unset."""
+    return None if value is None else to_timestamp(value)

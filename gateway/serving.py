@@ -1,0 +1,115 @@
+"""The HTTP server around the application: where it may listen, how it starts, and how it drains."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import signal
+import socket
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from gateway.clients import open_clients
+from gateway.rest.app import create_app
+from services.runtime.identity import Authenticator, KeyRing
+from services.runtime.listen import ListenError, check_listen, is_loopback
+from services.runtime.telemetry import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from gateway.settings import GatewaySettings
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class StartError(Exception):
+    """The gateway is set up in a way that would answer callers from the wrong space."""
+
+
+class Server(uvicorn.Server):
+    """Ends on a signal by itself. uvicorn's own handlers raise the signal again, which would skip closing clients."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Turns SIGTERM and SIGINT into a graceful end for the time of a block."""
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self._end)
+        try:
+            yield
+        finally:
+            for number in _SIGNALS:
+                loop.remove_signal_handler(number)
+
+    def _end(self) -> None:
+        self.should_exit = True
+
+
+async def serve(settings: GatewaySettings) -> None:
+    """Serves until SIGTERM or SIGINT, then lets running requests end within the drain time.
+
+    ListenError, KeyFileError or StartError when it may not start.
+    """
+    async with gateway_server(settings) as (server, listener):
+        host, port = listener.getsockname()[:2]
+        get_logger("server").info("serving", listen=host, port=port)
+        await server.serve(sockets=[listener])
+
+
+@asynccontextmanager
+async def gateway_server(
+    settings: GatewaySettings,
+) -> AsyncIterator[tuple[Server, socket.socket]]:
+    """A server that is ready to be run, and the socket that it listens on; its clients are closed at the end."""
+    check_listen(settings.gateway_listen, authenticated=settings.api_keys_file is not None)
+    authenticator = _authenticator(settings)
+    clients = open_clients(settings)
+    try:
+        app = create_app(clients, settings, authenticator)
+        with _listener(settings.gateway_listen) as listener:
+            yield Server(_config(app, settings)), listener
+    finally:
+        await clients.close()
+
+
+def _authenticator(settings: GatewaySettings) -> Authenticator:
+    if settings.api_keys_file is None:
+        return Authenticator(None, allow_local=settings.allow_local)
+    if settings.service_key is None:
+        # Calls without it would be served as space `local`, whatever space the caller's key names.
+        raise StartError("BRAID_SERVICE_KEY is needed where BRAID_API_KEYS_FILE is set")
+    ring = KeyRing(settings.api_keys_file)
+    ring.reload()
+    allow_local = settings.allow_local and is_loopback(settings.gateway_listen)
+    return Authenticator(ring, allow_local=allow_local)
+
+
+def _listener(listen: str) -> socket.socket:
+    host, _, port = listen.rpartition(":")
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
+        family, kind, protocol, _, address = found[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except (OSError, ValueError, OverflowError) as error:
+        raise ListenError(f"cannot listen on {listen}: {error}") from None
+    return listener
+
+
+def _config(app: object, settings: GatewaySettings) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,  # type: ignore[arg-type] # an ASGI application
+        http="httptools",
+        loop="none",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=max(1, math.ceil(settings.drain_seconds)),
+    )

@@ -1,0 +1,39 @@
+"""Settings of the gateway, read from the environment when built and at no other time."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from services.runtime.settings import RuntimeSettings
+
+MIB = 1024 * 1024
+
+
+class GatewaySettings(RuntimeSettings):
+    """`BRAID_*` settings of the gateway beside those that every process has."""
+
+    gateway_listen: str = Field(default="127.0.0.1:8080", description="Where HTTP is served.")
+    agent_target: str = Field(default="127.0.0.1:50050", description="The orchestrator.")
+    vector_target: str = Field(default="127.0.0.1:50051", description="The vector tier.")
+    graph_target: str = Field(default="127.0.0.1:50052", description="The graph tier.")
+    timeout_seconds: float = Field(
+        default=10.0, gt=0, le=600, description="A request's time when `X-Timeout-Ms` sets none."
+    )
+    upload_timeout_seconds: float = Field(
+        default=120.0, gt=0, le=3600, description="The same for uploads of documents and facts."
+    )
+    watch_seconds: float = Field(
+        default=3600.0, gt=0, description="How long a job may be watched in one request."
+    )
+    heartbeat_seconds: float = Field(
+        default=5.0, gt=0, description="Longest silence of an event stream."
+    )
+    max_body_bytes: int = Field(
+        default=MIB, ge=1024, description="Largest body of a request that is not an upload."
+    )
+    max_document_bytes: int = Field(
+        default=64 * MIB, ge=1024, description="Largest body of an upload of documents."
+    )
+    max_facts_bytes: int = Field(
+        default=16 * MIB, ge=1024, description="Largest body of an upload of facts."
+    )
