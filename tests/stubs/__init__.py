@@ -1,0 +1,1 @@
+"""Servers that stand in for paid services: real sockets on loopback, no mocks."""

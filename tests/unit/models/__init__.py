@@ -1,0 +1,1 @@
+"""Embedders: what they return, how they fail, what they remember."""
