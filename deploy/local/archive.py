@@ -5,7 +5,7 @@ from pathlib import Path
 
 from deploy.local.jars import neo4j_jars
 from deploy.local.java import Java
-from deploy.local.neo4j import USER, Neo4j
+from deploy.local.neo4j import DATABASE, USER, Neo4j
 from deploy.local.progress import StartProgress
 
 _CYPHER = Path(__file__).with_name("cypher") / "rehearsal.cypher"
@@ -48,4 +48,4 @@ async def _rehearse(server: Neo4j) -> None:
     text = "\n".join(line for line in _CYPHER.read_text().splitlines() if not line.startswith("//"))
     async with AsyncGraphDatabase.driver(server.uri, auth=(USER, server.password)) as driver:
         for query in filter(str.strip, text.split(";")):
-            await driver.execute_query(query, space="rehearsal", database_=USER)
+            await driver.execute_query(query, space="rehearsal", database_=DATABASE)

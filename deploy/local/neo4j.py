@@ -1,9 +1,9 @@
 """Real Neo4j Community on a Java runtime from a wheel: Bolt on loopback, a generated password."""
 
 import asyncio
-import contextlib
 import os
 import signal
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,10 +12,9 @@ from deploy.local.credentials import load_or_create, write_private
 from deploy.local.errors import LocalStackError
 from deploy.local.java import Java
 from deploy.local.ports import LOOPBACK, free_ports, is_free
-from deploy.local.probes import listening
 
-USER = "neo4j"  # also the name of the only database
-_POLL = 0.05
+USER = "neo4j"
+DATABASE = "neo4j"  # the only one that the Community edition has
 _START = 180.0  # seconds; recovery after a crash may rebuild indexes
 _FOLDERS = ("conf", "data", "logs", "run", "import", "plugins")
 
@@ -167,14 +166,16 @@ class Neo4j:
             raise LocalStackError(f"Neo4j's password was not set:\n{errors.decode()[-2000:]}")
 
     async def _ready(self) -> None:
-        from neo4j import AsyncGraphDatabase  # noqa: PLC0415 (heavy)
-        from neo4j.exceptions import DriverError, Neo4jError  # noqa: PLC0415
-
-        await listening(f"{LOOPBACK}:{self._port}")
-        async with AsyncGraphDatabase.driver(self.uri, auth=(USER, self._password)) as driver:
-            while True:
-                with contextlib.suppress(DriverError, Neo4jError):
-                    async with driver.session(database=USER) as session:
-                        await session.run("RETURN 1")
-                        return
-                await asyncio.sleep(_POLL)
+        """Ask in another process, see `deploy.local.bolt`; it looks for modules as we do."""
+        probe = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "deploy.local.bolt", self.uri),
+            stdin=asyncio.subprocess.PIPE,
+        )
+        try:
+            await probe.communicate(self._password.encode())
+        finally:
+            if probe.returncode is None:
+                probe.kill()
+                await probe.wait()
+        if probe.returncode:
+            raise LocalStackError("Neo4j could not be asked whether it answers")

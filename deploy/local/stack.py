@@ -128,7 +128,9 @@ class LocalStack:
         chosen = choose(wanted)
         for name, port in chosen.items():
             if wanted[name] not in (0, port):
-                self._progress.note(f"Port {wanted[name]} is taken: {name} listens on {port}")
+                self._progress.note(
+                    f"Port {wanted[name]} is taken: {name} listens on {LOOPBACK}:{port}"
+                )
         return {name: f"{LOOPBACK}:{port}" for name, port in chosen.items()}
 
     def _shared_environment(self) -> dict[str, str]:

@@ -1,0 +1,90 @@
+"""Real stores for tests: started once for a run, a database of its own for each test."""
+
+import secrets
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncpg
+
+from deploy.local.provision import VECTOR, Database, open_to_roles, statement, write_and_run
+from deploy.local.stores import LocalStores
+
+# What these databases hold dies with the test; only tests of crashes need the disk to have it.
+FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+# Brings the schema into an empty database, as the role that owns it (its DSN).
+Migrate = Callable[[str], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class TestDatabase:
+    """A database of one test and its stores, to say where each role finds it."""
+
+    __test__ = False
+
+    name: str
+    stores: LocalStores
+
+    def dsn(self, role: str) -> str:
+        """Where a role (`braid_writer`, …) connects."""
+        return self.stores.postgres.dsn(role, self.name)
+
+
+@contextmanager
+def data_folder() -> Iterator[Path]:
+    """A temporary data folder, not below pytest's own.
+
+    PostgreSQL runs as another user than root, and every start of pytest takes the folder that
+    its runs share away from other users.
+    """
+    with tempfile.TemporaryDirectory(prefix="braid-test-") as name:
+        yield Path(name)
+
+
+@asynccontextmanager
+async def started_stores(*, durable: bool = False) -> AsyncIterator[LocalStores]:
+    """Both stores in a temporary folder, quick rather than durable, stopped at the end."""
+    with data_folder() as data:
+        async with LocalStores(data, postgres_settings=None if durable else FORGETFUL) as stores:
+            yield stores
+
+
+async def create_template(stores: LocalStores, migrate: Migrate, *, like: Database = VECTOR) -> str:
+    """Make a database with grants and schema as the stack's own, and return its name."""
+    name = f"template_{secrets.token_hex(6)}"
+    admin = await asyncpg.connect(stores.postgres.admin_dsn)
+    try:
+        await write_and_run(admin, "create_database", name, like.owner)
+        await open_to_roles(admin, like, name)
+    finally:
+        await admin.close()
+    await _grant(stores, like, name)
+    await migrate(stores.postgres.dsn(like.owner, name))
+    return name
+
+
+@asynccontextmanager
+async def database_from_template(
+    stores: LocalStores, template: str, *, like: Database = VECTOR
+) -> AsyncIterator[TestDatabase]:
+    """A copy of a template for one test, dropped afterwards; nobody may be connected to it."""
+    name = f"test_{secrets.token_hex(6)}"
+    admin = await asyncpg.connect(stores.postgres.admin_dsn)
+    try:
+        await write_and_run(admin, "copy_database", name, like.owner, template)
+        await open_to_roles(admin, like, name)
+        yield TestDatabase(name, stores)
+    finally:
+        await write_and_run(admin, "drop_database", name)
+        await admin.close()
+
+
+async def _grant(stores: LocalStores, like: Database, name: str) -> None:
+    connection = await asyncpg.connect(stores.postgres.admin_dsn, database=name)
+    try:
+        await connection.execute(statement(like.grants))
+    finally:
+        await connection.close()

@@ -1,0 +1,24 @@
+"""Usual ports are taken when they are free, others when not."""
+
+import socket
+
+from deploy.local.ports import LOOPBACK, choose, free_ports, is_free
+
+
+def test_free_ports_are_different_and_free() -> None:
+    ports = free_ports(5)
+    assert len(set(ports)) == 5
+    assert all(is_free(port) for port in ports)
+
+
+def test_a_taken_port_is_replaced_and_a_free_one_is_kept() -> None:
+    with socket.socket() as holder:
+        holder.bind((LOOPBACK, 0))
+        holder.listen()
+        taken = holder.getsockname()[1]
+        (free,) = free_ports(1)
+        chosen = choose({"one": taken, "two": free, "three": 0})
+    assert chosen["one"] != taken
+    assert chosen["two"] == free
+    assert chosen["three"] > 0
+    assert len(set(chosen.values())) == 3
