@@ -18,7 +18,8 @@ from services.runtime.channels import open_channel
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.figures import note
 
-QUIET = {"BRAID_LOG_LEVEL": "warning"}
+# Caches off: a figure is about the work, not about having done it before.
+SETTINGS = {"BRAID_LOG_LEVEL": "warning", "EMBEDDING_CACHE_ENTRIES": "0"}
 
 
 @contextlib.contextmanager
@@ -35,7 +36,7 @@ async def running_stack(
     """The whole stack over `data`, by default a temporary folder. MeasureError when it does not start."""
     with contextlib.ExitStack() as folders:
         place = data or folders.enter_context(temporary_data())
-        stack = LocalStack(place, ports="free", extra_env={**QUIET, **(environment or {})})
+        stack = LocalStack(place, ports="free", extra_env={**SETTINGS, **(environment or {})})
         began = time.perf_counter()
         try:
             await stack.start()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import sys
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -18,10 +17,9 @@ from tests.benchmarks.command import MeasureError, Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import temporary_data
 from tests.benchmarks.memory import held_by_tree
-from tests.benchmarks.supervised import READY
+from tests.benchmarks.processes import started
 
 _IDLE = 10.0
-_LIMIT = 300.0
 _MIB = 2**20
 
 
@@ -54,21 +52,5 @@ async def _fill_caches() -> None:
 async def _supervisor(data: Path) -> AsyncIterator[tuple[int, float]]:
     """A supervisor's process id, and the seconds from its launch until all was healthy."""
     began = time.perf_counter()
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.benchmarks.supervised", str(data)),
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    try:
-        line = await asyncio.wait_for(process.stdout.readline(), _LIMIT)
-        if line != READY:
-            raise MeasureError("the local stack did not start; see above")
-        yield process.pid, time.perf_counter() - began
-    finally:
-        await _stopped(process)
-
-
-async def _stopped(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        process.terminate()
-    await asyncio.shield(process.wait())
+    async with started("tests.benchmarks.supervised", str(data)) as (pid, _):
+        yield pid, time.perf_counter() - began

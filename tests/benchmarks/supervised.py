@@ -12,8 +12,6 @@ from pathlib import Path
 
 from deploy.local.stack import LocalStack
 
-READY = b"ready\n"
-
 
 async def keep(data: Path) -> None:
     """Runs the stack until told to stop."""
@@ -22,7 +20,7 @@ async def keep(data: Path) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, over.set)
     async with LocalStack(data, ports="free"):
-        sys.stdout.buffer.write(READY)
+        sys.stdout.write("ready\n")
         sys.stdout.flush()
         await over.wait()
 

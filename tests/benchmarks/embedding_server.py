@@ -1,0 +1,70 @@
+"""`python -m tests.benchmarks.embedding_server`: real vectors behind an OpenAI-compatible door.
+
+A process of its own; writes its base URL to standard output; remembers every text, so that a provider's speed is not what is measured.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from services.models.engine import Engine
+from services.models.local import MAX_TOKENS
+from tests.stubs.openai_server import OpenAIStub, Reply
+
+MODEL = "measured-model"
+DIMENSION = 384
+_BUDGET = 512
+
+
+class RememberedVectors:
+    """The local model's vectors as an endpoint answers them; each text is computed once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._known: dict[str, str] = {}
+
+    def answer(self, request: dict[str, Any]) -> Reply:
+        """The answer to a request for embeddings, as plain numbers."""
+        given = request["input"]
+        texts = [given] if isinstance(given, str) else given
+        self._compute([text for text in texts if text not in self._known])
+        data = ",".join(
+            f'{{"object":"embedding","index":{index},"embedding":{self._known[text]}}}'
+            for index, text in enumerate(texts)
+        )
+        usage = {"prompt_tokens": len(texts), "total_tokens": len(texts)}
+        head = json.dumps({"object": "list", "model": request["model"], "usage": usage})
+        return Reply(body=f'{head[:-1]},"data":[{data}]}}'.encode())
+
+    def _compute(self, texts: Sequence[str]) -> None:
+        if not texts:
+            return
+        rows = self._engine.embed(texts, _BUDGET)
+        for text, row in zip(texts, rows, strict=True):
+            self._known[text] = json.dumps(row.tolist())
+
+
+async def serve() -> None:
+    """Serves until SIGTERM or SIGINT."""
+    over = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, over.set)
+    with tempfile.TemporaryDirectory(prefix="braid-model-") as folder:
+        async with OpenAIStub(DIMENSION) as stub:
+            vectors = RememberedVectors(Engine.load(Path(folder), threads=1, max_tokens=MAX_TOKENS))
+            stub.routes["/v1/embeddings"] = vectors.answer
+            sys.stdout.write(f"{stub.base_url}\n")
+            sys.stdout.flush()
+            await over.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve())
