@@ -9,7 +9,7 @@ from services.runtime.queries import Queries
 from services.vector_search.domain import Deletion, Model, NewDocument, WriteResult
 from services.vector_search.pool import Pool, PoolLimits
 from services.vector_search.postgres_search import PostgresReads
-from services.vector_search.postgres_write import DocumentWrite
+from services.vector_search.postgres_write import DocumentWrite, open_space
 
 
 def load_queries() -> Queries:
@@ -62,6 +62,8 @@ class PostgresStore(PostgresReads):
         self, space: str, model: Model, documents: Sequence[NewDocument]
     ) -> WriteResult:
         """One transaction for all documents."""
+        async with self._writers.session() as session:
+            await open_space(session, self._queries, space, model)
         async with self._writers.transaction() as session:
             return await DocumentWrite(session, self._queries, space).run(model, documents)
 

@@ -56,6 +56,20 @@ class Counts:
     length: int = 0
 
 
+async def open_space(session: Session, queries: Queries, space: str, model: Model) -> None:
+    """Makes the space for `model`, and the model's table, where they are not there yet.
+
+    Runs in transactions of its own: first writers of a space must not hold its row while they write.
+    """
+    state = await session.row(queries["read_space"], space)
+    if state is not None and state["name"] == model.name:
+        return
+    known = await session.row(queries["register_model"], model.name, model.dimension)
+    if known is None or known["dimension"] != model.dimension:
+        raise _wrong_model(f"has another dimension than {model.dimension}")
+    await session.fetch(queries["open_space"], space, known["id"])
+
+
 class DocumentWrite:
     """Runs within one transaction of `session`."""
 
@@ -66,7 +80,8 @@ class DocumentWrite:
 
     async def run(self, model: Model, documents: Sequence[NewDocument]) -> WriteResult:
         """Writes what is new of `documents`. See `VectorStore.upsert`."""
-        state = await self._open_space(model)
+        await self._fetch("share_model")
+        state = _checked(await self._row("read_space"), model)
         due = await self._due_documents() if state["change_due"] else []
         before = await self._read_versions([d.document_id for d in documents])
         now = await self._clock()
@@ -103,22 +118,6 @@ class DocumentWrite:
             "count_space", counts.documents, counts.chunks, counts.current, counts.length
         )
         return _outcomes(planned, made, retired), revision
-
-    async def _open_space(self, model: Model) -> Row:
-        state = await self._row("read_space")
-        if state is None or state["name"] != model.name:
-            known = await self._session.row(
-                self._queries["register_model"], model.name, model.dimension
-            )
-            if known is None or known["dimension"] != model.dimension:
-                raise _wrong_model(f"has another dimension than {model.dimension}")
-            await self._fetch("open_space", known["id"])
-            state = await self._row("read_space")
-        if state is None or state["name"] != model.name:
-            raise _wrong_model("is not the model that the space is embedded with")
-        if state["dimension"] != model.dimension:
-            raise _wrong_model(f"has {state['dimension']} dimensions, not {model.dimension}")
-        return state
 
     async def _due_documents(self) -> list[str]:
         return [row["document_id"] for row in await self._fetch("due_documents")]
@@ -309,6 +308,14 @@ def _refuse_other_chunks(planned: list[Planned], others: set[str]) -> None:
     ]
     if wrong:
         raise InvalidFieldError(*wrong)
+
+
+def _checked(state: Row | None, model: Model) -> Row:
+    if state is None or state["name"] != model.name:
+        raise _wrong_model("is not the model that the space is embedded with")
+    if state["dimension"] != model.dimension:
+        raise _wrong_model(f"has {state['dimension']} dimensions, not {model.dimension}")
+    return state
 
 
 def _wrong_model(description: str) -> InvalidFieldError:

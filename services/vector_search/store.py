@@ -59,8 +59,11 @@ class VectorStore(Protocol):
     async def upsert(
         self, space: str, model: Model, documents: Sequence[NewDocument]
     ) -> WriteResult:
-        """Writes all documents or none. InvalidFieldError for a taken valid time, a chunk id that stands for
-        another text or document, or another model than the space's; MissingVectorsError for new chunks without a vector."""
+        """Writes all documents or none.
+
+        InvalidFieldError for a taken valid time, for a chunk id that stands for another text or document, and for
+        another model than the space's; MissingVectorsError for new chunks without a vector.
+        """
         ...
 
     async def unchanged_documents(

@@ -70,7 +70,8 @@ returns table (
 $$;
 
 -- A search by meaning (p_query alone), by words (p_text alone) or by both, fused.
--- p_fusion: 1 weighted normalised scores, 2 weighted reciprocal ranks. There is always at least one row; it
+-- p_fusion: 1 weighted normalised scores (cosine from 0 up; BM25 as a share of the best one found, since it has no
+-- scale of its own), 2 weighted reciprocal ranks. There is always at least one row; it
 -- carries revision, vector path (0 not run, 1 exact, 2 HNSW) and the space's model, and no chunk where none was found.
 -- A query vector of another model or dimension than the space's is not used: the path is then 0.
 create function search_chunks(
@@ -99,7 +100,6 @@ declare
   t_scores float8[] := '{}';
   listed_v integer := 0;
   listed_t integer := 0;
-  top_v float8;
   top_t float8;
   part_v float8;
   part_t float8;
@@ -184,7 +184,6 @@ begin
     part_t := 1;
   end if;
   part_v := 1 - part_t;
-  top_v := v_scores[1];
   top_t := t_scores[1];
 
   return query
@@ -198,7 +197,7 @@ begin
     select coalesce(v.id, t.id) as id, v.score as vector, t.score as text,
            v.place as vector_rank, t.place as text_rank,
            case when p_fusion = 2 then coalesce(1.0::float8 / (60 + v.place), 0)
-                when top_v > 0 then greatest(v.score, 0) / top_v else 0 end as vector_fused,
+                else greatest(v.score, 0) end as vector_fused,
            case when p_fusion = 2 then coalesce(1.0::float8 / (60 + t.place), 0)
                 when top_t > 0 then t.score / top_t else 0 end as text_fused
     from v full join t on t.id = v.id

@@ -1,5 +1,19 @@
 -- What a write does to statistics and flags. Locks are taken in one order by all writers, so none deadlock:
--- documents by id, then terms by lexeme, then the space's row.
+-- the model's (shared), documents by id, terms by lexeme, the space's row.
+
+-- The advisory lock of a space's model: writers share it, changing the model needs it alone.
+create function space_lock(p_space text) returns bigint
+language sql immutable as $$ select hashtextextended('braid.space.' || p_space, 0) $$;
+
+-- Makes the space's row, or gives an empty space another model. Called outside of a write's transaction.
+create function open_space(p_space text, p_model smallint) returns void
+language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(space_lock(p_space));
+  insert into space_stats as s (space, model_id) values (p_space, p_model)
+  on conflict (space) do update set model_id = excluded.model_id
+  where s.chunks = 0 and s.model_id is distinct from excluded.model_id;
+end $$;
 
 -- Adds to the terms of chunks: `p_df` and `p_postings` say by how much for each chunk.
 create function count_terms(p_space text, p_ids uuid[], p_df integer[], p_postings integer[]) returns void

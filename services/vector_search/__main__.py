@@ -1,0 +1,35 @@
+"""`python -m services.vector_search` serves; with `migrate` it brings the schema up to date."""
+
+from __future__ import annotations
+
+import sys
+
+from services.models.settings import EmbeddingSettings
+from services.runtime.loop import run
+from services.runtime.settings import RuntimeSettings
+from services.runtime.telemetry import configure_telemetry, get_logger
+from services.vector_search import app
+from services.vector_search.migrate import migrate
+from services.vector_search.settings import VectorSettings
+
+
+async def _migrate(settings: VectorSettings) -> None:
+    for name in await migrate(settings.migrator()):
+        get_logger("migrate").info("applied", migration=name)
+
+
+def main(arguments: list[str]) -> None:
+    """Runs the command named by `arguments`; none means serving."""
+    runtime = RuntimeSettings()
+    settings = VectorSettings()
+    configure_telemetry(runtime, "vector_search")
+    if arguments == ["migrate"]:
+        run(_migrate(settings))
+    elif not arguments:
+        run(app.run(settings, runtime, EmbeddingSettings()))
+    else:
+        raise SystemExit("usage: python -m services.vector_search [migrate]")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

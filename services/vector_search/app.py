@@ -1,0 +1,68 @@
+"""Builds the tier's objects from its settings and hands them to the server."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from braid.vector.v1 import documents_pb2_grpc, search_pb2_grpc
+from services.models.embedder import Embedder
+from services.models.factory import build_embedder
+from services.models.settings import EmbeddingSettings
+from services.runtime.server import Service, serve
+from services.runtime.settings import RuntimeSettings
+from services.vector_search.document_servicer import DocumentServicer
+from services.vector_search.pool import PoolLimits
+from services.vector_search.postgres import PostgresStore
+from services.vector_search.search_servicer import SearchServicer
+from services.vector_search.searching import Searcher
+from services.vector_search.settings import VectorSettings
+from services.vector_search.store import VectorStore
+from services.vector_search.writing import DocumentWriter
+
+
+def build_services(store: VectorStore, embedder: Embedder) -> list[Service]:
+    """Both services of the tier over one store and one embedder."""
+    search = SearchServicer(Searcher(store, embedder), store)
+    documents = DocumentServicer(DocumentWriter(store, embedder), store)
+    return [
+        Service(
+            "braid.vector.v1.VectorSearchService",
+            partial(search_pb2_grpc.add_VectorSearchServiceServicer_to_server, search),
+        ),
+        Service(
+            "braid.vector.v1.DocumentService",
+            partial(documents_pb2_grpc.add_DocumentServiceServicer_to_server, documents),
+        ),
+    ]
+
+
+async def open_store(settings: VectorSettings) -> PostgresStore:
+    """The store that the settings name; it connects when first used."""
+    return await PostgresStore.open(
+        read_url=settings.reader(),
+        write_url=settings.writer(),
+        limits=PoolLimits(
+            size=settings.pool_size,
+            queue_size=settings.queue_size,
+            queue_seconds=settings.queue_seconds,
+            statement_seconds=settings.statement_seconds,
+        ),
+    )
+
+
+async def run(
+    settings: VectorSettings, runtime: RuntimeSettings, embedding: EmbeddingSettings
+) -> None:
+    """Serves until told to end."""
+    store = await open_store(settings)
+    embedder = build_embedder(embedding)
+    try:
+        await serve(
+            settings=runtime,
+            listen=settings.listen,
+            services=build_services(store, embedder),
+            probes={"postgresql": store.ping},
+        )
+    finally:
+        await embedder.close()
+        await store.close()

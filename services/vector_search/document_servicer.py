@@ -1,0 +1,117 @@
+"""DocumentService: messages in, messages out."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from braid.vector.v1 import documents_pb2, documents_pb2_grpc
+from services.runtime.context import current_call
+from services.runtime.paging import decode_token, encode_token
+from services.vector_search.mapping import (
+    document_message,
+    new_document,
+    no_nul,
+    outcome_message,
+)
+from services.vector_search.store import VectorStore
+from services.vector_search.writing import DocumentWriter
+
+Context: TypeAlias = Any
+
+_DEFAULT_PAGE_SIZE = 50
+
+
+class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
+    """Documents of the caller's space."""
+
+    def __init__(self, writer: DocumentWriter, store: VectorStore) -> None:
+        self._writer = writer
+        self._store = store
+
+    async def UpsertDocument(
+        self, request: documents_pb2.UpsertDocumentRequest, _context: Context
+    ) -> documents_pb2.UpsertDocumentResponse:
+        """See the contract."""
+        model = no_nul(request.embedding_model, "embedding_model")
+        written = await self._writer.write([new_document(request.document, "document")], model)
+        return documents_pb2.UpsertDocumentResponse(outcome=outcome_message(written.outcomes[0]))
+
+    async def BatchUpsertDocuments(
+        self, request: documents_pb2.BatchUpsertDocumentsRequest, _context: Context
+    ) -> documents_pb2.BatchUpsertDocumentsResponse:
+        """See the contract."""
+        model = no_nul(request.embedding_model, "embedding_model")
+        documents = [new_document(d, f"documents[{i}]") for i, d in enumerate(request.documents)]
+        written = await self._writer.write(documents, model)
+        return documents_pb2.BatchUpsertDocumentsResponse(
+            outcomes=map(outcome_message, written.outcomes), space_revision=written.revision
+        )
+
+    async def CheckDocuments(
+        self, request: documents_pb2.CheckDocumentsRequest, _context: Context
+    ) -> documents_pb2.CheckDocumentsResponse:
+        """See the contract."""
+        unchanged = await self._store.unchanged_documents(
+            current_call().space, [(d.document_id, d.content_hash) for d in request.documents]
+        )
+        return documents_pb2.CheckDocumentsResponse(unchanged_document_ids=unchanged)
+
+    async def GetDocument(
+        self, request: documents_pb2.GetDocumentRequest, _context: Context
+    ) -> documents_pb2.GetDocumentResponse:
+        """See the contract."""
+        document, chunk_ids = await self._store.get_document(
+            current_call().space, request.document_id
+        )
+        return documents_pb2.GetDocumentResponse(
+            document=document_message(document), chunk_ids=chunk_ids
+        )
+
+    async def ListDocuments(
+        self, request: documents_pb2.ListDocumentsRequest, _context: Context
+    ) -> documents_pb2.ListDocumentsResponse:
+        """See the contract."""
+        space = current_call().space
+        query = ("documents", space)
+        after = _position(request.page_token, query)
+        size = request.page_size if request.HasField("page_size") else _DEFAULT_PAGE_SIZE
+        # One more than asked for tells whether there is a next page.
+        found = await self._store.list_documents(space, after, size + 1)
+        page = found[:size]
+        return documents_pb2.ListDocumentsResponse(
+            documents=map(document_message, page),
+            next_page_token=encode_token(query, [page[-1].document_id])
+            if len(found) > size
+            else "",
+        )
+
+    async def DeleteDocument(
+        self, request: documents_pb2.DeleteDocumentRequest, _context: Context
+    ) -> documents_pb2.DeleteDocumentResponse:
+        """See the contract."""
+        gone = await self._store.delete_document(current_call().space, request.document_id)
+        return documents_pb2.DeleteDocumentResponse(
+            versions_deleted=gone.versions,
+            chunks_deleted=len(gone.chunk_ids),
+            deleted_chunk_ids=gone.chunk_ids,
+        )
+
+    async def GetVectorStats(
+        self, _request: documents_pb2.GetVectorStatsRequest, _context: Context
+    ) -> documents_pb2.GetVectorStatsResponse:
+        """See the contract."""
+        stats = await self._store.stats(current_call().space)
+        return documents_pb2.GetVectorStatsResponse(
+            documents=stats.documents,
+            chunks=stats.chunks,
+            embedding_model=stats.model.name if stats.model else "",
+            embedding_dimension=stats.model.dimension if stats.model else 0,
+            space_revision=stats.revision,
+        )
+
+
+def _position(token: str, query: tuple[str, ...]) -> str:
+    if not token:
+        return ""
+    position = decode_token(token, query, length=1)[0]
+    return no_nul(position if isinstance(position, str) else "", "page_token")

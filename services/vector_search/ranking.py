@@ -1,0 +1,109 @@
+"""BM25, fusion and order as the stored functions define them, in plain Python: what the in-memory store runs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from services.vector_search.domain import FusionKind, Scores
+
+K1 = 1.5
+B = 0.75
+RRF_K = 60
+_STOP_WORDS = frozenset(
+    {
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "for",
+        "in",
+        "is",
+        "it",
+        "of",
+        "on",
+        "or",
+        "the",
+        "to",
+    }
+)
+
+Terms = Counter[str]
+
+
+def terms_of(text: str) -> Terms:
+    """Lower-cased words and how often each occurs, without the commonest ones. No stemming."""
+    return Counter(w for w in re.findall(r"\w+", text.lower()) if w not in _STOP_WORDS)
+
+
+def bm25(query: Terms, documents: Mapping[str, Terms], corpus: Iterable[Terms]) -> dict[str, float]:
+    """Scores above 0 of `documents` by id; the statistics are those of `corpus`."""
+    population = list(corpus)
+    average = sum(sum(terms.values()) for terms in population) / max(len(population), 1) or 1.0
+    scores: dict[str, float] = {}
+    for term in query:
+        df = sum(term in terms for terms in population)
+        weight = math.log(1 + (len(population) - df + 0.5) / (df + 0.5))
+        for key, terms in documents.items():
+            if tf := terms[term]:
+                norm = K1 * (1 - B + B * sum(terms.values()) / average)
+                scores[key] = scores.get(key, 0.0) + weight * tf * (K1 + 1) / (tf + norm)
+    return scores
+
+
+def ranked(scores: Mapping[str, float], limit: int) -> list[str]:
+    """The best ids: score, highest first; equal scores by id."""
+    return sorted(scores, key=lambda key: (-scores[key], key))[:limit]
+
+
+def fuse(
+    vector: Mapping[str, float],
+    text: Mapping[str, float],
+    *,
+    pool: int,
+    text_weight: float,
+    fusion: FusionKind,
+) -> dict[str, tuple[float, Scores]]:
+    """The union of both lists' best `pool`, each with both exact scores; ids to fused score and its parts."""
+    by_vector = {key: rank for rank, key in enumerate(ranked(vector, pool), 1)}
+    by_text = {key: rank for rank, key in enumerate(ranked(text, pool), 1)}
+    best = max(text.values(), default=0.0)
+    share = text_weight if vector else 1.0
+    fused = {}
+    for key in by_vector | by_text:
+        cosine, words = vector.get(key), text.get(key, 0.0)
+        ranks = (by_vector.get(key), by_text.get(key))
+        if fusion is FusionKind.RECIPROCAL_RANK:
+            parts = (_reciprocal(ranks[0]), _reciprocal(ranks[1]))
+        else:
+            parts = (max(cosine or 0.0, 0.0), words / best if best else 0.0)
+        score = (1 - share) * parts[0] + share * parts[1]
+        if score > 0:
+            fused[key] = (score, _explained(cosine, words, parts, ranks))
+    return fused
+
+
+def _reciprocal(rank: int | None) -> float:
+    return 0.0 if rank is None else 1 / (RRF_K + rank)
+
+
+def _explained(
+    cosine: float | None,
+    words: float,
+    parts: tuple[float, float],
+    ranks: tuple[int | None, int | None],
+) -> Scores:
+    return Scores(
+        vector=cosine,
+        text=words,
+        vector_fused=None if cosine is None else parts[0],
+        text_fused=parts[1],
+        vector_rank=ranks[0],
+        text_rank=ranks[1],
+    )

@@ -1,0 +1,144 @@
+"""VectorSearchService: messages in, messages out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from braid.common.v1 import legs_pb2
+from braid.vector.v1 import chunks_pb2, search_pb2, search_pb2_grpc
+from services.runtime.context import current_call
+from services.vector_search.domain import FusionKind, Hit, QueryVector, Search
+from services.vector_search.mapping import (
+    chunk_filter,
+    chunk_message,
+    hit_message,
+    instant,
+    query_vector,
+)
+from services.vector_search.searching import Searcher, Shortfall
+from services.vector_search.store import VectorStore
+
+Context: TypeAlias = Any
+Status: TypeAlias = legs_pb2.LegStatus.ValueType
+AnySearch: TypeAlias = (
+    search_pb2.VectorSearchRequest | search_pb2.TextSearchRequest | search_pb2.HybridSearchRequest
+)
+
+_DEFAULT_LIMIT = 10
+_DEFAULT_TEXT_WEIGHT = 0.3
+_REASONS = {
+    Shortfall.EMBEDDER_UNAVAILABLE: legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+    Shortfall.MODEL_MISMATCH: legs_pb2.LEG_REASON_MODEL_MISMATCH,
+}
+
+
+class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
+    """Searches and reads of the caller's space."""
+
+    def __init__(self, searcher: Searcher, store: VectorStore) -> None:
+        self._searcher = searcher
+        self._store = store
+
+    async def VectorSearch(
+        self, request: search_pb2.VectorSearchRequest, _context: Context
+    ) -> search_pb2.VectorSearchResponse:
+        """See the contract."""
+        result = await self._searcher.by_meaning(
+            request.query, _search(request), _given_vector(request)
+        )
+        return search_pb2.VectorSearchResponse(
+            hits=map(hit_message, result.hits),
+            status=_status(result.hits),
+            vector_path=chunks_pb2.VectorPath.ValueType(result.path),
+            space_revision=result.revision,
+        )
+
+    async def TextSearch(
+        self, request: search_pb2.TextSearchRequest, _context: Context
+    ) -> search_pb2.TextSearchResponse:
+        """See the contract."""
+        result = await self._searcher.by_words(_search(request, text=request.query))
+        return search_pb2.TextSearchResponse(
+            hits=map(hit_message, result.hits),
+            status=_status(result.hits),
+            space_revision=result.revision,
+        )
+
+    async def HybridSearch(
+        self, request: search_pb2.HybridSearchRequest, _context: Context
+    ) -> search_pb2.HybridSearchResponse:
+        """See the contract."""
+        weighted = request.HasField("text_weight")
+        search = _search(
+            request,
+            text=request.query,
+            text_weight=request.text_weight if weighted else _DEFAULT_TEXT_WEIGHT,
+            fusion=FusionKind(request.fusion) or FusionKind.WEIGHTED_SCORE,
+        )
+        found = await self._searcher.by_both(
+            request.query, search, _given_vector(request), text_only=request.text_only
+        )
+        return search_pb2.HybridSearchResponse(
+            hits=map(hit_message, found.result.hits),
+            status=legs_pb2.LEG_STATUS_DEGRADED if found.shortfall else _status(found.result.hits),
+            reason=_REASONS[found.shortfall]
+            if found.shortfall
+            else legs_pb2.LEG_REASON_UNSPECIFIED,
+            vector_path=chunks_pb2.VectorPath.ValueType(found.result.path),
+            space_revision=found.result.revision,
+        )
+
+    async def ScoreChunks(
+        self, request: search_pb2.ScoreChunksRequest, _context: Context
+    ) -> search_pb2.ScoreChunksResponse:
+        """See the contract."""
+        ids = _ids(request.chunk_ids)
+        scores = await self._searcher.scores(request.query, ids, _given_vector(request))
+        return search_pb2.ScoreChunksResponse(
+            scores=(
+                search_pb2.ChunkScore(
+                    chunk_id=score.chunk_id,
+                    scores=chunks_pb2.ScoreParts(vector=score.vector, text=score.text),
+                )
+                for score in scores
+            )
+        )
+
+    async def GetChunks(
+        self, request: search_pb2.GetChunksRequest, _context: Context
+    ) -> search_pb2.GetChunksResponse:
+        """See the contract."""
+        chunks = await self._store.get_chunks(current_call().space, _ids(request.chunk_ids))
+        return search_pb2.GetChunksResponse(chunks=map(chunk_message, chunks))
+
+
+def _search(request: AnySearch, **more: Any) -> Search:
+    document_ids, metadata = chunk_filter(request.filter)
+    return Search(
+        limit=request.limit if request.HasField("limit") else _DEFAULT_LIMIT,
+        min_score=request.min_score if request.HasField("min_score") else None,
+        document_ids=document_ids,
+        metadata=metadata,
+        as_of=instant(request.as_of, "as_of") if request.HasField("as_of") else None,
+        **more,
+    )
+
+
+def _given_vector(
+    request: search_pb2.VectorSearchRequest
+    | search_pb2.HybridSearchRequest
+    | search_pb2.ScoreChunksRequest,
+) -> QueryVector | None:
+    if not request.HasField("query_embedding"):
+        return None
+    return query_vector(request.query_embedding)
+
+
+def _ids(values: Sequence[str]) -> list[str]:
+    """Ids as the store writes them, each once."""
+    return list(dict.fromkeys(value.lower() for value in values))
+
+
+def _status(hits: Sequence[Hit]) -> Status:
+    return legs_pb2.LEG_STATUS_OK if hits else legs_pb2.LEG_STATUS_NO_MATCH

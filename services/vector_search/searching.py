@@ -1,0 +1,135 @@
+"""Searches: the query's vector is the caller's where it fits the space, else the tier's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from services.models.embedder import Embedder
+from services.runtime.context import current_call
+from services.runtime.errors import (
+    EmbedderUnavailableError,
+    FieldError,
+    InvalidFieldError,
+    WrongStateError,
+)
+from services.vector_search.domain import (
+    ChunkScore,
+    Model,
+    QueryVector,
+    Search,
+    SearchResult,
+    VectorPath,
+)
+from services.vector_search.store import VectorStore
+from services.vector_search.vectors import unit_vector
+
+
+class Shortfall(Enum):
+    """Why a hybrid search is of words alone."""
+
+    EMBEDDER_UNAVAILABLE = auto()
+    MODEL_MISMATCH = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class HybridResult:
+    """What was found, and what was missing, if anything."""
+
+    result: SearchResult
+    shortfall: Shortfall | None = None
+
+
+class Searcher:
+    """Runs searches of the current call's space."""
+
+    def __init__(self, store: VectorStore, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+
+    async def by_meaning(
+        self, query: str, search: Search, given: QueryVector | None
+    ) -> SearchResult:
+        """Needs a vector of the space's model: EmbedderUnavailableError or WrongStateError without one."""
+        result = await self._try(search, given)
+        if result is None:
+            result = await self._run(replace(search, vector=await self._embed(query)))
+        if result.path is VectorPath.NOT_RUN:
+            raise _other_model()
+        return result
+
+    async def by_words(self, search: Search) -> SearchResult:
+        """Needs no vector."""
+        return await self._run(search)
+
+    async def by_both(
+        self, query: str, search: Search, given: QueryVector | None, *, text_only: bool
+    ) -> HybridResult:
+        """Falls back to words alone, and says why, when there is no vector of the space's model."""
+        if text_only:
+            return HybridResult(await self._run(search), Shortfall.EMBEDDER_UNAVAILABLE)
+        result = await self._try(search, given)
+        if result is not None:
+            return HybridResult(result)
+        try:
+            vector = await self._embed(query)
+        except EmbedderUnavailableError:
+            return HybridResult(await self._run(search), Shortfall.EMBEDDER_UNAVAILABLE)
+        result = await self._run(replace(search, vector=vector))
+        if result.path is VectorPath.NOT_RUN:
+            return HybridResult(result, Shortfall.MODEL_MISMATCH)
+        return HybridResult(result)
+
+    async def scores(
+        self, query: str, chunk_ids: Sequence[str], given: QueryVector | None
+    ) -> list[ChunkScore]:
+        """Exact scores. EmbedderUnavailableError or WrongStateError without a vector of the space's model."""
+        if given is not None:
+            model, scores = await self._score(query, given, chunk_ids)
+            if model is None or _usable(model, given):
+                return scores
+        vector = await self._embed(query)
+        model, scores = await self._score(query, vector, chunk_ids)
+        if model is not None and not _usable(model, vector):
+            raise _other_model()
+        return scores
+
+    async def _try(self, search: Search, given: QueryVector | None) -> SearchResult | None:
+        """The answer with the caller's vector; None when there is none that fits the space."""
+        if given is None:
+            return None
+        result = await self._run(replace(search, vector=given))
+        if result.path is VectorPath.NOT_RUN and result.model is not None:
+            _usable(result.model, given)
+            return None
+        return result
+
+    async def _run(self, search: Search) -> SearchResult:
+        return await self._store.search(current_call().space, search)
+
+    async def _score(
+        self, query: str, vector: QueryVector, chunk_ids: Sequence[str]
+    ) -> tuple[Model | None, list[ChunkScore]]:
+        return await self._store.score_chunks(current_call().space, query, vector, chunk_ids)
+
+    async def _embed(self, query: str) -> QueryVector:
+        rows = await self._embedder.embed([query])
+        return QueryVector(self._embedder.model, unit_vector(rows[0], "query"))
+
+
+def _usable(model: Model, vector: QueryVector) -> bool:
+    """Whether a vector is of the space's model. InvalidFieldError when it says so and has another dimension."""
+    if vector.model != model.name:
+        return False
+    if len(vector.values) != model.dimension:
+        raise InvalidFieldError(
+            FieldError(
+                "query_embedding.values", f"must have the model's {model.dimension} dimensions"
+            )
+        )
+    return True
+
+
+def _other_model() -> WrongStateError:
+    return WrongStateError("The space is embedded with a model that this service does not have.")

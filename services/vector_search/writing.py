@@ -1,0 +1,151 @@
+"""Writes: documents are checked, chunks without vectors embedded, and everything stored in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from services.models.embedder import Embedder
+from services.runtime.context import current_call
+from services.runtime.errors import (
+    BraidError,
+    FieldError,
+    InvalidFieldError,
+    OverloadedError,
+    WrongStateError,
+)
+from services.vector_search.domain import Model, NewDocument, Vector, WriteResult
+from services.vector_search.store import MissingVectorsError, VectorStore
+
+# Chunks may be deleted between looking and writing; then they need vectors after all.
+_ATTEMPTS = 3
+
+
+class DocumentWriter:
+    """Writes documents of the current call's space."""
+
+    def __init__(self, store: VectorStore, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+
+    async def write(self, documents: Sequence[NewDocument], model_name: str) -> WriteResult:
+        """All documents or none. InvalidFieldError for what is wrong with them; see `VectorStore.upsert`."""
+        space = current_call().space
+        check_documents(documents)
+        model = self._model(await self._store.space_model(space), documents, model_name)
+        unchanged = await self._unchanged(space, documents)
+        fresh = [d for d in documents if d.document_id not in unchanged]
+        missing = await self._store.missing_vectors(space, fresh)
+        for _ in range(_ATTEMPTS):
+            documents = await self._with_vectors(documents, missing, model)
+            try:
+                return await self._store.upsert(space, model, documents)
+            except MissingVectorsError as error:
+                missing = error.chunk_ids
+        raise OverloadedError(1.0)
+
+    async def _unchanged(self, space: str, documents: Sequence[NewDocument]) -> set[str]:
+        if all(chunk.vector is not None for d in documents for chunk in d.chunks):
+            return set()
+        prints = [(d.document_id, d.content_hash) for d in documents]
+        return set(await self._store.unchanged_documents(space, prints))
+
+    def _model(self, recorded: Model | None, documents: Sequence[NewDocument], name: str) -> Model:
+        dimension = _given_dimension(documents)
+        if dimension is not None and not name:
+            raise _wrong_model("must name the model that made the given vectors")
+        if recorded is not None:
+            _check_against(recorded, documents, name)
+            return recorded
+        if dimension is not None:
+            return Model(name, dimension)
+        if name and name != self._embedder.model:
+            raise _wrong_model("is not the model that this service embeds with")
+        return Model(self._embedder.model, self._embedder.dimension)
+
+    async def _with_vectors(
+        self, documents: Sequence[NewDocument], missing: frozenset[str], model: Model
+    ) -> Sequence[NewDocument]:
+        texts = {
+            chunk.id: f"{document.title}\n{chunk.content}"
+            for document in documents
+            for chunk in document.chunks
+            if chunk.id in missing
+        }
+        if not texts:
+            return documents
+        if Model(self._embedder.model, self._embedder.dimension) != model:
+            raise WrongStateError(
+                "The space is embedded with a model that this service does not have."
+            )
+        rows = await self._embedder.embed(list(texts.values()))
+        vectors = dict(zip(texts, np.asarray(rows, dtype=np.float32), strict=True))
+        return [_filled(document, vectors) for document in documents]
+
+
+def check_documents(documents: Iterable[NewDocument]) -> None:
+    """InvalidFieldError for ids that occur twice and for chunks that end before they start."""
+    wrong: list[FieldError] = []
+    seen_documents: set[str] = set()
+    seen_chunks: set[str] = set()
+    for document in documents:
+        if document.document_id in seen_documents:
+            wrong.append(FieldError(f"{document.path}.document_id", "occurs twice"))
+        seen_documents.add(document.document_id)
+        for i, chunk in enumerate(document.chunks):
+            if chunk.id in seen_chunks:
+                wrong.append(FieldError(f"{document.path}.chunks[{i}].id", "occurs twice"))
+            if chunk.end_char < chunk.start_char:
+                wrong.append(
+                    FieldError(
+                        f"{document.path}.chunks[{i}].end_char", "must not be before start_char"
+                    )
+                )
+            seen_chunks.add(chunk.id)
+    if wrong:
+        raise InvalidFieldError(*wrong)
+
+
+def _given_dimension(documents: Sequence[NewDocument]) -> int | None:
+    """Dimension of the given vectors, None without any. InvalidFieldError when they differ."""
+    dimension: int | None = None
+    for field, vector in _given(documents):
+        dimension = dimension or len(vector)
+        if len(vector) != dimension:
+            raise InvalidFieldError(
+                FieldError(field, "must have as many values as the other vectors")
+            )
+    return dimension
+
+
+def _check_against(model: Model, documents: Sequence[NewDocument], name: str) -> None:
+    if name and name != model.name:
+        raise _wrong_model("is not the model that the space is embedded with")
+    wrong = [
+        FieldError(field, f"must have the model's {model.dimension} dimensions")
+        for field, vector in _given(documents)
+        if len(vector) != model.dimension
+    ]
+    if wrong:
+        raise InvalidFieldError(*wrong)
+
+
+def _given(documents: Sequence[NewDocument]) -> Iterable[tuple[str, Vector]]:
+    for document in documents:
+        for i, chunk in enumerate(document.chunks):
+            if chunk.vector is not None:
+                yield f"{document.path}.chunks[{i}].embedding", chunk.vector
+
+
+def _filled(document: NewDocument, vectors: dict[str, Vector]) -> NewDocument:
+    chunks = tuple(
+        replace(chunk, vector=vectors[chunk.id]) if chunk.id in vectors else chunk
+        for chunk in document.chunks
+    )
+    return replace(document, chunks=chunks)
+
+
+def _wrong_model(description: str) -> BraidError:
+    return InvalidFieldError(FieldError("embedding_model", description))
