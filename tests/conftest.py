@@ -1,0 +1,80 @@
+"""What every test starts from: a clean environment, and real stores where it asks for them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from typing import Any, TypeVar
+
+import pytest
+
+from deploy.local.stores import LocalStores
+from services.vector_search.migrate import migrate
+from tests.stores import TestDatabase, create_template, database_from_template, started_stores
+
+T = TypeVar("T")
+PREFIXES = ("BRAID_", "EMBEDDING_", "LLM_", "DATABASE_URL", "NEO4J_", "OPENAI_", "ANTHROPIC_")
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting of the machine reaches a test, and no telemetry leaves one."""
+    for name in list(os.environ):
+        if name.startswith(PREFIXES):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("GRAPHITI_TELEMETRY_ENABLED", "false")
+
+
+class LoopThread:
+    """An event loop that runs on between tests: the stores' processes are watched from it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="stores")
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs `work` on the loop and waits for it, at most three minutes."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(180)
+
+    def close(self) -> None:
+        """Ends the loop and its thread."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+@pytest.fixture(scope="session")
+def stores_loop() -> Iterator[LoopThread]:
+    """The loop that the stores live on."""
+    loop = LoopThread()
+    yield loop
+    loop.close()
+
+
+@pytest.fixture(scope="session")
+def stores(stores_loop: LoopThread) -> Iterator[LocalStores]:
+    """Real PostgreSQL and real Neo4j, started once for the run."""
+    manager = started_stores()
+    running = stores_loop.run(manager.__aenter__())
+    yield running
+    stores_loop.run(manager.__aexit__(None, None, None))
+
+
+@pytest.fixture(scope="session")
+def vector_template(stores: LocalStores, stores_loop: LoopThread) -> str:
+    """The name of a database with the vector tier's schema, to be copied for each test."""
+
+    async def into(dsn: str) -> None:
+        await migrate(dsn)
+
+    return stores_loop.run(create_template(stores, into))
+
+
+@pytest.fixture
+async def vector_database(stores: LocalStores, vector_template: str) -> AsyncIterator[TestDatabase]:
+    """The vector tier's database for one test alone."""
+    async with database_from_template(stores, vector_template) as database:
+        yield database
