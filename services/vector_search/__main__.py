@@ -7,15 +7,10 @@ import sys
 from services.models.settings import EmbeddingSettings
 from services.runtime.loop import run
 from services.runtime.settings import RuntimeSettings
-from services.runtime.telemetry import configure_telemetry, get_logger
+from services.runtime.telemetry import configure_telemetry
 from services.vector_search import app
 from services.vector_search.migrate import migrate
 from services.vector_search.settings import VectorSettings
-
-
-async def _migrate(settings: VectorSettings) -> None:
-    for name in await migrate(settings.migrator()):
-        get_logger("migrate").info("applied", migration=name)
 
 
 def main(arguments: list[str]) -> None:
@@ -23,12 +18,15 @@ def main(arguments: list[str]) -> None:
     runtime = RuntimeSettings()
     settings = VectorSettings()
     configure_telemetry(runtime, "vector_search")
-    if arguments == ["migrate"]:
-        run(_migrate(settings))
-    elif not arguments:
-        run(app.run(settings, runtime, EmbeddingSettings()))
-    else:
-        raise SystemExit("usage: python -m services.vector_search [migrate]")
+    match arguments:
+        case []:
+            run(app.run(settings, runtime, EmbeddingSettings()))
+        case ["migrate"]:
+            run(migrate(settings.migrator()))
+        case ["migrate", "--pre"]:
+            run(migrate(settings.migrator(), stage="pre"))
+        case _:
+            raise SystemExit("usage: python -m services.vector_search [migrate [--pre]]")
 
 
 if __name__ == "__main__":

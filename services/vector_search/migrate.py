@@ -1,4 +1,7 @@
-"""Migrations: numbered SQL files, each in a transaction, recorded with a checksum, one runner at a time."""
+"""Migrations: numbered SQL files, each in a transaction, recorded with a checksum, one runner at a time.
+
+`NNNN_pre_….sql` may run while the former program still serves, `NNNN_post_….sql` only when none of it is left.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,16 @@ import hashlib
 import re
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import takewhile
+from typing import Literal
 
 import asyncpg
 
-_NAME = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
+from services.runtime.telemetry import get_logger
+
+Stage = Literal["pre", "post"]
+
+_NAME = re.compile(r"(\d{4})_(pre|post)_[a-z0-9_]+\.sql")
 _LOCK = 7_305_183_922_011
 _RECORD = """
 create table if not exists schema_migration (
@@ -30,6 +39,7 @@ class Migration:
 
     number: int
     name: str
+    stage: str
     text: str
 
     @property
@@ -44,36 +54,42 @@ def load_migrations() -> list[Migration]:
     for file in (files("services.vector_search") / "sql" / "migrations").iterdir():
         matched = _NAME.fullmatch(file.name)
         if matched:
-            found.append(Migration(int(matched[1]), file.name, file.read_text()))
+            found.append(Migration(int(matched[1]), file.name, matched[2], file.read_text()))
     found.sort(key=lambda migration: migration.number)
     if [migration.number for migration in found] != list(range(1, len(found) + 1)):
         raise MigrationError("migrations are not numbered one after the other")
     return found
 
 
-async def migrate(url: str) -> list[str]:
-    """Applies what is not applied yet; answers with its names. MigrationError when an applied file has changed."""
-    connection = await asyncpg.connect(url, timeout=10)
-    try:
-        await connection.execute("select pg_advisory_lock($1)", _LOCK)
-        await connection.execute(_RECORD)
-        rows = await connection.fetch("select number, checksum from schema_migration")
-        pending = _pending({row["number"]: row["checksum"] for row in rows})
-        for migration in pending:
-            await _apply(connection, migration)
-        return [migration.name for migration in pending]
-    finally:
-        await connection.close()
+def pending_migrations(
+    known: list[Migration], applied: dict[int, str], stage: Stage
+) -> list[Migration]:
+    """What is left to apply, of numbers to checksums applied; up to the first `post` one for stage `pre`.
 
-
-def _pending(applied: dict[int, str]) -> list[Migration]:
-    known = load_migrations()
+    MigrationError when an applied file has changed or is unknown.
+    """
     if unknown := applied.keys() - {migration.number for migration in known}:
         raise MigrationError(f"the database has migrations this program does not know: {unknown}")
     for migration in known:
         if applied.get(migration.number, migration.checksum) != migration.checksum:
             raise MigrationError(f"{migration.name} has changed since it was applied")
-    return [migration for migration in known if migration.number not in applied]
+    left = [migration for migration in known if migration.number not in applied]
+    return left if stage == "post" else list(takewhile(lambda m: m.stage == "pre", left))
+
+
+async def migrate(url: str, *, stage: Stage = "post") -> None:
+    """Applies what is not applied yet, as the role that owns the schema. See `pending_migrations`."""
+    connection = await asyncpg.connect(url, timeout=10)
+    try:
+        await connection.execute("select pg_advisory_lock($1)", _LOCK)
+        await connection.execute(_RECORD)
+        rows = await connection.fetch("select number, checksum from schema_migration")
+        applied = {row["number"]: row["checksum"] for row in rows}
+        for migration in pending_migrations(load_migrations(), applied, stage):
+            await _apply(connection, migration)
+            get_logger("migrate").info("applied", migration=migration.name)
+    finally:
+        await connection.close()
 
 
 async def _apply(connection: asyncpg.Connection, migration: Migration) -> None:
