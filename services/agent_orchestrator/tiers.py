@@ -10,7 +10,13 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
 from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_grpc
 from braid.graph.v1 import query_pb2, query_pb2_grpc
-from braid.vector.v1 import documents_pb2, documents_pb2_grpc, search_pb2, search_pb2_grpc
+from braid.vector.v1 import (
+    chunks_pb2,
+    documents_pb2,
+    documents_pb2_grpc,
+    search_pb2,
+    search_pb2_grpc,
+)
 from services.runtime.context import remaining
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.status import error_from_rpc
@@ -75,6 +81,17 @@ class VectorTier:
         except grpc.aio.AioRpcError as error:
             raise error_from_rpc(error) from None
         return answer.outcomes
+
+    async def chunks(self, chunk_ids: Sequence[str]) -> Sequence[chunks_pb2.Chunk]:
+        """Those of the chunks that are stored."""
+        request = search_pb2.GetChunksRequest(chunk_ids=chunk_ids)
+        try:
+            answer = await self._search.GetChunks(
+                request, timeout=remaining(self._read_seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+        return answer.chunks
 
     async def chunk_ids(self, document_id: str) -> Sequence[str]:
         """Ids of a document's current chunks. NotFoundError's reason when there is no such document."""

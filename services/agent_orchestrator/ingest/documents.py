@@ -1,0 +1,82 @@
+"""What parsing makes of an upload: documents, and what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+MAX_ID = 512
+MAX_TITLE = 1000
+MAX_SOURCE = 2000
+MAX_DEPTH = 32
+MAX_VALUES = 10_000
+
+Metadata = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """A document's text and what is known of it. The text is whole; `body_start` is where its content begins."""
+
+    document_id: str
+    title: str
+    source: str
+    text: str
+    metadata: Metadata = field(default_factory=dict)
+    valid_time: datetime | None = None
+    body_start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A document that cannot be taken: its id or line, and why, without its own text."""
+
+    document_id: str
+    reason: str
+
+
+class UnreadableError(Exception):
+    """A document, or a line, that cannot be taken; the message is the reason, without the document's own text."""
+
+
+def check_values(document_id: str, title: str, source: str, metadata: Metadata) -> None:
+    """UnreadableError when a value is too long for the tiers or cannot be stored."""
+    for name, value, limit in (
+        ("id", document_id, MAX_ID),
+        ("title", title, MAX_TITLE),
+        ("source", source, MAX_SOURCE),
+    ):
+        check_text(name, value)
+        if len(value) > limit:
+            raise UnreadableError(f"{name} is longer than {limit} characters")
+    for count, text in enumerate(_texts(metadata)):
+        if count >= MAX_VALUES:
+            raise UnreadableError(f"metadata has more than {MAX_VALUES} values")
+        check_text("metadata", text)
+
+
+def check_text(name: str, text: str) -> None:
+    """UnreadableError for text that no store can hold: NUL characters, halves of surrogate pairs."""
+    if "\x00" in text:
+        raise UnreadableError(f"{name} holds a NUL character")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UnreadableError(f"{name} holds characters that are not Unicode text") from None
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """Every key and text in a JSON value, and "" for every other value: bounded work, however it is nested."""
+    if depth > MAX_DEPTH:
+        raise UnreadableError(f"metadata is nested deeper than {MAX_DEPTH} levels")
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _texts(inner, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, depth + 1)
+    else:
+        yield value if isinstance(value, str) else ""

@@ -1,0 +1,126 @@
+"""JSON lines: one document a line. A line that cannot be read is told by its number, and the others go on."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from services.agent_orchestrator.ingest.dates import read_date
+from services.agent_orchestrator.ingest.documents import (
+    Metadata,
+    ParsedDocument,
+    Rejected,
+    UnreadableError,
+    check_text,
+    check_values,
+)
+from services.runtime.ids import derived_uuid
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def count_lines(data: bytes) -> int:
+    """Lines that are not blank: the documents of an upload."""
+    return sum(1 for line in io.BytesIO(data) if line.strip())
+
+
+def read_json_lines(
+    data: bytes, *, metadata: Metadata, valid_time: datetime | None
+) -> Iterator[ParsedDocument | Rejected]:
+    """Each line's document, in order; `metadata` and `valid_time` hold where a line says nothing else."""
+    for number, line in enumerate(io.BytesIO(data), start=1):
+        if not line.strip():
+            continue
+        name = f"line {number}"
+        try:
+            values = _values(line.removeprefix(_BOM) if number == 1 else line)
+            name = _id(values) or name
+            yield _document(values, metadata, valid_time)
+        except UnreadableError as error:
+            reason = str(error) if name.startswith("line ") else f"line {number}: {error}"
+            yield Rejected(name, reason)
+
+
+def _values(line: bytes) -> dict[str, Any]:
+    try:
+        values = json.loads(line.decode(), parse_constant=_refuse_constant, parse_float=_finite)
+    except UnicodeDecodeError:
+        raise UnreadableError("is not UTF-8") from None
+    except (ValueError, RecursionError):
+        raise UnreadableError("is not valid JSON") from None
+    if not isinstance(values, dict):
+        raise UnreadableError("is not a JSON object")
+    return values
+
+
+def _id(values: dict[str, Any]) -> str:
+    """The line's own id where it is usable, so that a failure can be told by it."""
+    try:
+        given = _text(values, "id", numbers=True)
+        check_values(given, "", "", {})
+    except UnreadableError:
+        return ""
+    return given
+
+
+def _document(
+    values: dict[str, Any], metadata: Metadata, valid_time: datetime | None
+) -> ParsedDocument:
+    text = _text(values, "text")
+    title, source = _text(values, "title"), _text(values, "source")
+    document_id = _text(values, "id", numbers=True) or source
+    check_text("text", text)
+    if not text.strip():
+        raise UnreadableError("text is empty")
+    own = {**metadata, **_metadata(values)}
+    check_values(document_id, title, source, own)
+    return ParsedDocument(
+        document_id=document_id or derived_uuid("document", title, text),
+        title=title,
+        source=source,
+        text=text,
+        metadata=own,
+        valid_time=read_date("valid_at", values.get("valid_at")) or valid_time,
+    )
+
+
+def _text(values: dict[str, Any], name: str, *, numbers: bool = False) -> str:
+    value = values.get(name)
+    if value is None:
+        return ""
+    if numbers and isinstance(value, int) and not isinstance(value, bool):
+        return _digits(value)
+    if not isinstance(value, str):
+        raise UnreadableError(f"{name} is not a text")
+    return value
+
+
+def _digits(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:
+        raise UnreadableError("id is too long a number") from None
+
+
+def _metadata(values: dict[str, Any]) -> Metadata:
+    value = values.get("metadata")
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise UnreadableError("metadata is not a JSON object")
+    return value
+
+
+def _refuse_constant(_name: str) -> float:
+    raise ValueError("NaN and infinities are no JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("a number is out of range")
+    return value

@@ -1,0 +1,174 @@
+"""The stages of a job, each over one batch: check, embed, store, graph.
+
+Each is idempotent, and each waits and tries again while what it needs is away. A document that a tier refuses is
+taken out of its batch, and the others go on.
+
+The graph stage takes every chunk of every document, also of those that the vector tier has already: the two stores
+share no transaction, so a crash between them leaves chunks that only the first one knows. Sending them again costs the
+graph a look-up by uuid, and heals it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
+
+from braid.vector.v1 import documents_pb2
+from services.agent_orchestrator.ingest.jobs import Job
+from services.agent_orchestrator.ingest.prepare import Batch, Prepared
+from services.agent_orchestrator.ingest.retries import Retries, is_of_a_document, told
+from services.agent_orchestrator.tiers import GraphTier, VectorTier
+from services.models.embedder import Embedder
+from services.runtime.errors import BraidError
+from services.runtime.times import to_timestamp
+
+# Large enough to keep all cores busy; the embedder cuts it into batches of its own.
+EMBED_TEXTS = 256
+EMBED_SECONDS = 120.0
+CHECK_CHUNKS = 1000
+GRAPH_EPISODES = 500
+
+Item = TypeVar("Item")
+
+
+class Stages:
+    """What the stages of all jobs work with."""
+
+    def __init__(
+        self, *, vector: VectorTier, graph: GraphTier, embedder: Embedder, retries: Retries
+    ) -> None:
+        self._vector = vector
+        self._graph = graph
+        self._embedder = embedder
+        self._retries = retries
+
+    async def dimension(self) -> int:
+        """The embedder's dimension; a model that has not told it yet is asked for a first vector."""
+
+        async def ask() -> int:
+            try:
+                return self._embedder.dimension
+            except BraidError:
+                pass  # not known before its first vector
+            async with asyncio.timeout(EMBED_SECONDS):
+                return int((await self._embedder.embed(["dimension"])).shape[1])
+
+        return await self._retries.run(ask)
+
+    async def check(self, job: Job, batch: Batch, seen: set[str]) -> None:
+        """Marks documents that are stored as they are, and chunks that need no new vector.
+
+        A document that came earlier in the same job (`seen`) may not be stored yet: the store decides on it.
+        """
+        fresh = [document for document in batch.documents if document.id not in seen]
+        seen.update(document.id for document in fresh)
+        if not fresh:
+            return
+        prints = [
+            documents_pb2.DocumentFingerprint(
+                document_id=document.id, content_hash=document.input.content_hash
+            )
+            for document in fresh
+        ]
+        unchanged = await self._retries.run(lambda: self._vector.check(prints))
+        for document in fresh:
+            document.unchanged = document.id in unchanged
+        job.documents_unchanged += len(unchanged)
+        job.documents_searchable += len(unchanged)
+        await self._find_chunks([d for d in batch.documents if not d.unchanged])
+
+    async def embed(self, batch: Batch) -> None:
+        """Gives each new chunk its vector. Texts of like length go together: less is spent on padding."""
+        chunks = [
+            (document.embedded_text(chunk), chunk)
+            for document in batch.documents
+            if not document.unchanged
+            for chunk in document.unembedded()
+        ]
+        chunks.sort(key=lambda pair: len(pair[0]))
+        for part in _parts(chunks, EMBED_TEXTS):
+            await self._embed_part([text for text, _ in part], [chunk for _, chunk in part])
+
+    async def store(self, job: Job, batch: Batch) -> None:
+        """Stores the changed documents: from here on search finds them."""
+        outcomes = await self._all_or_each(
+            batch,
+            [document for document in batch.documents if not document.unchanged],
+            lambda documents: self._vector.upsert(
+                [document.input for document in documents], self._embedder.model
+            ),
+        )
+        for outcome in outcomes:
+            job.documents_searchable += 1
+            job.documents_unchanged += outcome.unchanged
+            job.chunks_written += outcome.chunks_added
+        job.touch()
+
+    async def graph(self, job: Job, batch: Batch) -> None:
+        """Gives the graph every chunk of the batch's documents."""
+        accepted = to_timestamp(job.create_time)
+
+        async def add(documents: Sequence[Prepared]) -> Sequence[None]:
+            episodes = [e for document in documents for e in document.episodes(accepted)]
+            for part in _parts(episodes, GRAPH_EPISODES):
+                await self._graph.add_episodes(part)
+            return [None] * len(documents)
+
+        done = await self._all_or_each(batch, list(batch.documents), add)
+        job.documents_graph_ready += len(done)
+        job.reject(batch.rejected)
+
+    async def _find_chunks(self, documents: Sequence[Prepared]) -> None:
+        """A vector is made of title and text: a stored chunk keeps its own while its title is the same."""
+        ids = [chunk.id for document in documents for chunk in document.input.chunks]
+        titles: dict[str, str] = {}
+        for part in _parts(ids, CHECK_CHUNKS):
+            for chunk in await self._retries.run(partial(self._vector.chunks, part)):
+                titles[chunk.id] = chunk.document_title
+        for document in documents:
+            document.stored_chunks = frozenset(
+                chunk.id
+                for chunk in document.input.chunks
+                if titles.get(chunk.id) == document.input.title
+            )
+
+    async def _embed_part(
+        self, texts: Sequence[str], chunks: Sequence[documents_pb2.ChunkInput]
+    ) -> None:
+        async def embed() -> list[list[float]]:
+            async with asyncio.timeout(EMBED_SECONDS):
+                rows: list[list[float]] = (await self._embedder.embed(texts)).tolist()
+                return rows
+
+        for chunk, row in zip(chunks, await self._retries.run(embed), strict=True):
+            chunk.embedding.extend(row)
+
+    async def _all_or_each(
+        self,
+        batch: Batch,
+        documents: Sequence[Prepared],
+        work: Callable[[Sequence[Prepared]], Awaitable[Sequence[Item]]],
+    ) -> list[Item]:
+        """The work done on all documents together, or one by one where one of them may be to blame."""
+        if not documents:
+            return []
+        try:
+            return list(await self._retries.run(lambda: work(documents)))
+        except BraidError as error:
+            if not is_of_a_document(error):
+                raise
+            if len(documents) == 1:
+                batch.reject(documents[0], told(error))
+                return []
+        return [
+            item
+            for document in documents
+            for item in await self._all_or_each(batch, [document], work)
+        ]
+
+
+def _parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

@@ -1,0 +1,73 @@
+"""Reads an upload's stream: metadata first, then bytes, within limits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from google.protobuf.json_format import Error as JsonError
+from google.protobuf.json_format import MessageToDict
+
+from braid.agent.v1 import ingest_pb2
+from services.agent_orchestrator.ingest.backlog import Place
+from services.agent_orchestrator.ingest.documents import UnreadableError, check_values
+from services.agent_orchestrator.ingest.parsing import Upload, count_documents
+from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.times import to_datetime
+
+Parts = AsyncIterator[ingest_pb2.IngestDocumentRequest]
+
+
+async def receive(parts: Parts, place: Place, *, max_bytes: int) -> tuple[Upload, int]:
+    """The whole upload and its number of documents; its bytes are held in `place`.
+
+    InvalidFieldError for parts out of order, an upload that is empty or too large, and one document without text.
+    """
+    metadata = await _metadata(parts)
+    data = bytearray()
+    async for part in parts:
+        if part.WhichOneof("part") != "data":
+            raise InvalidFieldError(FieldError("metadata", "must be sent once, before the data"))
+        if len(data) + len(part.data) > max_bytes:
+            raise InvalidFieldError(FieldError("data", f"must be at most {max_bytes} bytes in all"))
+        place.hold(len(part.data))
+        data += part.data
+    upload = _upload(metadata, bytes(data))
+    return upload, await _count(upload)
+
+
+async def _metadata(parts: Parts) -> ingest_pb2.DocumentMetadata:
+    first = await anext(parts, None)
+    if first is None or first.WhichOneof("part") != "metadata":
+        raise InvalidFieldError(FieldError("metadata", "must be sent first"))
+    return first.metadata
+
+
+def _upload(metadata: ingest_pb2.DocumentMetadata, data: bytes) -> Upload:
+    try:
+        values = MessageToDict(metadata.metadata)
+        check_values(metadata.document_id, metadata.title, metadata.source, values)
+    except JsonError:
+        raise InvalidFieldError(FieldError("metadata.metadata", "is no JSON object")) from None
+    except UnreadableError as error:
+        raise InvalidFieldError(FieldError("metadata", str(error))) from None
+    valid_time = metadata.HasField("valid_time")
+    return Upload(
+        content_type=metadata.content_type,
+        data=data,
+        document_id=metadata.document_id,
+        title=metadata.title,
+        source=metadata.source,
+        metadata=values,
+        valid_time=to_datetime(metadata.valid_time) if valid_time else None,
+    )
+
+
+async def _count(upload: Upload) -> int:
+    try:
+        count = await asyncio.to_thread(count_documents, upload)
+    except UnreadableError as error:
+        raise InvalidFieldError(FieldError("data", str(error))) from None
+    if count == 0:
+        raise InvalidFieldError(FieldError("data", "holds no document"))
+    return count
