@@ -56,7 +56,8 @@ def load_migrations() -> list[Migration]:
         if matched:
             found.append(Migration(int(matched[1]), file.name, matched[2], file.read_text()))
     found.sort(key=lambda migration: migration.number)
-    if [migration.number for migration in found] != list(range(1, len(found) + 1)):
+    numbers = [migration.number for migration in found]
+    if not numbers or numbers != list(range(1, len(found) + 1)):
         raise MigrationError("migrations are not numbered one after the other")
     return found
 
