@@ -1,6 +1,7 @@
 """`python -m tests.benchmarks.embedding_server`: real vectors behind an OpenAI-compatible door.
 
-A process of its own; writes its base URL to standard output; remembers every text, so that a provider's speed is not what is measured.
+A process of its own that writes its base URL to standard output. It remembers every text, so that a provider's
+speed is not what is measured.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
 import grpc
@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from deploy.local.errors import LocalStackError
+from deploy.local.processes import BRAID
 from deploy.local.stack import LocalStack
 from services.runtime.channels import open_channel
 from tests.benchmarks.command import MeasureError
@@ -31,12 +32,22 @@ def temporary_data() -> Iterator[Path]:
 
 @contextlib.asynccontextmanager
 async def running_stack(
-    data: Path | None = None, environment: Mapping[str, str] | None = None
+    data: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    only: Collection[str] = (),
 ) -> AsyncIterator[LocalStack]:
-    """The whole stack over `data`, by default a temporary folder. MeasureError when it does not start."""
+    """The stack over `data`, by default a temporary folder: all processes, or `only` those named.
+
+    MeasureError when it does not start.
+    """
     with contextlib.ExitStack() as folders:
         place = data or folders.enter_context(temporary_data())
-        stack = LocalStack(place, ports="free", extra_env={**SETTINGS, **(environment or {})})
+        stack = LocalStack(
+            place,
+            ports="free",
+            extra_env={**SETTINGS, **(environment or {})},
+            processes=[spec for spec in BRAID if not only or spec.name in only],
+        )
         began = time.perf_counter()
         try:
             await stack.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,26 +40,35 @@ class Passage:
 
 
 async def store(
-    stack: LocalStack, passages: Sequence[Passage], *, model: str = "", space: str = LOCAL_SPACE
+    stack: LocalStack,
+    passages: Sequence[Passage],
+    *,
+    model: str = "",
+    space: str = LOCAL_SPACE,
+    quiet: bool = False,
 ) -> None:
-    """Store all passages in a space, a few batches at a time."""
-    with bar(f"storing in {space}", len(passages)) as show:
-        async with channel_to(stack, "vector_search") as channel:
-            stub = documents_pb2_grpc.DocumentServiceStub(channel)
-            parts = batches(passages, _BATCH)
-            called = credential(stack, space)
-            done = itertools.count(_BATCH, _BATCH)
+    """Store all passages in a space, a few batches at a time, with a bar unless `quiet`."""
+    called = credential(stack, space)
+    parts = batches(passages, _BATCH)
+    done = itertools.count(_BATCH, _BATCH)
+    shown = contextlib.nullcontext(_unseen) if quiet else bar(f"storing in {space}", len(passages))
+    async with channel_to(stack, "vector_search") as channel:
+        stub = documents_pb2_grpc.DocumentServiceStub(channel)
+        with shown as show:
 
             async def write() -> None:
                 for part in parts:
-                    await stub.BatchUpsertDocuments(
-                        upsert_request(part, model, space), timeout=_DEADLINE, metadata=called
-                    )
+                    request = upsert_request(part, model, space)
+                    await stub.BatchUpsertDocuments(request, timeout=_DEADLINE, metadata=called)
                     show(next(done))
 
             async with asyncio.TaskGroup() as group:
                 for _ in range(_WRITERS):
                     group.create_task(write())
+
+
+def _unseen(_done: int) -> None:
+    """No bar."""
 
 
 def batches(passages: Sequence[Passage], size: int) -> Iterator[Sequence[Passage]]:

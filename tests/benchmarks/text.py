@@ -34,7 +34,7 @@ async def run(options: Options) -> None:
     texts, queries = _corpus(options, _LARGE, count + _WARM_UP)
     figures = Figures(options.name)
     spaces = {"6k": _SMALL, "100k": _LARGE}
-    async with running_stack() as stack:
+    async with running_stack(only=["vector_search"]) as stack:
         for space, size in spaces.items():
             await store(stack, _passages(texts[:size]), model=_MODEL, space=space)
         await _analyse(stack)

@@ -49,7 +49,7 @@ async def run(options: Options) -> None:
     texts = sentences(options, _PASSAGES + _QUERIES)
     vectors = await embedded(texts)
     figures = Figures(options.name)
-    async with running_stack() as stack:
+    async with running_stack(only=["vector_search"]) as stack:
         passages = [
             Passage(f"d{n}", "", text, vectors[n]) for n, text in enumerate(texts[:_PASSAGES])
         ]

@@ -1,0 +1,128 @@
+"""Writing documents: against the embedder alone, and, with vectors given, against the same rows through asyncpg."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+from braid.vector.v1 import documents_pb2_grpc
+from deploy.local.stack import LocalStack
+from services.models.embedder import Embedder
+from tests.benchmarks.command import Options
+from tests.benchmarks.figures import Figures, note
+from tests.benchmarks.generated import generated
+from tests.benchmarks.harness import bar, channel_to, running_stack
+from tests.benchmarks.loading import Passage, batches, credential, upsert_request
+from tests.benchmarks.reference import reference
+from tests.benchmarks.sentences import MODEL, embedded, sentences
+from tests.benchmarks.writing import DirectWriter
+from tests.evals.datasets import read_multihop
+from tests.evals.embedding import embedding_seconds, local_embedder
+
+_EMBEDDED = 2_000
+_GIVEN = 12_000
+_ROUND = 1_000
+_BATCH = 100
+_WRITERS = 4
+_DEADLINE = 300.0
+
+Write = Callable[[Sequence[Passage]], Awaitable[object]]
+
+
+async def run(options: Options) -> None:
+    """Both comparisons, each side in turn."""
+    figures = Figures(options.name)
+    async with (
+        running_stack(only=["vector_search"]) as stack,
+        channel_to(stack, "vector_search") as channel,
+    ):
+        stub = documents_pb2_grpc.DocumentServiceStub(channel)
+        async with local_embedder() as embedder:
+            await _with_embedding(stub, embedder, _passages(options), figures)
+        await _with_vectors(stack, stub, options, figures)
+
+
+def _passages(options: Options) -> list[Passage]:
+    data = generated(_EMBEDDED) if options.data is None else read_multihop(options.folder())
+    return [Passage(d.id, d.title, d.text) for d in data.documents[:_EMBEDDED]]
+
+
+async def _with_embedding(
+    stub: documents_pb2_grpc.DocumentServiceStub,
+    embedder: Embedder,
+    passages: Sequence[Passage],
+    figures: Figures,
+) -> None:
+    """Half of the texts alone, then all through the tier, then the other half alone."""
+    texts = [f"{each.title}\n{each.text}" for each in passages]
+    note("embedding half of the passages alone")
+    alone = await embedding_seconds(embedder, texts[::2])
+
+    async def write(part: Sequence[Passage]) -> None:
+        await stub.BatchUpsertDocuments(upsert_request(part, "", "local"), timeout=_DEADLINE)
+
+    took = await _written(passages, write)
+    note("embedding the other half alone")
+    alone += await embedding_seconds(embedder, texts[1::2])
+    figures.put("embedder_per_s", len(texts) / alone, "passages/s")
+    figures.put("embedded_per_s", len(texts) / took, "passages/s")
+    figures.put("embedder_ratio", alone / took, "ratio")
+
+
+async def _with_vectors(
+    stack: LocalStack,
+    stub: documents_pb2_grpc.DocumentServiceStub,
+    options: Options,
+    figures: Figures,
+) -> None:
+    """The same passages into two spaces, a round each in turn."""
+    texts = sentences(options, _GIVEN)
+    vectors = await embedded(texts)
+    passages = [Passage(f"u{n}", "", text, vectors[n]) for n, text in enumerate(texts)]
+
+    async def over_grpc(part: Sequence[Passage], space: str = "tier") -> None:
+        request = upsert_request(part, MODEL, space)
+        called = credential(stack, space)
+        await stub.BatchUpsertDocuments(request, timeout=_DEADLINE, metadata=called)
+
+    await over_grpc([_first("tier")], "tier")
+    await over_grpc([_first("direct")], "direct")
+    async with reference(stack, "direct", "braid_writer") as sql:
+        direct = await DirectWriter.open(sql.pool, "direct", MODEL)
+        seconds = await _in_turn(passages, over_grpc, direct.write)
+    figures.put("given_vectors_per_s", len(passages) / seconds[0], "passages/s")
+    figures.put("asyncpg_per_s", len(passages) / seconds[1], "passages/s")
+    figures.put("given_vectors_ratio", seconds[1] / seconds[0], "ratio")
+
+
+def _first(space: str) -> Passage:
+    import numpy as np  # noqa: PLC0415
+
+    return Passage("first", "", f"opens {space}", np.eye(1, 384, dtype=np.float32)[0])
+
+
+async def _in_turn(passages: Sequence[Passage], tier: Write, direct: Write) -> tuple[float, float]:
+    spent = [0.0, 0.0]
+    with bar("writing both ways", len(passages)) as show:
+        for turn, part in enumerate(batches(passages, _ROUND)):
+            sides = ((0, tier), (1, direct))
+            for side, write in sides if turn % 2 else sides[::-1]:
+                spent[side] += await _written(part, write)
+            show((turn + 1) * _ROUND)
+    return spent[0], spent[1]
+
+
+async def _written(passages: Sequence[Passage], write: Write) -> float:
+    """Seconds to write all passages in batches, by a few writers at once."""
+    parts: Iterator[Sequence[Passage]] = batches(passages, _BATCH)
+
+    async def writer() -> None:
+        for part in parts:
+            await write(part)
+
+    began = time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(_WRITERS):
+            group.create_task(writer())
+    return time.perf_counter() - began

@@ -1,0 +1,87 @@
+"""Writes the rows of documents directly: the tier's own statements in one transaction, without what is around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pgvector import HalfVector
+
+from services.runtime.ids import chunk_id, content_sha256
+from services.runtime.queries import Queries
+from tests.benchmarks.command import MeasureError
+from tests.benchmarks.loading import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class DirectWriter:
+    """Stores new passages of one space; the space and its model are there already."""
+
+    pool: Any
+    queries: Queries
+    space: str
+    model_id: int
+
+    @classmethod
+    async def open(cls, pool: Any, space: str, model: str) -> DirectWriter:
+        """For a space that the tier has written to, and its model. MeasureError when there is no such model."""
+        model_id = await pool.fetchval("select id from model where name = $1", model)
+        if model_id is None:
+            raise MeasureError(f"the model {model} is not stored")
+        return cls(pool, Queries.load("services.vector_search", "sql", ".sql"), space, model_id)
+
+    async def write(self, passages: Sequence[Passage]) -> None:
+        """One transaction, locks in the tier's order."""
+        async with self.pool.acquire() as connection, connection.transaction():
+            await self._run(connection, "lock_documents", sorted(each.id for each in passages))
+            made = await self._chunks(connection, passages)
+            await self._versions(connection, passages)
+            ones = [1] * len(made)
+            await self._run(connection, "count_terms", [row["id"] for row in made], ones, ones)
+            await self._run(connection, "lock_space")
+            total = sum(row["length"] for row in made)
+            await self._run(connection, "count_space", len(passages), len(made), len(made), total)
+
+    async def _chunks(self, connection: Any, passages: Sequence[Passage]) -> list[Any]:
+        ids = self._ids(passages)
+        made = await self._run(
+            connection,
+            "insert_chunks",
+            ids,
+            [each.id for each in passages],
+            [each.title for each in passages],
+            [each.text for each in passages],
+            [True] * len(passages),
+        )
+        vectors = [HalfVector(each.vector) for each in passages if each.vector is not None]
+        statement = self.queries["put_embeddings"]
+        current = [True] * len(passages)
+        await connection.fetch(statement, self.model_id, self.space, ids, current, vectors)
+        return made
+
+    async def _versions(self, connection: Any, passages: Sequence[Passage]) -> None:
+        now, count = datetime.now(UTC), len(passages)
+        owners = [each.id for each in passages]
+        await self._run(
+            connection,
+            "insert_versions",
+            *(owners, [1] * count, [now] * count, [None] * count),
+            [content_sha256(each.text) for each in passages],
+            [each.title for each in passages],
+            *([""] * count, ["{}"] * count, [1] * count, now),
+        )
+        await self._run(
+            connection,
+            "insert_version_chunks",
+            *(owners, [1] * count, [0] * count, self._ids(passages), [0] * count),
+            [len(each.text) for each in passages],
+        )
+
+    def _ids(self, passages: Sequence[Passage]) -> list[str]:
+        return [chunk_id(self.space, each.id, content_sha256(each.text), 0) for each in passages]
+
+    async def _run(self, connection: Any, query: str, *arguments: object) -> list[Any]:
+        rows: list[Any] = await connection.fetch(self.queries[query], self.space, *arguments)
+        return rows
