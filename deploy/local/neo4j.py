@@ -15,7 +15,8 @@ from deploy.local.ports import LOOPBACK, free_ports, is_free
 
 USER = "neo4j"
 DATABASE = "neo4j"  # the only one that the Community edition has
-_START = 180.0  # seconds; recovery after a crash may rebuild indexes
+START_SECONDS = 180.0  # recovery after a crash may rebuild indexes
+REFUSED = 3  # how `deploy.local.bolt` ends when the password is wrong
 _FOLDERS = ("conf", "data", "logs", "run", "import", "plugins")
 
 SETTINGS: Mapping[str, str] = {
@@ -99,7 +100,7 @@ class Neo4j:
     async def run(self, program: list[str]) -> None:
         """Run the server and wait until it answers."""
         self._child = await Child.start(self._command(program))
-        await until_ready(self._child, self._ready(), _START)
+        await until_ready(self._child, self._ready(), START_SECONDS)
 
     async def stop(self) -> None:
         """Write a checkpoint and stop."""
@@ -177,5 +178,7 @@ class Neo4j:
             if probe.returncode is None:
                 probe.kill()
                 await probe.wait()
+        if probe.returncode == REFUSED:
+            raise LocalStackError(f"Neo4j refuses the password that {self._secrets} holds")
         if probe.returncode:
             raise LocalStackError("Neo4j could not be asked whether it answers")

@@ -17,7 +17,8 @@ class ProcessSpec:
         port: its usual loopback port; another is chosen when that is taken.
         listen, target: the variables that tell it where to listen, and its clients where it is.
         needs: variables of the stores' environment that it, and nobody else, is given.
-        setup: a command that has to succeed before the process starts, and what that needs.
+        setup, setup_needs: a command that has to succeed before the process starts, and the
+            variables that it is given on top of the process's own.
         after: stores that must be ready before `setup`; the process itself may wait for its own.
         scopes: what the key may do that it presents to the other processes.
     """

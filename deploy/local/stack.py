@@ -148,7 +148,9 @@ class LocalStack:
             self._command(spec.name, spec.program, own, spec.needs),
             spec.probe,
             self.addresses[spec.name],
-            setup=self._command(f"{spec.name}.setup", spec.setup, own, spec.setup_needs)
+            setup=self._command(
+                f"{spec.name}.setup", spec.setup, own, spec.needs + spec.setup_needs
+            )
             if spec.setup
             else None,
         )

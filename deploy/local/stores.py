@@ -39,7 +39,7 @@ class FolderLock:
         Raises:
             DataFolderInUseError: another stack, perhaps of this process, holds it.
         """
-        self._data.mkdir(parents=True, exist_ok=True)
+        self._data.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = (self._data / "lock").open("a+")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

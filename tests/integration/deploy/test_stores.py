@@ -7,7 +7,7 @@ import pytest
 from neo4j import AsyncGraphDatabase
 from neo4j.exceptions import AuthError
 
-from deploy.local.errors import DataFolderInUseError
+from deploy.local.errors import DataFolderInUseError, LocalStackError
 from deploy.local.provision import ROLES, provision
 from deploy.local.stores import LocalStores
 from tests.stores import create_template, database_from_template
@@ -176,3 +176,18 @@ async def test_nodes_survive_a_kill_of_neo4j(durable_stores: LocalStores) -> Non
     assert durable_stores.neo4j.pid not in (None, before)
     assert durable_stores.neo4j.uri == uri
     assert await cypher(durable_stores, "MATCH (k:Kept) RETURN count(k) AS n") == [{"n": 1000}]
+
+
+async def test_a_lost_graph_password_is_told_at_once_and_not_overwritten(
+    durable_stores: LocalStores,
+) -> None:
+    secret = durable_stores.data / "neo4j.credentials.json"
+    kept = secret.read_text()
+    await durable_stores.neo4j.stop()
+    secret.unlink()
+    with pytest.raises(LocalStackError, match="refuses the password"):
+        await durable_stores.neo4j.start()
+    await durable_stores.neo4j.stop()
+    secret.write_text(kept)
+    await durable_stores.neo4j.start()
+    assert await cypher(durable_stores, "RETURN 1 AS one") == [{"one": 1}]

@@ -1,0 +1,20 @@
+"""How a person or a service manager ends the stack."""
+
+import asyncio
+import signal
+
+
+def end_on_termination() -> None:
+    """Cancel the present task on SIGTERM, as asyncio does on SIGINT: what has started is stopped."""
+    task = asyncio.current_task()
+    if task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+
+
+async def until_signalled() -> None:
+    """Wait for SIGINT or SIGTERM; the caller then stops what it has started."""
+    over = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, over.set)
+    await over.wait()
