@@ -14,9 +14,10 @@ from braid.vector.v1 import chunks_pb2, search_pb2, search_pb2_grpc
 from deploy.local.stack import LocalStack
 from tests.benchmarks.callers import Sample, timed
 from tests.benchmarks.command import Options, UsageError
+from tests.benchmarks.credentials import credential
 from tests.benchmarks.figures import Figures
 from tests.benchmarks.harness import bar, channel_to, running_stack
-from tests.benchmarks.loading import Passage, credential, store
+from tests.benchmarks.loading import Passage, store
 from tests.benchmarks.sentences import MODEL, Matrix, embedded, sentences
 from tests.evals.metrics import mean
 
@@ -83,7 +84,7 @@ class _Tier:
         return sample, recalls
 
     async def _ask(self, case: _Case, query: Matrix, number: int) -> tuple[set[str], float]:
-        called = credential(self.stack, case.space(number))
+        called = credential(self.stack.data, case.space(number))
         call = self.stub.VectorSearch(_request(query, case), timeout=30, metadata=called)
         answer, took = await timed(call)
         return {hit.chunk.document_id for hit in answer.hits}, took

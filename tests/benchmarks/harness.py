@@ -17,6 +17,7 @@ from deploy.local.processes import BRAID
 from deploy.local.stack import LocalStack
 from services.runtime.channels import open_channel
 from tests.benchmarks.command import MeasureError
+from tests.benchmarks.credentials import issue
 from tests.benchmarks.figures import note
 
 # Caches off: a figure is about the work, not about having done it before.
@@ -42,6 +43,7 @@ async def running_stack(
     """
     with contextlib.ExitStack() as folders:
         place = data or folders.enter_context(temporary_data())
+        issue(place)
         stack = LocalStack(
             place,
             ports="free",

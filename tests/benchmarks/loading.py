@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -17,14 +15,12 @@ from numpy.typing import NDArray
 from braid.vector.v1 import documents_pb2, documents_pb2_grpc
 from deploy.local.stack import LocalStack
 from services.runtime.ids import chunk_id, content_sha256, document_hash
+from tests.benchmarks.credentials import LOCAL_SPACE, credential
 from tests.benchmarks.harness import bar, channel_to
 
-LOCAL_SPACE = "local"
 _BATCH = 200
 _WRITERS = 2
 _DEADLINE = 120.0
-
-Metadata = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +44,7 @@ async def store(
     quiet: bool = False,
 ) -> None:
     """Store all passages in a space, a few batches at a time, with a bar unless `quiet`."""
-    called = credential(stack, space)
+    called = credential(stack.data, space)
     parts = batches(passages, _BATCH)
     done = itertools.count(_BATCH, _BATCH)
     shown = contextlib.nullcontext(_unseen) if quiet else bar(f"storing in {space}", len(passages))
@@ -117,11 +113,3 @@ def _hash(passage: Passage) -> str:
         valid_time=since,
         text=passage.text,
     )
-
-
-def credential(stack: LocalStack, space: str) -> Metadata:
-    """Call metadata of a caller in `space`; none is needed for the space of local callers."""
-    if space == LOCAL_SPACE:
-        return ()
-    keys = json.loads((Path(stack.data) / "keys.credentials.json").read_text())
-    return (("authorization", f"Bearer {keys['agent_orchestrator']}"), ("braid-space", space))

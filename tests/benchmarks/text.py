@@ -13,10 +13,11 @@ from braid.vector.v1 import search_pb2, search_pb2_grpc
 from deploy.local.stack import LocalStack
 from tests.benchmarks.callers import Sample, timed
 from tests.benchmarks.command import Options
+from tests.benchmarks.credentials import credential
 from tests.benchmarks.exhaustive import exhaustive, same_list
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import bar, channel_to, running_stack
-from tests.benchmarks.loading import Passage, credential, store
+from tests.benchmarks.loading import Passage, store
 from tests.benchmarks.reference import reference
 from tests.evals.datasets import Dataset, read_multihop
 
@@ -104,7 +105,9 @@ async def _ask(
             for number, query in enumerate(queries):
                 request = search_pb2.TextSearchRequest(query=query, limit=_LIMIT)
                 for space, sample in samples.items():
-                    call = stub.TextSearch(request, timeout=30, metadata=credential(stack, space))
+                    call = stub.TextSearch(
+                        request, timeout=30, metadata=credential(stack.data, space)
+                    )
                     _, took = await timed(call)
                     if number >= _WARM_UP:
                         sample.times_ms.append(took)
@@ -115,7 +118,7 @@ async def _ask(
 async def _same_lists(stack: LocalStack, space: str, queries: Sequence[str]) -> float:
     """Share of questions whose ten hits have the scores that comparing every posting gives."""
     same = 0
-    called = credential(stack, space)
+    called = credential(stack.data, space)
     async with channel_to(stack, "vector_search") as channel, reference(stack, space) as sql:
         stub = search_pb2_grpc.VectorSearchServiceStub(channel)
         with bar(f"exhaustive BM25 in {space}", len(queries)) as show:

@@ -10,10 +10,11 @@ from braid.vector.v1 import documents_pb2_grpc
 from deploy.local.stack import LocalStack
 from services.models.embedder import Embedder
 from tests.benchmarks.command import Options
+from tests.benchmarks.credentials import credential
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.generated import generated
 from tests.benchmarks.harness import bar, channel_to, running_stack
-from tests.benchmarks.loading import Passage, batches, credential, upsert_request
+from tests.benchmarks.loading import Passage, batches, upsert_request
 from tests.benchmarks.reference import reference
 from tests.benchmarks.sentences import MODEL, embedded, sentences
 from tests.benchmarks.writing import DirectWriter
@@ -83,7 +84,7 @@ async def _with_vectors(
 
     async def over_grpc(part: Sequence[Passage], space: str = "tier") -> None:
         request = upsert_request(part, MODEL, space)
-        called = credential(stack, space)
+        called = credential(stack.data, space)
         await stub.BatchUpsertDocuments(request, timeout=_DEADLINE, metadata=called)
 
     await over_grpc([_first("tier")], "tier")
