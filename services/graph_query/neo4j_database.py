@@ -22,7 +22,7 @@ Rows = list[dict[str, Any]]
 READ_LIMIT = 30.0
 WRITE_LIMIT = 120.0
 _STORE = "neo4j"
-_POPULATING = ("51N63", "IndexNotFoundKernelException", "POPULATING", "still populating")
+_POPULATING = ("51N63", "IndexNotFound", "POPULATING", "populating", "no such fulltext schema index", "no such vector schema index")
 _TIMED_OUT = ("TransactionTimedOut", "LockClientStopped", "Terminated")
 _READ_ATTEMPTS = 2
 

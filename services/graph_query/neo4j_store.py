@@ -21,7 +21,7 @@ from services.graph_query.neo4j_facts import add_facts
 from services.graph_query.neo4j_reads import Neo4jReads
 from services.graph_query.neo4j_schema import check_ready, ensure_schema
 from services.graph_query.neo4j_writer import SpaceWriter
-from services.runtime.errors import WrongStateError
+from services.runtime.errors import StoreUnavailableError, WrongStateError
 from services.runtime.queries import Queries
 from services.runtime.times import utc_now
 
@@ -61,8 +61,12 @@ class Neo4jStore(Neo4jReads):
     async def ping(self) -> None:
         """Raises StoreUnavailableError when Neo4j does not answer or its indexes are not there."""
         if not self._ready:
-            await self.ensure_schema()
+            raise StoreUnavailableError("neo4j", message="neo4j has no schema yet.")
         await check_ready(self._database, len(self._schema.names()))
+
+    async def close(self) -> None:
+        """Closes all connections."""
+        await self._database.close()
 
     async def _write(self, space: str, work: Work[T], model: str = "") -> tuple[T, int]:
         async def transaction(tx: Transaction) -> tuple[T, int, int, SpaceWriter]:

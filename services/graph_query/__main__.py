@@ -1,0 +1,21 @@
+"""`python -m services.graph_query` serves."""
+
+from __future__ import annotations
+
+from services.graph_query import app
+from services.graph_query.settings import GraphSettings
+from services.models.settings import EmbeddingSettings
+from services.runtime.loop import run
+from services.runtime.settings import RuntimeSettings
+from services.runtime.telemetry import configure_telemetry
+
+
+def main() -> None:
+    """Builds the settings and serves until told to end."""
+    runtime = RuntimeSettings()
+    configure_telemetry(runtime, "graph_query")
+    run(app.run(GraphSettings(), runtime, EmbeddingSettings()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Builds the tier's objects from its settings and hands them to the server."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from braid.graph.v1 import ingest_pb2_grpc, query_pb2_grpc
+from services.graph_query.ingest_servicer import GraphIngestServicer
+from services.graph_query.neo4j_database import Database, open_driver
+from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.query_servicer import GraphQueryServicer
+from services.graph_query.searching import FactSearcher
+from services.graph_query.settings import GraphSettings
+from services.graph_query.store import GraphStore
+from services.models.embedder import Embedder
+from services.models.factory import build_embedder
+from services.models.settings import EmbeddingSettings
+from services.runtime.errors import StoreUnavailableError
+from services.runtime.queries import Queries
+from services.runtime.server import Service, serve
+from services.runtime.settings import RuntimeSettings
+from services.runtime.telemetry import get_logger
+
+_SCHEMA_RETRY_SECONDS = 0.5
+_PACKAGE = "services.graph_query"
+
+
+def build_services(store: GraphStore, embedder: Embedder) -> list[Service]:
+    """Both services of the tier over one store and one embedder."""
+    query = GraphQueryServicer(store, FactSearcher(store, embedder))
+    ingest = GraphIngestServicer(store, embedder.dimension)
+    return [
+        Service(
+            "braid.graph.v1.GraphQueryService",
+            partial(query_pb2_grpc.add_GraphQueryServiceServicer_to_server, query),
+        ),
+        Service(
+            "braid.graph.v1.GraphIngestService",
+            partial(ingest_pb2_grpc.add_GraphIngestServiceServicer_to_server, ingest),
+        ),
+    ]
+
+
+def build_store(settings: GraphSettings, dimension: int) -> Neo4jStore:
+    """The store that the settings name; it connects when first used."""
+    driver = open_driver(settings.neo4j_uri, settings.neo4j_user, settings.neo4j_password)
+    database = Database(driver, Queries.load(_PACKAGE, "cypher", ".cypher"))
+    return Neo4jStore(database, Queries.load(_PACKAGE, "cypher/schema", ".cypher"), dimension)
+
+
+async def keep_schema(store: Neo4jStore) -> None:
+    """Brings the schema into being once Neo4j answers, however long that takes."""
+    log = get_logger("schema")
+    while True:
+        try:
+            await store.ensure_schema()
+        except StoreUnavailableError as error:
+            log.debug("schema waits", reason=error.message)
+            await asyncio.sleep(_SCHEMA_RETRY_SECONDS)
+        else:
+            log.info("schema ready")
+            return
+
+
+async def run(
+    settings: GraphSettings, runtime: RuntimeSettings, embedding: EmbeddingSettings
+) -> None:
+    """Serves until told to end; healthy once Neo4j answers and has its indexes."""
+    embedder = build_embedder(embedding)
+    store = build_store(settings, embedder.dimension)
+    schema = asyncio.create_task(keep_schema(store), name="schema")
+    try:
+        await serve(
+            settings=runtime,
+            listen=settings.listen,
+            services=build_services(store, embedder),
+            probes={"neo4j": store.ping},
+        )
+    finally:
+        schema.cancel()
+        await asyncio.gather(schema, return_exceptions=True)
+        await embedder.close()
+        await store.close()

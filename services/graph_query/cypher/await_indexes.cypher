@@ -1,2 +1,0 @@
-// Waits until all indexes are online.
-CALL db.awaitIndexes($seconds)

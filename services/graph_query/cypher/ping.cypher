@@ -1,2 +1,0 @@
-// Whether the database answers.
-RETURN 1 AS one

@@ -1,0 +1,60 @@
+"""A stream of given facts: what is taken, what is refused and why."""
+
+from __future__ import annotations
+
+from braid.graph.v1 import ingest_pb2
+from services.graph_query import mapping
+from services.graph_query.domain import GivenFact
+from services.graph_query.intervals import is_reversed
+from services.graph_query.store import GraphStore
+from services.runtime.errors import FieldError, InvalidFieldError
+
+_LISTED = 1_000
+
+
+class FactIntake:
+    """Adds the facts of one stream message by message, each in a transaction of its own."""
+
+    def __init__(self, store: GraphStore, space: str, dimension: int) -> None:
+        self._store = store
+        self._space = space
+        self._dimension = dimension
+        self._position = 0
+        self._answer = ingest_pb2.AddFactsResponse()
+
+    async def take(self, request: ingest_pb2.AddFactsRequest) -> None:
+        """Adds one message's facts. InvalidFieldError when vectors come without their model."""
+        if not request.embedding_model and any(fact.embedding for fact in request.facts):
+            raise InvalidFieldError(FieldError("embedding_model", "is needed for vectors"))
+        taken = [fact for fact in map(self._checked, request.facts) if fact is not None]
+        if not taken:
+            return
+        counts = await self._store.add_facts(self._space, taken, request.embedding_model)
+        self._answer.added += counts.added
+        self._answer.unchanged += counts.unchanged
+        self._answer.space_revision = counts.revision
+
+    def response(self) -> ingest_pb2.AddFactsResponse:
+        """What became of the facts so far."""
+        return self._answer
+
+    def _checked(self, message: ingest_pb2.FactInput) -> GivenFact | None:
+        index, self._position = self._position, self._position + 1
+        try:
+            fact = mapping.given_fact(message)
+        except ValueError as error:
+            return self._refuse(index, str(error))
+        if is_reversed(fact.valid_at, fact.invalid_at):
+            return self._refuse(index, "invalid_time is not after valid_time")
+        if fact.embedding and len(fact.embedding) != self._dimension:
+            return self._refuse(index, f"embedding must have {self._dimension} values")
+        if fact.embedding and not any(fact.embedding):
+            return self._refuse(index, "embedding must not be all zeros")
+        if "Entity" in (fact.subject.type, fact.object.type):
+            return self._refuse(index, "Entity is no type of its own: leave the type empty")
+        return fact
+
+    def _refuse(self, index: int, reason: str) -> None:
+        self._answer.refused_total += 1
+        if len(self._answer.refused) < _LISTED:
+            self._answer.refused.add(index=index, reason=reason)

@@ -1,0 +1,85 @@
+"""GraphIngestService over the store."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+
+import grpc
+
+from braid.graph.v1 import ingest_pb2, ingest_pb2_grpc
+from services.graph_query import mapping
+from services.graph_query.domain import EpisodeCounts
+from services.graph_query.fact_intake import FactIntake
+from services.graph_query.store import GraphStore
+from services.runtime.context import current_call
+from services.runtime.errors import FieldError, InvalidFieldError
+
+
+class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
+    """Writes to the caller's space."""
+
+    def __init__(self, store: GraphStore, dimension: int) -> None:
+        self._store = store
+        self._dimension = dimension
+
+    async def AddEpisode(  # noqa: N802 - the contract's name
+        self,
+        request: ingest_pb2.AddEpisodeRequest,
+        context: grpc.aio.ServicerContext,
+    ) -> ingest_pb2.AddEpisodeResponse:
+        """Adds one chunk."""
+        counts = await self._add([request.episode])
+        return ingest_pb2.AddEpisodeResponse(counts=_counts(counts))
+
+    async def BatchAddEpisodes(  # noqa: N802
+        self,
+        request: ingest_pb2.BatchAddEpisodesRequest,
+        context: grpc.aio.ServicerContext,
+    ) -> ingest_pb2.BatchAddEpisodesResponse:
+        """Adds chunks in one transaction."""
+        counts = await self._add(request.episodes)
+        return ingest_pb2.BatchAddEpisodesResponse(
+            counts=_counts(counts), space_revision=counts.revision
+        )
+
+    async def AddFacts(  # noqa: N802
+        self,
+        request_iterator: AsyncIterator[ingest_pb2.AddFactsRequest],
+        context: grpc.aio.ServicerContext,
+    ) -> ingest_pb2.AddFactsResponse:
+        """Adds facts, a transaction for each message."""
+        intake = FactIntake(self._store, current_call().space, self._dimension)
+        async for request in request_iterator:
+            await intake.take(request)
+        return intake.response()
+
+    async def DeleteEpisodes(  # noqa: N802
+        self,
+        request: ingest_pb2.DeleteEpisodesRequest,
+        context: grpc.aio.ServicerContext,
+    ) -> ingest_pb2.DeleteEpisodesResponse:
+        """Removes chunks."""
+        uuids = sorted({uuid.lower() for uuid in request.uuids})
+        counts = await self._store.delete_episodes(current_call().space, uuids)
+        return ingest_pb2.DeleteEpisodesResponse(
+            episodes_deleted=counts.episodes,
+            facts_deleted=counts.facts,
+            local_facts_deleted=counts.local_facts,
+            mentions_deleted=counts.mentions,
+            entities_deleted=counts.entities,
+        )
+
+    async def _add(self, episodes: Sequence[ingest_pb2.EpisodeInput]) -> EpisodeCounts:
+        passages = [mapping.passage(episode) for episode in episodes]
+        if len({passage.uuid for passage in passages}) != len(passages):
+            raise InvalidFieldError(FieldError("episodes", "their uuids must be distinct"))
+        return await self._store.add_episodes(current_call().space, passages)
+
+
+def _counts(counts: EpisodeCounts) -> ingest_pb2.EpisodeCounts:
+    return ingest_pb2.EpisodeCounts(
+        episodes_added=counts.episodes,
+        entities_added=counts.entities,
+        mentions_added=counts.mentions,
+        local_facts_added=counts.local_facts,
+    )

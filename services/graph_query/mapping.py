@@ -1,0 +1,171 @@
+"""The contract's messages to the domain's words, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+
+from google.protobuf.struct_pb2 import Struct
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from braid.common.v1 import legs_pb2, retrieval_pb2
+from braid.graph.v1 import facts_pb2, ingest_pb2, query_pb2
+from services.graph_query.domain import (
+    Entity,
+    EntityName,
+    EntityRef,
+    Fact,
+    FactFilter,
+    GivenFact,
+    Origin,
+    Passage,
+    Scalar,
+)
+from services.graph_query.intervals import range_bounds
+from services.graph_query.names import clean_name, name_key
+from services.graph_query.ranking import RankedFact
+from services.graph_query.searching import Answer, Shortfall
+from services.graph_query.store import VectorPath
+from services.runtime.times import to_datetime, to_timestamp, utc_now
+
+_ORIGINS = {
+    Origin.GIVEN: facts_pb2.FACT_ORIGIN_GIVEN,
+    Origin.EXTRACTED: facts_pb2.FACT_ORIGIN_EXTRACTED,
+    Origin.LOCAL: facts_pb2.FACT_ORIGIN_LOCAL,
+}
+_SHORTFALLS = {
+    Shortfall.EMBEDDER: legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+    Shortfall.MODEL: legs_pb2.LEG_REASON_MODEL_MISMATCH,
+}
+_PATHS = {
+    VectorPath.EXACT: query_pb2.FACT_VECTOR_PATH_EXACT,
+    VectorPath.INDEX: query_pb2.FACT_VECTOR_PATH_INDEX,
+}
+
+
+def passage(message: ingest_pb2.EpisodeInput) -> Passage:
+    """A chunk to add."""
+    told = message.HasField("reference_time")
+    return Passage(
+        uuid=message.uuid.lower(),
+        document_id=message.document_id,
+        title=message.document_title,
+        source=message.source,
+        content=message.content,
+        reference_time=to_datetime(message.reference_time) if told else None,
+    )
+
+
+def given_fact(message: ingest_pb2.FactInput) -> GivenFact:
+    """A fact to add; without a statement it is said in words. ValueError for nested attributes."""
+    subject, target = message.subject, message.object
+    words = f"{subject.name} {message.relation.replace('_', ' ').lower()} {target.name}"
+    return GivenFact(
+        subject=EntityName(subject.name, subject.type),
+        relation=" ".join(message.relation.split()),
+        object=EntityName(target.name, target.type),
+        fact=message.fact.strip() or clean_name(words),
+        valid_at=to_datetime(message.valid_time) if message.HasField("valid_time") else None,
+        invalid_at=to_datetime(message.invalid_time) if message.HasField("invalid_time") else None,
+        document_id=message.document_id,
+        attributes=_attributes(message.attributes),
+        embedding=tuple(message.embedding),
+    )
+
+
+def fact_filter(
+    selector: retrieval_pb2.TimeSelector | None, entity: str = "", relation: str = ""
+) -> FactFilter:
+    """The filter of a request; no selector is now."""
+    since, until = _bounds(selector)
+    return FactFilter(since, until, name_key(entity), " ".join(relation.split()))
+
+
+def entity(one: Entity) -> facts_pb2.Entity:
+    """A node."""
+    return facts_pb2.Entity(
+        uuid=one.uuid, name=one.name, type=one.type, summary=one.summary, mentions=one.mentions
+    )
+
+
+def entity_ref(one: EntityRef) -> facts_pb2.EntityRef:
+    """An endpoint."""
+    return facts_pb2.EntityRef(uuid=one.uuid, name=one.name, type=one.type)
+
+
+def fact(one: Fact) -> facts_pb2.Fact:
+    """A fact with its citations."""
+    return facts_pb2.Fact(
+        uuid=one.uuid,
+        fact=one.fact,
+        relation=one.relation,
+        source_entity=entity_ref(one.source),
+        target_entity=entity_ref(one.target),
+        valid_time=_stamp(one.valid_at),
+        invalid_time=_stamp(one.invalid_at),
+        create_time=_stamp(one.created_at),
+        origin=_ORIGINS[one.origin],
+        sources=[
+            retrieval_pb2.Citation(
+                chunk_id=cited.chunk_id,
+                document_id=cited.document_id,
+                document_title=cited.title,
+                source=cited.source,
+                quote=cited.quote,
+            )
+            for cited in one.citations
+        ],
+    )
+
+
+def answer(found: Answer) -> query_pb2.SearchFactsResponse:
+    """What a search found and how it went."""
+    status = legs_pb2.LEG_STATUS_OK if found.hits else legs_pb2.LEG_STATUS_NO_MATCH
+    reason = legs_pb2.LEG_REASON_UNSPECIFIED
+    if found.shortfall is not None:
+        status, reason = legs_pb2.LEG_STATUS_DEGRADED, _SHORTFALLS[found.shortfall]
+    return query_pb2.SearchFactsResponse(
+        hits=[_hit(one) for one in found.hits],
+        status=status,
+        reason=reason,
+        vector_path=_PATHS[found.path] if found.path else query_pb2.FACT_VECTOR_PATH_UNSPECIFIED,
+        space_revision=found.revision,
+    )
+
+
+def _hit(one: RankedFact) -> facts_pb2.FactHit:
+    scores = facts_pb2.FactScores(
+        vector=one.vector, text=one.text, vector_rank=one.vector_rank, text_rank=one.text_rank
+    )
+    return facts_pb2.FactHit(fact=fact(one.fact), score=one.score, scores=scores)
+
+
+def _bounds(selector: retrieval_pb2.TimeSelector | None) -> tuple[float, float]:
+    if selector is None or selector.WhichOneof("at") is None:
+        now = utc_now().timestamp()
+        return now, now
+    if selector.WhichOneof("at") == "instant":
+        instant = to_datetime(selector.instant).timestamp()
+        return instant, instant
+    span = selector.range
+    start = to_datetime(span.start_time) if span.HasField("start_time") else None
+    end = to_datetime(span.end_time) if span.HasField("end_time") else None
+    return range_bounds(start, end)
+
+
+def _stamp(value: datetime | None) -> Timestamp | None:
+    return None if value is None else to_timestamp(value)
+
+
+def _attributes(struct: Struct) -> Mapping[str, Scalar]:
+    kept: dict[str, Scalar] = {}
+    for name, value in struct.items():
+        if value is None:
+            continue
+        if not isinstance(value, str | bool | float | int):
+            raise ValueError("attributes must be flat values")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError("attributes must be finite numbers")
+        kept[name] = value
+    return kept

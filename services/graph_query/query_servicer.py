@@ -1,0 +1,115 @@
+"""GraphQueryService over the store."""
+
+from __future__ import annotations
+
+import grpc
+
+from braid.graph.v1 import query_pb2, query_pb2_grpc
+from services.graph_query import mapping
+from services.graph_query.names import name_key
+from services.graph_query.searching import FactSearch, FactSearcher, QueryVector
+from services.graph_query.store import GraphStore
+from services.runtime.context import current_call
+from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.paging import decode_token, encode_token
+from services.runtime.times import to_timestamp
+
+_SEARCH_LIMIT = 10
+_NEIGHBOR_LIMIT = 20
+_PAGE_SIZE = 50
+_LISTING = "entities"
+
+
+class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
+    """Reads of the caller's space."""
+
+    def __init__(self, store: GraphStore, searcher: FactSearcher) -> None:
+        self._store = store
+        self._searcher = searcher
+
+    async def SearchFacts(  # noqa: N802 - the contract's name
+        self,
+        request: query_pb2.SearchFactsRequest,
+        context: grpc.aio.ServicerContext,
+    ) -> query_pb2.SearchFactsResponse:
+        """Facts that answer a question."""
+        given = request.query_embedding if request.HasField("query_embedding") else None
+        search = FactSearch(
+            query=request.query,
+            limit=request.limit if request.HasField("limit") else _SEARCH_LIMIT,
+            only=mapping.fact_filter(
+                request.as_of if request.HasField("as_of") else None,
+                request.entity_name,
+                request.relation_type,
+            ),
+            vector=QueryVector(given.model, list(given.values)) if given else None,
+            text_only=request.text_only,
+        )
+        return mapping.answer(await self._searcher.search(current_call().space, search))
+
+    async def GetNeighborhood(  # noqa: N802
+        self,
+        request: query_pb2.GetNeighborhoodRequest,
+        context: grpc.aio.ServicerContext,
+    ) -> query_pb2.GetNeighborhoodResponse:
+        """An entity's neighbours."""
+        found = await self._store.neighborhood(
+            current_call().space,
+            name_key(request.entity_name),
+            request.entity_type,
+            request.limit if request.HasField("limit") else _NEIGHBOR_LIMIT,
+            mapping.fact_filter(request.as_of if request.HasField("as_of") else None),
+        )
+        return query_pb2.GetNeighborhoodResponse(
+            center=mapping.entity(found.center),
+            nodes=[mapping.entity(node) for node in found.nodes],
+            edges=[mapping.fact(edge) for edge in found.edges],
+            total=found.total,
+            truncated=found.total > len(found.nodes),
+            homonyms=[mapping.entity_ref(one) for one in found.homonyms],
+        )
+
+    async def ListEntities(  # noqa: N802
+        self,
+        request: query_pb2.ListEntitiesRequest,
+        context: grpc.aio.ServicerContext,
+    ) -> query_pb2.ListEntitiesResponse:
+        """A page of entities."""
+        space = current_call().space
+        query = (_LISTING, space, request.type)
+        size = request.page_size if request.HasField("page_size") else _PAGE_SIZE
+        after = _position(request.page_token, query)
+        found = await self._store.list_entities(space, request.type, after, size + 1)
+        page = found[:size]
+        more = len(found) > size
+        token = encode_token(query, [page[-1].name, page[-1].uuid]) if more else ""
+        return query_pb2.ListEntitiesResponse(
+            entities=[mapping.entity(one) for one in page], next_page_token=token
+        )
+
+    async def GetGraphStats(  # noqa: N802
+        self,
+        request: query_pb2.GetGraphStatsRequest,
+        context: grpc.aio.ServicerContext,
+    ) -> query_pb2.GetGraphStatsResponse:
+        """The graph in numbers."""
+        found = await self._store.stats(current_call().space)
+        return query_pb2.GetGraphStatsResponse(
+            entities=found.entities,
+            facts=found.facts,
+            local_facts=found.local_facts,
+            episodes=found.episodes,
+            entities_by_type=found.entities_by_type,
+            last_ingest_time=to_timestamp(found.last_write) if found.last_write else None,
+            indexes=found.indexes,
+            space_revision=found.revision,
+        )
+
+
+def _position(token: str, query: tuple[str, ...]) -> tuple[str, str]:
+    if not token:
+        return "", ""
+    name, uuid = decode_token(token, query, length=2)
+    if not isinstance(name, str) or not isinstance(uuid, str):
+        raise InvalidFieldError(FieldError("page_token", "is not a token of this service"))
+    return name, uuid
