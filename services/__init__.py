@@ -1,0 +1,1 @@
+"""The processes of Braid and what they share; one room per concern."""
