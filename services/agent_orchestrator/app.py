@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import grpc
 
@@ -27,9 +28,11 @@ from services.agent_orchestrator.tiers import GraphTier, VectorTier, check_servi
 from services.models.embedder import Embedder
 from services.runtime.channels import Outgoing, open_channel
 from services.runtime.errors import StoreUnavailableError
-from services.runtime.health import Probe
 from services.runtime.server import Service
 from services.runtime.settings import RuntimeSettings
+
+if TYPE_CHECKING:
+    from services.runtime.health import Probe
 
 SEARCH_SERVICE = "braid.agent.v1.SearchService"
 INGEST_SERVICE = "braid.agent.v1.IngestService"

@@ -1,0 +1,109 @@
+"""The orchestrator over real sockets, between two scripted tiers and two callers of different spaces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import grpc
+import pytest
+from pydantic import SecretStr
+
+from braid.agent.v1 import ingest_pb2_grpc, search_pb2_grpc
+from services.agent_orchestrator.app import Embedders, open_app
+from services.agent_orchestrator.settings import AgentSettings
+from services.runtime.channels import open_channel
+from services.runtime.identity import hash_key
+from services.runtime.server import RunningServer, start_server
+from services.runtime.settings import RuntimeSettings
+from tests.stubs.embedders import StubEmbedder
+from tests.stubs.tiers import GraphStub, VectorStub, serve_graph, serve_vector
+
+Metadata = tuple[tuple[str, str], ...]
+ALICE: Metadata = (("authorization", "Bearer alice-key"),)
+BOB: Metadata = (("authorization", "Bearer bob-key"),)
+
+
+@dataclass
+class World:
+    """Everything that a test talks to, scripts and looks at."""
+
+    runtime: RuntimeSettings
+    vector: VectorStub = field(default_factory=VectorStub)
+    graph: GraphStub = field(default_factory=GraphStub)
+    embedder: StubEmbedder = field(default_factory=StubEmbedder)
+    search: search_pb2_grpc.SearchServiceStub = field(init=False)
+    ingest: ingest_pb2_grpc.IngestServiceStub = field(init=False)
+    channel: grpc.aio.Channel = field(init=False)
+    vector_server: RunningServer = field(init=False)
+    graph_server: RunningServer = field(init=False)
+
+    async def stop_vector(self) -> None:
+        """The vector tier's process goes away."""
+        await self.vector_server.stop()
+
+    async def stop_graph(self) -> None:
+        """The graph tier's process goes away."""
+        await self.graph_server.stop()
+
+    async def start_graph(self) -> None:
+        """It comes back at the same address."""
+        listen = f"127.0.0.1:{self.graph_server.port}"
+        self.graph_server = await serve_graph(self.graph, self.runtime, listen)
+
+    async def start(self, stack: AsyncExitStack, **settings: object) -> None:
+        """Starts the tiers and the orchestrator, and connects to it."""
+        self.vector_server = await serve_vector(self.vector, self.runtime)
+        stack.push_async_callback(self.stop_vector)
+        self.graph_server = await serve_graph(self.graph, self.runtime)
+        stack.push_async_callback(self.stop_graph)
+        agent = AgentSettings(
+            vector_target=f"127.0.0.1:{self.vector_server.port}",
+            graph_target=f"127.0.0.1:{self.graph_server.port}",
+            **settings,
+        )
+        embedders = Embedders(self.embedder, self.embedder)
+        app = await stack.enter_async_context(open_app(agent, self.runtime, embedders))
+        server = await start_server(
+            settings=self.runtime, listen="127.0.0.1:0", services=app.services, probes=app.probes
+        )
+        stack.push_async_callback(server.stop)
+        self.channel = open_channel(f"127.0.0.1:{server.port}", retry=False)
+        stack.push_async_callback(self.channel.close)
+        self.search = search_pb2_grpc.SearchServiceStub(self.channel)
+        self.ingest = ingest_pb2_grpc.IngestServiceStub(self.channel)
+
+
+def write_keys(path: Path) -> None:
+    """Two callers with a space each, and the key by which the orchestrator speaks for them."""
+    scopes = {"alice": ["read", "write"], "bob": ["read", "write"]}
+    keys: list[dict[str, object]] = [
+        {"id": name, "hash": hash_key(f"{name}-key"), "space": name, "scopes": granted}
+        for name, granted in scopes.items()
+    ]
+    service = {"id": "agent", "hash": hash_key("service-key")}
+    keys.append({**service, "scopes": ["read", "write", "delegate"]})
+    path.write_text(json.dumps({"keys": keys}))
+
+
+@pytest.fixture
+def settings() -> dict[str, object]:
+    """What a test module sets differently."""
+    return {}
+
+
+@pytest.fixture
+async def world(tmp_path: Path, settings: dict[str, object]) -> AsyncIterator[World]:
+    """A running orchestrator between scripted tiers."""
+    keys = tmp_path / "keys.json"
+    write_keys(keys)
+    runtime = RuntimeSettings(
+        api_keys_file=keys, service_key=SecretStr("service-key"), drain_seconds=0
+    )
+    world = World(runtime)
+    async with AsyncExitStack() as stack:
+        await world.start(stack, **settings)
+        yield world

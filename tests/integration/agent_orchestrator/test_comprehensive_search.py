@@ -1,0 +1,365 @@
+"""One question to both tiers: what each leg says of itself, and what is left when one fails."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+import grpc
+import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import chunks_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
+from services.runtime.errors import (
+    BraidError,
+    DeadlineError,
+    EmbedderUnavailableError,
+    FieldError,
+    InvalidFieldError,
+    OverloadedError,
+    StoreUnavailableError,
+    WrongStateError,
+)
+from services.runtime.status import error_from_rpc
+from tests.integration.agent_orchestrator.conftest import ALICE, World
+from tests.stubs.tiers import chunk_hit, fact_hit, fail, hang
+
+Request = search_pb2.ComprehensiveSearchRequest
+Legs = dict[str, tuple[str, str]]
+
+
+@pytest.fixture
+def settings() -> dict[str, object]:
+    return {"query_embedding_seconds": 0.2}
+
+
+def legs(reports: Sequence[legs_pb2.LegReport]) -> Legs:
+    return {
+        report.name: (
+            legs_pb2.LegStatus.Name(report.status).removeprefix("LEG_STATUS_"),
+            legs_pb2.LegReason.Name(report.reason).removeprefix("LEG_REASON_"),
+        )
+        for report in reports
+    }
+
+
+async def ask(
+    world: World, request: Request | None = None, seconds: float = 5
+) -> search_pb2.ComprehensiveSearchResponse:
+    return await world.search.ComprehensiveSearch(
+        request or Request(query="who owns it"), metadata=ALICE, timeout=seconds
+    )
+
+
+async def refused(world: World, request: Request | None = None, seconds: float = 5) -> BraidError:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await ask(world, request, seconds)
+    return error_from_rpc(caught.value)
+
+
+@pytest.fixture
+def answers(world: World) -> World:
+    """Both tiers have something to say."""
+    world.vector.answer = vector_pb2.HybridSearchResponse(
+        hits=[chunk_hit("c1", 0.9), chunk_hit("c2", 0.4)], status=legs_pb2.LEG_STATUS_OK
+    )
+    world.graph.answer = query_pb2.SearchFactsResponse(
+        hits=[fact_hit("f1", ["c2"])], status=legs_pb2.LEG_STATUS_OK
+    )
+    return world
+
+
+async def test_both_legs_answer_and_are_fused(answers: World) -> None:
+    answer = await ask(answers)
+    assert [hit.chunk.id for hit in answer.vector_results] == ["c1", "c2"]
+    assert [hit.fact.uuid for hit in answer.graph_results] == ["f1"]
+    assert [result.id for result in answer.results] == ["c2", "c1"]
+    assert answer.total_results == 3
+    assert legs(answer.legs) == {"vector": ("OK", "UNSPECIFIED"), "graph": ("OK", "UNSPECIFIED")}
+    assert [report.hits for report in answer.legs] == [2, 1]
+    assert all(report.took.ToNanoseconds() > 0 for report in answer.legs)
+
+
+async def test_the_query_is_embedded_once_and_both_tiers_are_given_the_vector(
+    answers: World,
+) -> None:
+    await ask(answers)
+    [hybrid] = answers.vector.script.requests["HybridSearch"]
+    [facts] = answers.graph.script.requests["SearchFacts"]
+    assert answers.embedder.texts == ["who owns it"]
+    assert hybrid.query_embedding == facts.query_embedding
+    assert hybrid.query_embedding.model == "stub"
+    assert len(hybrid.query_embedding.values) == 4
+    assert not hybrid.text_only
+    assert not facts.text_only
+
+
+async def test_the_tiers_are_called_for_the_callers_space_under_the_callers_request_id(
+    answers: World,
+) -> None:
+    metadata = (*ALICE, ("x-request-id", "question-1"))
+    await answers.search.ComprehensiveSearch(Request(query="q"), metadata=metadata)
+    for call in (*answers.vector.script.calls, *answers.graph.script.calls):
+        assert (call.space, call.request_id) == ("alice", "question-1")
+
+
+async def test_defaults_are_those_of_the_contract(answers: World) -> None:
+    await ask(answers)
+    [hybrid] = answers.vector.script.requests["HybridSearch"]
+    [facts] = answers.graph.script.requests["SearchFacts"]
+    assert (hybrid.limit, hybrid.text_weight, facts.limit) == (10, 0.3, 10)
+    assert not hybrid.HasField("as_of")
+    assert not facts.HasField("as_of")
+
+
+async def test_what_was_asked_for_reaches_both_tiers(answers: World) -> None:
+    instant = Timestamp(seconds=1_700_000_000)
+    only = chunks_pb2.ChunkFilter(document_ids=["d1"])
+    await ask(answers, Request(query="q", limit=7, text_weight=0, as_of=instant, filter=only))
+    [hybrid] = answers.vector.script.requests["HybridSearch"]
+    [facts] = answers.graph.script.requests["SearchFacts"]
+    assert (hybrid.limit, hybrid.text_weight, hybrid.as_of, hybrid.filter) == (7, 0, instant, only)
+    assert (facts.limit, facts.as_of) == (7, retrieval_pb2.TimeSelector(instant=instant))
+
+
+async def test_the_fused_list_keeps_to_the_limit(answers: World) -> None:
+    answer = await ask(answers, Request(query="q", limit=1))
+    assert len(answer.results) == 1
+
+
+async def test_nothing_found_is_told_as_no_match(world: World) -> None:
+    answer = await ask(world)
+    assert legs(answer.legs) == {
+        "vector": ("NO_MATCH", "UNSPECIFIED"),
+        "graph": ("NO_MATCH", "UNSPECIFIED"),
+    }
+    assert answer.total_results == 0
+
+
+@pytest.mark.parametrize(
+    ("off", "asked", "left_out"),
+    [("use_graph", "vector", "graph"), ("use_vector", "graph", "vector")],
+)
+async def test_a_leg_that_is_switched_off_is_not_called(
+    answers: World, off: str, asked: str, left_out: str
+) -> None:
+    request = Request(query="q")
+    setattr(request, off, False)
+    told = legs((await ask(answers, request)).legs)
+    assert told[left_out] == ("DISABLED", "NOT_REQUESTED")
+    assert told[asked] == ("OK", "UNSPECIFIED")
+    stub = answers.graph if left_out == "graph" else answers.vector
+    assert stub.script.requests == {}
+
+
+async def test_a_tiers_own_status_is_passed_on(answers: World) -> None:
+    answers.graph.answer.status = legs_pb2.LEG_STATUS_DEGRADED
+    answers.graph.answer.reason = legs_pb2.LEG_REASON_INDEX_POPULATING
+    told = legs((await ask(answers)).legs)
+    assert told["graph"] == ("DEGRADED", "INDEX_POPULATING")
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (StoreUnavailableError("neo4j"), "STORE_UNAVAILABLE"),
+        (OverloadedError(0.5), "OVERLOADED"),
+        (EmbedderUnavailableError(), "EMBEDDER_UNAVAILABLE"),
+        (WrongStateError("another model"), "MODEL_MISMATCH"),
+        (ValueError("a defect"), "INTERNAL"),
+    ],
+)
+async def test_a_failed_leg_says_why_and_the_other_one_answers(
+    answers: World, error: Exception, reason: str
+) -> None:
+    answers.graph.script.acts["SearchFacts"] = fail(error)
+    answer = await ask(answers)
+    assert legs(answer.legs) == {"vector": ("OK", "UNSPECIFIED"), "graph": ("UNAVAILABLE", reason)}
+    assert [result.id for result in answer.results] == ["c1", "c2"]
+
+
+async def test_a_tiers_own_time_limit_is_a_leg_that_timed_out(answers: World) -> None:
+    answers.vector.script.acts["HybridSearch"] = fail(DeadlineError())
+    told = legs((await ask(answers)).legs)
+    assert told["vector"] == ("TIMED_OUT", "BUDGET_EXCEEDED")
+
+
+async def test_a_hanging_leg_is_late_within_the_callers_deadline(answers: World) -> None:
+    answers.graph.script.acts["SearchFacts"] = hang
+    started = time.monotonic()
+    answer = await ask(answers, seconds=0.5)
+    assert time.monotonic() - started < 0.5
+    assert legs(answer.legs)["graph"] == ("TIMED_OUT", "BUDGET_EXCEEDED")
+    assert [result.id for result in answer.results] == ["c1", "c2"]
+    await asyncio.wait_for(answers.graph.script.cancelled.wait(), 2)
+
+
+async def test_a_tier_without_a_process_fails_fast_and_is_back_within_five_seconds(
+    answers: World,
+) -> None:
+    await ask(answers)
+    await answers.stop_graph()
+    started = time.monotonic()
+    told = legs((await ask(answers)).legs)
+    assert told == {
+        "vector": ("OK", "UNSPECIFIED"),
+        "graph": ("UNAVAILABLE", "SERVICE_UNAVAILABLE"),
+    }
+    assert time.monotonic() - started < 1
+    await answers.start_graph()
+    async with asyncio.timeout(5):
+        while legs((await ask(answers)).legs)["graph"] != ("OK", "UNSPECIFIED"):  # noqa: ASYNC110 - its return has no event
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("trouble", ["away", "stuck"])
+async def test_without_an_embedder_both_legs_search_by_words_and_say_so(
+    answers: World, trouble: str
+) -> None:
+    setattr(answers.embedder, trouble, True)
+    answer = await ask(answers)
+    [hybrid] = answers.vector.script.requests["HybridSearch"]
+    [facts] = answers.graph.script.requests["SearchFacts"]
+    assert hybrid.text_only
+    assert facts.text_only
+    assert not hybrid.HasField("query_embedding")
+    assert legs(answer.legs) == {
+        "vector": ("DEGRADED", "EMBEDDER_UNAVAILABLE"),
+        "graph": ("OK", "UNSPECIFIED"),
+    }
+    assert answer.total_results == 3
+
+
+async def test_every_failed_leg_is_named_when_none_answers(world: World) -> None:
+    world.vector.script.acts["HybridSearch"] = fail(StoreUnavailableError("postgresql"))
+    world.graph.script.acts["SearchFacts"] = hang
+    error = await refused(world, seconds=0.5)
+    assert error.reason == errors_pb2.ERROR_REASON_ALL_LEGS_FAILED
+    assert error.metadata["vector"] == "UNAVAILABLE"
+    assert error.metadata["graph"] == "TIMED_OUT"
+    assert error.metadata["vector_reason"] == "STORE_UNAVAILABLE"
+    assert error.retry_after is not None
+
+
+async def test_the_only_leg_asked_for_failing_fails_the_search(answers: World) -> None:
+    answers.graph.script.acts["SearchFacts"] = fail(StoreUnavailableError("neo4j"))
+    error = await refused(answers, Request(query="q", use_vector=False))
+    assert error.reason == errors_pb2.ERROR_REASON_ALL_LEGS_FAILED
+    assert "vector" not in error.metadata
+
+
+async def test_what_a_tier_refuses_is_the_callers_field_error(answers: World) -> None:
+    answers.graph.script.acts["SearchFacts"] = hang
+    answers.vector.script.acts["HybridSearch"] = fail(
+        InvalidFieldError(FieldError("filter.metadata", "must be flat"))
+    )
+    error = await refused(answers)
+    assert error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
+    assert error.fields == (FieldError("filter.metadata", "must be flat"),)
+
+
+@pytest.mark.parametrize(
+    ("request_", "field"),
+    [
+        (Request(query=" "), "query"),
+        (Request(query="q", limit=51), "limit"),
+        (Request(query="q", text_weight=1.1), "text_weight"),
+        (Request(query="q", use_vector=False, use_graph=False), "request"),
+    ],
+)
+async def test_bad_input_is_refused_before_any_tier_is_called(
+    world: World, request_: Request, field: str
+) -> None:
+    error = await refused(world, request_)
+    assert [f.field for f in error.fields] == [field]
+    assert world.vector.script.requests == world.graph.script.requests == {}
+
+
+async def test_a_caller_who_leaves_stops_both_legs(answers: World) -> None:
+    answers.vector.script.acts["HybridSearch"] = hang
+    answers.graph.script.acts["SearchFacts"] = hang
+    call = answers.search.ComprehensiveSearch(Request(query="q"), metadata=ALICE)
+    async with asyncio.timeout(5):
+        await answers.vector.script.seen.wait()
+        await answers.graph.script.seen.wait()
+        call.cancel()
+        await answers.vector.script.cancelled.wait()
+        await answers.graph.script.cancelled.wait()
+
+
+async def test_queries_are_embedded_a_few_at_a_time(answers: World) -> None:
+    await asyncio.gather(*(ask(answers, Request(query=f"q{n}")) for n in range(20)))
+    assert len(answers.embedder.texts) == 20
+    assert answers.embedder.most_at_once <= 4
+
+
+def stream(
+    world: World, query: str = "q"
+) -> grpc.aio.UnaryStreamCall[
+    search_pb2.StreamComprehensiveSearchRequest, search_pb2.StreamComprehensiveSearchResponse
+]:
+    request = search_pb2.StreamComprehensiveSearchRequest(search=Request(query=query))
+    return world.search.StreamComprehensiveSearch(request, metadata=ALICE, timeout=5)
+
+
+async def test_a_stream_tells_each_leg_as_it_ends_and_then_the_whole(answers: World) -> None:
+    released = asyncio.Event()
+
+    async def wait_for_release(_request: object) -> None:
+        await released.wait()
+
+    answers.vector.script.acts["HybridSearch"] = wait_for_release
+    parts = aiter(stream(answers))
+    first = await anext(parts)
+    assert first.leg.report.name == "graph"
+    assert [hit.fact.uuid for hit in first.leg.graph_results] == ["f1"]
+    released.set()
+    second, last = [part async for part in parts]
+    assert [hit.chunk.id for hit in second.leg.vector_results] == ["c1", "c2"]
+    assert last.final == await same_answer(answers, last.final)
+
+
+async def same_answer(
+    world: World, told: search_pb2.ComprehensiveSearchResponse
+) -> search_pb2.ComprehensiveSearchResponse:
+    """The unary answer, its legs' times aside."""
+    answer = await ask(world, Request(query="q"))
+    del answer.legs[:]
+    answer.legs.extend(told.legs)
+    return answer
+
+
+async def test_a_stream_tells_failed_legs_before_it_fails(world: World) -> None:
+    world.vector.script.acts["HybridSearch"] = fail(StoreUnavailableError("postgresql"))
+    world.graph.script.acts["SearchFacts"] = fail(StoreUnavailableError("neo4j"))
+    told: Legs = {}
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        async for part in stream(world):
+            told |= legs([part.leg.report])
+    assert told == {
+        "vector": ("UNAVAILABLE", "STORE_UNAVAILABLE"),
+        "graph": ("UNAVAILABLE", "STORE_UNAVAILABLE"),
+    }
+    assert error_from_rpc(caught.value).reason == errors_pb2.ERROR_REASON_ALL_LEGS_FAILED
+
+
+async def test_a_refused_stream_names_the_field_as_its_caller_knows_it(answers: World) -> None:
+    answers.vector.script.acts["HybridSearch"] = fail(
+        InvalidFieldError(FieldError("filter.metadata", "must be flat"))
+    )
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        _ = [part async for part in stream(answers)]
+    assert error_from_rpc(caught.value).fields[0].field == "search.filter.metadata"
+
+
+async def test_a_watcher_who_leaves_a_stream_stops_the_other_leg(answers: World) -> None:
+    answers.vector.script.acts["HybridSearch"] = hang
+    call = stream(answers)
+    await anext(aiter(call))
+    call.cancel()
+    await asyncio.wait_for(answers.vector.script.cancelled.wait(), 5)
