@@ -1,0 +1,249 @@
+"""What every vector store promises of searching: order, filters, scores and their parts, one space at a time."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from services.vector_search.domain import FusionKind, Search, VectorPath
+from services.vector_search.ranking import bm25, terms_of
+from services.vector_search.store import VectorStore
+from tests.store_suite.vector.builders import (
+    EAST,
+    MODEL,
+    NORTH,
+    SPACE,
+    UP,
+    both,
+    contents,
+    document,
+    meaning,
+    towards,
+    words,
+)
+
+# Words that stemming leaves as they are, so that every store sees the same terms.
+CORPUS = {
+    "a": "red lamp red door",
+    "b": "red moon",
+    "c": "moon door lamp lamp lamp",
+    "d": "salt",
+    "e": "red moon salt tin tin tin tin drum",
+}
+NASTY = [
+    "'",
+    "\\",
+    "a & b | !c",
+    "<->",
+    "'); drop table chunk; --",
+    ":*",
+    "%",
+    "\u202e",
+    "😀",
+    "(((",
+]
+
+
+class SearchingSuite:
+    """Subclasses bring the fixture `store`."""
+
+    async def test_a_space_that_was_never_written_has_nothing_to_find(
+        self, store: VectorStore
+    ) -> None:
+        for search in (words("red"), meaning(NORTH), both("red", NORTH)):
+            found = await store.search("never", search)
+            assert (found.hits, found.revision, found.model) == ([], 0, None)
+
+    async def test_hits_tell_their_chunk_and_its_document(self, store: VectorStore) -> None:
+        new = document("d", "one", "two", title="Title", source="origin", metadata={"k": "v"})
+        await store.upsert(SPACE, MODEL, [new])
+        (hit,) = (await store.search(SPACE, words("two"))).hits
+        chunk = hit.chunk
+        assert (chunk.id, chunk.document_id, chunk.ordinal) == (new.chunks[1].id, "d", 1)
+        assert (chunk.title, chunk.source, chunk.metadata) == ("Title", "origin", {"k": "v"})
+        assert (chunk.start_char, chunk.end_char, chunk.content) == (4, 7, "two")
+
+    async def test_a_document_is_found_by_its_title(self, store: VectorStore) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "body", title="Lighthouse")])
+        assert contents(await store.search(SPACE, words("lighthouse"))) == ["body"]
+
+    async def test_meaning_orders_by_cosine(self, store: VectorStore) -> None:
+        new = document("d", "n", "e", "ne", at=[NORTH, EAST, (1, 1, 0)])
+        await store.upsert(SPACE, MODEL, [new])
+        found = await store.search(SPACE, meaning(NORTH))
+        assert contents(found) == ["n", "ne", "e"]
+        assert [h.score for h in found.hits] == pytest.approx([1, math.sqrt(0.5), 0], abs=1e-3)
+        assert [h.scores.vector_rank for h in found.hits] == [1, 2, 3]
+        assert all(hit.scores.text is None for hit in found.hits)
+        assert found.path is VectorPath.EXACT
+
+    async def test_equal_scores_are_ordered_by_id(self, store: VectorStore) -> None:
+        await store.upsert(SPACE, MODEL, [document(f"d{i}", "twin") for i in range(7)])
+        for search in (words("twin"), meaning(NORTH), both("twin", NORTH)):
+            ids = [hit.chunk.id for hit in (await store.search(SPACE, search)).hits]
+            assert ids == sorted(ids)
+            assert len(ids) == 7
+
+    async def test_no_more_hits_than_the_limit(self, store: VectorStore) -> None:
+        await store.upsert(SPACE, MODEL, [document(f"d{i}", "twin") for i in range(5)])
+        for search in (
+            words("twin", limit=2),
+            meaning(NORTH, limit=2),
+            both("twin", NORTH, limit=2),
+        ):
+            assert len((await store.search(SPACE, search)).hits) == 2
+
+    async def test_words_are_scored_by_bm25_over_current_chunks(self, store: VectorStore) -> None:
+        await store.upsert(SPACE, MODEL, [document("a", "red moon salt")])
+        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in CORPUS.items()])
+        terms = {key: terms_of(text) for key, text in CORPUS.items()}
+        for query in ("red", "lamp moon", "tin red salt door", "drum nothing"):
+            expected = bm25(terms_of(query), terms, terms.values())
+            found = await store.search(SPACE, words(query))
+            scores = {hit.chunk.document_id: hit.score for hit in found.hits}
+            assert scores == pytest.approx(expected)
+            assert [hit.score for hit in found.hits] == sorted(scores.values(), reverse=True)
+
+    async def test_statistics_follow_deletions(self, store: VectorStore) -> None:
+        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in CORPUS.items()])
+        await store.delete_document(SPACE, "e")
+        left = {key: terms_of(text) for key, text in CORPUS.items() if key != "e"}
+        found = await store.search(SPACE, words("red moon tin"))
+        scores = {hit.chunk.document_id: hit.score for hit in found.hits}
+        assert scores == pytest.approx(bm25(terms_of("red moon tin"), left, left.values()))
+
+    async def test_a_query_of_stop_words_alone_finds_nothing(self, store: VectorStore) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "the door of the house")])
+        assert contents(await store.search(SPACE, words("the of and"))) == []
+
+    @pytest.mark.parametrize("query", NASTY)
+    async def test_any_text_is_a_safe_query(self, store: VectorStore, query: str) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", f"copper {query} zinc")])
+        found = await store.search(SPACE, words(f"{query} zinc"))
+        assert [hit.chunk.document_id for hit in found.hits] == ["d"]
+
+    async def test_min_score_leaves_out_what_is_below(self, store: VectorStore) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "n", "e", at=[NORTH, EAST])])
+        found = await store.search(SPACE, meaning(NORTH, min_score=0.5))
+        assert contents(found) == ["n"]
+        assert contents(await store.search(SPACE, words("n", min_score=100.0))) == []
+
+    async def test_filters_by_document_and_metadata_hold_for_every_search(
+        self, store: VectorStore
+    ) -> None:
+        await store.upsert(
+            SPACE,
+            MODEL,
+            [
+                document("a", "twin a", metadata={"team": "x", "tags": ["p", "q"]}),
+                document("b", "twin b", metadata={"team": "y", "tags": ["q"]}),
+                document("c", "twin c"),
+            ],
+        )
+        cases: list[tuple[dict[str, Any], list[str]]] = [
+            ({"document_ids": ("a", "c")}, ["twin a", "twin c"]),
+            ({"metadata": {"team": "y"}}, ["twin b"]),
+            ({"metadata": {"tags": ["q"]}}, ["twin a", "twin b"]),
+            ({"metadata": {"tags": ["q"]}, "document_ids": ("a",)}, ["twin a"]),
+            ({"metadata": {"unknown": 1}}, []),
+            ({"document_ids": ("unknown",)}, []),
+        ]
+        for given, expected in cases:
+            for search in (
+                words("twin", **given),
+                meaning(NORTH, **given),
+                both("twin", NORTH, **given),
+            ):
+                assert sorted(contents(await store.search(SPACE, search))) == expected
+
+    async def test_weighted_fusion_adds_cosine_and_share_of_the_best_text_score(
+        self, store: VectorStore
+    ) -> None:
+        new = document("d", "red red", "red moon", "sun", at=[EAST, (1, 1, 0), NORTH])
+        await store.upsert(SPACE, MODEL, [new])
+        found = await store.search(SPACE, both("red", NORTH, text_weight=0.4))
+        assert sorted(contents(found)) == ["red moon", "red red", "sun"]
+        best = max(hit.scores.text or 0 for hit in found.hits)
+        for hit in found.hits:
+            parts = hit.scores
+            assert parts.vector is not None
+            assert parts.text is not None
+            assert parts.vector_fused is not None
+            assert parts.text_fused is not None
+            assert parts.vector_fused == pytest.approx(max(parts.vector, 0))
+            assert parts.text_fused == pytest.approx(parts.text / best)
+            fused = 0.6 * parts.vector_fused + 0.4 * parts.text_fused
+            assert hit.score == pytest.approx(fused)
+        assert {h.chunk.content: h.scores.text_rank for h in found.hits}["sun"] is None
+
+    async def test_reciprocal_rank_fusion_adds_weighted_ranks(self, store: VectorStore) -> None:
+        new = document("d", "red red", "red moon", "sun", at=[EAST, (1, 1, 0), NORTH])
+        await store.upsert(SPACE, MODEL, [new])
+        search = both("red", NORTH, text_weight=0.5, fusion=FusionKind.RECIPROCAL_RANK)
+        found = {hit.chunk.content: hit for hit in (await store.search(SPACE, search)).hits}
+        assert found["red red"].score == pytest.approx(0.5 / 63 + 0.5 / 61)
+        assert found["red moon"].score == pytest.approx(0.5 / 62 + 0.5 / 62)
+        assert found["sun"].score == pytest.approx(0.5 / 61)
+
+    async def test_a_weight_of_1_is_text_alone_and_of_0_meaning_alone(
+        self, store: VectorStore
+    ) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "red", "sun", at=[UP, NORTH])])
+        text = await store.search(SPACE, both("red", NORTH, text_weight=1.0))
+        vector = await store.search(SPACE, both("red", NORTH, text_weight=0.0))
+        assert (contents(text), contents(vector)) == (["red"], ["sun"])
+
+    async def test_fusion_without_a_vector_ranks_by_text_alone(self, store: VectorStore) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "red red moon", "moon")])
+        search = Search(text="red moon", fusion=FusionKind.WEIGHTED_SCORE)
+        found = await store.search(SPACE, search)
+        assert contents(found) == ["red red moon", "moon"]
+        assert found.hits[0].score == pytest.approx(1)
+        assert all(hit.scores.vector is None for hit in found.hits)
+        assert found.path is VectorPath.NOT_RUN
+
+    async def test_a_vector_of_another_model_or_dimension_is_not_used(
+        self, store: VectorStore
+    ) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "red")])
+        for vector in (towards(NORTH, "other"), towards((1, 0))):  # type: ignore[arg-type]
+            found = await store.search(SPACE, Search(vector=vector))
+            assert (found.hits, found.path, found.model) == ([], VectorPath.NOT_RUN, MODEL)
+            fused = await store.search(
+                SPACE, Search(vector=vector, text="red", fusion=FusionKind.WEIGHTED_SCORE)
+            )
+            assert (contents(fused), fused.path) == (["red"], VectorPath.NOT_RUN)
+
+    async def test_chunks_are_scored_exactly_in_the_order_asked_for(
+        self, store: VectorStore
+    ) -> None:
+        new = document("d", "red", "moon", at=[EAST, NORTH])
+        await store.upsert(SPACE, MODEL, [new])
+        ids = [new.chunks[1].id, str(uuid4()), new.chunks[0].id]
+        model, scores = await store.score_chunks(SPACE, "red", towards(EAST), ids)
+        assert model == MODEL
+        assert [score.chunk_id for score in scores] == [ids[0], ids[2]]
+        assert [score.vector for score in scores] == pytest.approx([0, 1], abs=1e-3)
+        searched = await store.search(SPACE, words("red"))
+        assert [score.text for score in scores] == pytest.approx([0, searched.hits[0].score])
+
+    async def test_chunks_are_read_in_the_order_asked_for(self, store: VectorStore) -> None:
+        new = document("d", "red", "moon")
+        await store.upsert(SPACE, MODEL, [new])
+        ids = [new.chunks[1].id, str(uuid4()), new.chunks[0].id]
+        found = await store.get_chunks(SPACE, ids)
+        assert [chunk.content for chunk in found] == ["moon", "red"]
+
+    async def test_nothing_of_another_space_is_found_by_any_means(self, store: VectorStore) -> None:
+        theirs = document("d", "their secret", space="theirs")
+        await store.upsert("theirs", MODEL, [theirs])
+        await store.upsert(SPACE, MODEL, [document("mine", "my own")])
+        ids = [theirs.chunks[0].id]
+        for search in (words("secret"), meaning(NORTH), both("secret", NORTH)):
+            assert "their secret" not in contents(await store.search(SPACE, search))
+        assert contents(await store.search(SPACE, words("secret", document_ids=("d",)))) == []
+        assert await store.get_chunks(SPACE, ids) == []
+        assert (await store.score_chunks(SPACE, "secret", towards(NORTH), ids))[1] == []

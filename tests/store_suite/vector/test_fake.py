@@ -1,0 +1,23 @@
+"""The in-memory store keeps the promises that its users rely on."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.vector_search.fake import FakeStore
+from services.vector_search.store import VectorStore
+from tests.store_suite.vector.searching_suite import SearchingSuite
+from tests.store_suite.vector.writing_suite import WritingSuite
+
+
+@pytest.fixture
+def store() -> VectorStore:
+    return FakeStore()
+
+
+class TestWriting(WritingSuite):
+    """Writes in memory."""
+
+
+class TestSearching(SearchingSuite):
+    """Searches in memory."""

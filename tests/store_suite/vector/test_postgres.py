@@ -1,0 +1,30 @@
+"""The PostgreSQL store keeps the same promises as the one in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from services.vector_search.postgres import PostgresStore
+from services.vector_search.store import VectorStore
+from tests.store_suite.vector.searching_suite import SearchingSuite
+from tests.store_suite.vector.writing_suite import WritingSuite
+from tests.stores import TestDatabase
+
+
+@pytest.fixture
+async def store(vector_database: TestDatabase) -> AsyncIterator[VectorStore]:
+    opened = await PostgresStore.open(
+        read_url=vector_database.dsn("braid_reader"), write_url=vector_database.dsn("braid_writer")
+    )
+    yield opened
+    await opened.close()
+
+
+class TestWriting(WritingSuite):
+    """Writes in PostgreSQL."""
+
+
+class TestSearching(SearchingSuite):
+    """Searches in PostgreSQL."""

@@ -1,0 +1,232 @@
+"""What every vector store promises of writing: versions in time, ids, counts, and all or nothing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from services.runtime.errors import InvalidFieldError, NotFoundError
+from services.runtime.times import utc_now
+from services.vector_search.domain import Model, SpaceStats
+from services.vector_search.store import MissingVectorsError, VectorStore
+from tests.store_suite.vector.builders import (
+    EAST,
+    MODEL,
+    NORTH,
+    SPACE,
+    contents,
+    document,
+    meaning,
+    words,
+    year,
+)
+
+
+class WritingSuite:
+    """Subclasses bring the fixture `store`."""
+
+    async def test_a_new_document_is_version_1_and_all_its_chunks_are_added(
+        self, store: VectorStore
+    ) -> None:
+        new = document("d", "first part", "second part")
+        written = await store.upsert(SPACE, MODEL, [new])
+        (outcome,) = written.outcomes
+        assert (outcome.version, outcome.unchanged, outcome.retired) == (1, False, 0)
+        assert outcome.added == tuple(chunk.id for chunk in new.chunks)
+        assert written.revision == 1
+
+    async def test_the_same_content_again_changes_nothing(self, store: VectorStore) -> None:
+        first = await store.upsert(SPACE, MODEL, [document("d", "text")])
+        again = await store.upsert(SPACE, MODEL, [document("d", "text")])
+        assert again.outcomes[0].unchanged
+        assert again.outcomes[0].version == 1
+        assert again.revision == first.revision
+        assert await store.stats(SPACE) == SpaceStats(1, 1, MODEL, 1)
+
+    async def test_a_new_version_keeps_unchanged_chunks_and_retires_the_others(
+        self, store: VectorStore
+    ) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "kept", "dropped")])
+        new = document("d", "kept", "added")
+        (outcome,) = (await store.upsert(SPACE, MODEL, [new])).outcomes
+        assert (outcome.version, outcome.added, outcome.retired) == (2, (new.chunks[1].id,), 1)
+
+    async def test_an_unchanged_chunk_keeps_its_vector(self, store: VectorStore) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "kept", at=[EAST])])
+        await store.upsert(SPACE, MODEL, [document("d", "kept", "more", at=[NORTH, NORTH])])
+        found = await store.search(SPACE, meaning(EAST, limit=1))
+        assert contents(found) == ["kept"]
+        assert found.hits[0].score == pytest.approx(1)
+
+    async def test_only_the_current_version_is_found_and_the_former_one_as_of_its_time(
+        self, store: VectorStore
+    ) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "old news", valid_time=year(2001))])
+        await store.upsert(SPACE, MODEL, [document("d", "new news", valid_time=year(2002))])
+        expected = [
+            (None, ["new news"]),
+            (year(2001), ["old news"]),
+            (year(2002), ["new news"]),
+            (year(2000), []),
+        ]
+        for as_of, found in expected:
+            assert contents(await store.search(SPACE, words("news", as_of=as_of))) == found
+            assert contents(await store.search(SPACE, meaning(NORTH, as_of=as_of))) == found
+
+    async def test_a_version_of_an_earlier_time_goes_before_the_current_one(
+        self, store: VectorStore
+    ) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "today", valid_time=year(2010))])
+        (outcome,) = (
+            await store.upsert(SPACE, MODEL, [document("d", "yesterday", valid_time=year(2005))])
+        ).outcomes
+        assert (outcome.version, outcome.retired) == (2, 0)
+        assert contents(await store.search(SPACE, words("today yesterday"))) == ["today"]
+        past = await store.search(SPACE, words("today yesterday", as_of=year(2007)))
+        assert contents(past) == ["yesterday"]
+
+    async def test_a_chunk_that_comes_back_is_found_again(self, store: VectorStore) -> None:
+        for text, when in (("mercury", 2001), ("venus", 2002), ("mercury", 2003)):
+            await store.upsert(SPACE, MODEL, [document("d", text, valid_time=year(when))])
+        found = await store.search(SPACE, words("mercury venus"))
+        assert contents(found) == ["mercury"]
+        assert found.hits[0].chunk.valid_time == year(2003)
+        assert (await store.stats(SPACE)).chunks == 2
+
+    async def test_a_version_of_a_later_time_waits_for_it(self, store: VectorStore) -> None:
+        tomorrow = utc_now() + timedelta(days=1)
+        await store.upsert(SPACE, MODEL, [document("d", "now valid")])
+        await store.upsert(SPACE, MODEL, [document("d", "then valid", valid_time=tomorrow)])
+        assert contents(await store.search(SPACE, words("valid"))) == ["now valid"]
+        then = await store.search(SPACE, words("valid", as_of=tomorrow))
+        assert contents(then) == ["then valid"]
+        assert (await store.get_document(SPACE, "d"))[0].version == 1
+
+    async def test_two_versions_of_one_time_are_refused_and_nothing_is_written(
+        self, store: VectorStore
+    ) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "one", valid_time=year(2001))])
+        before = await store.stats(SPACE)
+        batch = [
+            document("fresh", "text", path="documents[0]"),
+            document("d", "two", valid_time=year(2001), path="documents[1]"),
+        ]
+        with pytest.raises(InvalidFieldError) as refused:
+            await store.upsert(SPACE, MODEL, batch)
+        assert [field for field, _ in refused.value.fields] == ["documents[1].valid_time"]
+        assert await store.stats(SPACE) == before
+
+    async def test_a_repeated_write_of_an_earlier_version_changes_nothing(
+        self, store: VectorStore
+    ) -> None:
+        old = document("d", "old", valid_time=year(2001))
+        await store.upsert(SPACE, MODEL, [old])
+        await store.upsert(SPACE, MODEL, [document("d", "new", valid_time=year(2002))])
+        (outcome,) = (await store.upsert(SPACE, MODEL, [old])).outcomes
+        assert (outcome.unchanged, outcome.version) == (True, 1)
+
+    async def test_new_chunks_without_vectors_are_named_and_nothing_is_written(
+        self, store: VectorStore
+    ) -> None:
+        new = document("d", "given", "missing", at=[NORTH, None])
+        assert await store.missing_vectors(SPACE, [new]) == {new.chunks[1].id}
+        with pytest.raises(MissingVectorsError) as missing:
+            await store.upsert(SPACE, MODEL, [new])
+        assert missing.value.chunk_ids == {new.chunks[1].id}
+        assert (await store.stats(SPACE)).documents == 0
+
+    async def test_stored_chunks_need_no_vector_again(self, store: VectorStore) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "kept")])
+        update = document("d", "kept", title="renamed", at=[None])
+        assert await store.missing_vectors(SPACE, [update]) == frozenset()
+        (outcome,) = (await store.upsert(SPACE, MODEL, [update])).outcomes
+        assert (outcome.version, outcome.added) == (2, ())
+
+    async def test_vectors_of_another_model_are_refused(self, store: VectorStore) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "text")])
+        with pytest.raises(InvalidFieldError) as refused:
+            await store.upsert(SPACE, Model("other", 3), [document("e", "text")])
+        assert [field for field, _ in refused.value.fields] == ["embedding_model"]
+        assert (await store.stats(SPACE)).documents == 1
+
+    async def test_an_emptied_space_takes_another_model(self, store: VectorStore) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "text")])
+        await store.delete_document(SPACE, "d")
+        assert await store.space_model(SPACE) is None
+        await store.upsert(SPACE, Model("other", 3), [document("d", "text")])
+        assert await store.space_model(SPACE) == Model("other", 3)
+
+    async def test_a_chunk_id_that_stands_for_another_text_is_refused(
+        self, store: VectorStore
+    ) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "text")])
+        thief = document("e", "other text")
+        stolen = document("d", "text").chunks[0].id
+        object.__setattr__(thief.chunks[0], "id", stolen)
+        with pytest.raises(InvalidFieldError) as refused:
+            await store.upsert(SPACE, MODEL, [thief])
+        assert [field for field, _ in refused.value.fields] == ["document.chunks[0].id"]
+        assert (await store.stats(SPACE)).documents == 1
+
+    async def test_the_same_text_twice_in_a_document_is_two_chunks(
+        self, store: VectorStore
+    ) -> None:
+        (outcome,) = (await store.upsert(SPACE, MODEL, [document("d", "echo", "echo")])).outcomes
+        assert len(set(outcome.added)) == 2
+        assert contents(await store.search(SPACE, words("echo"))) == ["echo", "echo"]
+
+    async def test_deleting_a_document_removes_every_version_and_chunk(
+        self, store: VectorStore
+    ) -> None:
+        first = document("d", "one", valid_time=year(2001))
+        second = document("d", "two", valid_time=year(2002))
+        for version in (first, second):
+            await store.upsert(SPACE, MODEL, [version])
+        gone = await store.delete_document(SPACE, "d")
+        assert gone.versions == 2
+        assert sorted(gone.chunk_ids) == sorted([first.chunks[0].id, second.chunks[0].id])
+        assert await store.stats(SPACE) == SpaceStats(0, 0, None, 3)
+        for search in (words("one two"), meaning(NORTH), words("one", as_of=year(2001))):
+            assert contents(await store.search(SPACE, search)) == []
+
+    async def test_deleting_what_is_not_there_is_not_found(self, store: VectorStore) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "text")])
+        for space in (SPACE, "other"):
+            with pytest.raises(NotFoundError):
+                await store.delete_document(space, "unknown")
+        with pytest.raises(NotFoundError):
+            await store.delete_document("other", "d")
+        assert (await store.stats(SPACE)).documents == 1
+
+    async def test_a_document_is_read_with_its_chunks_in_order(self, store: VectorStore) -> None:
+        new = document("d", "a", "b", "c", title="T", source="S", metadata={"k": [1, {"x": None}]})
+        await store.upsert(SPACE, MODEL, [new])
+        found, chunk_ids = await store.get_document(SPACE, "d")
+        assert (found.title, found.source, found.metadata) == ("T", "S", {"k": [1, {"x": None}]})
+        assert (found.version, found.chunk_count) == (1, 3)
+        assert chunk_ids == [chunk.id for chunk in new.chunks]
+        with pytest.raises(NotFoundError):
+            await store.get_document("other", "d")
+
+    async def test_documents_are_listed_by_id_from_where_the_page_before_ended(
+        self, store: VectorStore
+    ) -> None:
+        ids = ["B", "a", "b", "é", "ab"]
+        await store.upsert(SPACE, MODEL, [document(key, f"text {key}") for key in ids])
+        listed = [d.document_id for d in await store.list_documents(SPACE, "", 3)]
+        rest = [d.document_id for d in await store.list_documents(SPACE, listed[-1], 10)]
+        assert listed + rest == sorted(ids)
+        assert await store.list_documents("other", "", 10) == []
+
+    async def test_unchanged_documents_are_those_whose_current_version_has_the_hash(
+        self, store: VectorStore
+    ) -> None:
+        old = document("d", "old", valid_time=year(2001))
+        new = document("d", "new", valid_time=year(2002))
+        await store.upsert(SPACE, MODEL, [old])
+        await store.upsert(SPACE, MODEL, [new, document("e", "text")])
+        asked = [("d", old.content_hash), ("e", document("e", "text").content_hash)]
+        assert await store.unchanged_documents(SPACE, asked) == ["e"]
+        assert await store.unchanged_documents(SPACE, [("d", new.content_hash)]) == ["d"]
+        assert await store.unchanged_documents("other", asked) == []
