@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 # A request id goes into logs and answers: anything else than this could forge lines in them.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _CLIENT_GONE = 499
+_PASS_OVER_BYTES = 16 * 1024 * 1024
+_PASS_OVER_SECONDS = 2.0
 
 
 @dataclass(slots=True)
@@ -77,10 +80,10 @@ class Door:
                 MutableHeaders(scope=message)["x-request-id"] = visit.request_id
             await send(message)
 
-        limit = self._body_limit(scope["path"])
         try:
-            self._check(visit, scope, headers, limit)
-            await self._app(scope, _limited(receive, limit), answer)
+            self._check(visit, scope, headers)
+            limit = self._body_limit(scope["path"])
+            await self._app(scope, _limited(receive, limit, _content_length(headers)), answer)
         except (ClientGoneError, ClientDisconnect):
             visit.status = _CLIENT_GONE
         except Exception as error:
@@ -89,13 +92,11 @@ class Door:
                 raise
             await self._refusal(error, visit.request_id)(scope, receive, answer)
 
-    def _check(self, visit: Visit, scope: Scope, headers: Headers, limit: int) -> None:
+    def _check(self, visit: Visit, scope: Scope, headers: Headers) -> None:
         _check_utf8(scope)
         if scope["path"].startswith("/api/"):
             check_origin(headers)
             visit.identity = self._authenticator.identify(headers)
-        if _content_length(headers) > limit:
-            raise TooLargeError(limit)
 
     def _refusal(self, error: Exception, request_id: str) -> Response:
         if isinstance(error, HTTPException):
@@ -139,14 +140,29 @@ def _check_utf8(scope: Scope) -> None:
             raise InvalidFieldError(FieldError(part, "must be UTF-8")) from None
 
 
-def _limited(receive: Receive, limit: int) -> Receive:
+async def _pass_over(receive: Receive) -> None:
+    """Reads what a client is still sending, within bounds: most read the answer only once they have sent all."""
+    passed = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_PASS_OVER_SECONDS):
+            while passed < _PASS_OVER_BYTES:
+                message = await receive()
+                passed += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
+
+
+def _limited(receive: Receive, limit: int, announced: int) -> Receive:
+    """Refuses a body that is, or announces to be, larger than `limit` bytes when it is read, and not before."""
     taken = 0
 
     async def limited() -> Message:
         nonlocal taken
         message = await receive()
         taken += len(message.get("body", b""))
-        if taken > limit:
+        if message["type"] == "http.request" and max(taken, announced) > limit:
+            if message.get("more_body", False):
+                await _pass_over(receive)
             raise TooLargeError(limit)
         return message
 

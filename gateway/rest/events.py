@@ -36,7 +36,7 @@ class EventStream(Response):
         self._first = first
         self._rest = rest
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI
         sending = asyncio.create_task(self._send(send))
         hanging_up = asyncio.create_task(_hung_up(receive))
         try:

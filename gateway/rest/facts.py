@@ -11,7 +11,7 @@ from braid.agent.v1.ingest_pb2 import IngestFactsRequest
 from braid.graph.v1.ingest_pb2 import EntityInput, FactInput
 from gateway.rest.fields import rest_name
 from gateway.rest.invalid import MOST_PROBLEMS, invalid
-from gateway.rest.values import Body, Instant, JsonObject, stamp, to_struct
+from gateway.rest.values import Body, Instant, JsonObject, Text, stamp, to_struct
 from services.runtime.errors import FieldError, InvalidFieldError
 
 if TYPE_CHECKING:
@@ -26,19 +26,19 @@ _INDEX = re.compile(r"^facts\[\d+\]")
 class FactBody(Body):
     """A dated fact: subject, relation, object."""
 
-    subject: str = Field(description="Who or what it is said of.")
-    subject_type: str = Field(default="", description="Its type, such as Person; may be unknown.")
-    relation: str = Field(description="The relation's name, such as OWNS.")
-    object: str = Field(description="The other end.")
-    object_type: str = ""
-    fact: str = Field(
+    subject: Text = Field(description="Who or what it is said of.")
+    subject_type: Text = Field(default="", description="Its type, such as Person; may be unknown.")
+    relation: Text = Field(description="The relation's name, such as OWNS.")
+    object: Text = Field(description="The other end.")
+    object_type: Text = ""
+    fact: Text = Field(
         default="", description="The statement as a sentence. Default: made of the three."
     )
     valid_at: Instant | None = Field(default=None, description="Since when it holds; null is open.")
     invalid_at: Instant | None = Field(
         default=None, description="First instant at which it no longer holds; null is open."
     )
-    document_id: str = Field(default="", description="The document that says it.")
+    document_id: Text = Field(default="", description="The document that says it.")
     attributes: JsonObject | None = Field(default=None, description="Further flat values.")
 
     def message(self) -> FactInput:

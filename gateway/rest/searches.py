@@ -19,6 +19,7 @@ from gateway.rest.values import (
     JsonInt32,
     JsonNumber,
     JsonObject,
+    Text,
     stamp,
     to_struct,
 )
@@ -33,7 +34,7 @@ _FUSIONS = {
 class Filter(Body):
     """Which chunks may be found."""
 
-    document_ids: list[str] = Field(
+    document_ids: list[Text] = Field(
         default=[], description="Only chunks of these documents, at most 1,000; all when empty."
     )
     metadata: JsonObject | None = Field(
@@ -61,7 +62,7 @@ class Between(Body):
 class Search(Body):
     """What every search takes."""
 
-    query: str = Field(
+    query: Text = Field(
         description="The question, 1–4,096 characters that are not all white space. No query syntax."
     )
     limit: JsonInt32 | None = Field(
@@ -135,10 +136,10 @@ class HybridSearch(ChunkSearch):
 class GraphSearch(Search):
     """A search for facts."""
 
-    entity_name: str = Field(
+    entity_name: Text = Field(
         default="", description="Only facts with this entity at either end: exact name, any case."
     )
-    relation_type: str = Field(default="", description="Only facts of this relation, any case.")
+    relation_type: Text = Field(default="", description="Only facts of this relation, any case.")
     as_of: Instant | Between | None = Field(
         default=None, description="The instant or span that the answer is about. Default: now."
     )

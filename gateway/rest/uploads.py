@@ -10,7 +10,7 @@ from starlette.datastructures import UploadFile
 
 from braid.agent.v1.ingest_pb2 import DocumentMetadata, IngestDocumentRequest
 from gateway.rest.invalid import invalid
-from gateway.rest.values import Body, Instant, JsonObject, stamp, to_struct
+from gateway.rest.values import Body, Instant, JsonObject, Text, stamp, to_struct
 from services.runtime.errors import FieldError, InvalidFieldError
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ _ALSO_CALLED = {
 class DocumentBody(Body):
     """One document as JSON."""
 
-    id: str = Field(default="", description="Default: `source`, else made from the content.")
-    title: str = Field(default="", description="Default: the first heading, else from `source`.")
-    text: str
-    source: str = Field(default="", description="Where it came from.")
-    content_type: str = Field(default="text/plain", description="Or text/markdown.")
+    id: Text = Field(default="", description="Default: `source`, else made from the content.")
+    title: Text = Field(default="", description="Default: the first heading, else from `source`.")
+    text: Text
+    source: Text = Field(default="", description="Where it came from.")
+    content_type: Text = Field(default="text/plain", description="Or text/markdown.")
     metadata: JsonObject | None = None
     valid_at: Instant | None = Field(default=None, description="Since when it holds. Default: now.")
 
@@ -60,10 +60,10 @@ class DocumentBody(Body):
 class UploadFields(Body):
     """The fields that a form may hold beside its files; `id` and `title` for a single file only."""
 
-    id: str = ""
-    title: str = ""
-    source: str = Field(default="", description="Default: the file's name.")
-    content_type: str = Field(default="", description="Default: by the file's name.")
+    id: Text = ""
+    title: Text = ""
+    source: Text = Field(default="", description="Default: the file's name.")
+    content_type: Text = Field(default="", description="Default: by the file's name.")
     metadata: JsonObject | None = Field(default=None, description="A JSON object.")
     valid_at: Instant | None = None
 

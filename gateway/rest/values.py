@@ -23,6 +23,14 @@ def _in_utc(value: datetime) -> datetime:
         raise ValueError("must lie between the years 1 and 9999") from None
 
 
+def _utf8(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError("must be text that UTF-8 can hold") from None
+    return value
+
+
 def _transportable(value: dict[str, Any]) -> dict[str, Any]:
     if _depth(value, 0) > DEEPEST_JSON:
         raise ValueError(f"may nest at most {DEEPEST_JSON} deep")
@@ -46,6 +54,8 @@ Int32: TypeAlias = Annotated[int, Field(ge=-_LAST_INT32 - 1, le=_LAST_INT32)]
 JsonInt32: TypeAlias = Annotated[int, Field(ge=-_LAST_INT32 - 1, le=_LAST_INT32, strict=True)]
 JsonNumber: TypeAlias = Annotated[float, Field(strict=True)]
 JsonBool: TypeAlias = Annotated[bool, Field(strict=True)]
+# JSON can escape lone surrogates, which no message can carry.
+Text: TypeAlias = Annotated[str, AfterValidator(_utf8)]
 Instant: TypeAlias = Annotated[
     datetime,
     AfterValidator(_in_utc),

@@ -111,13 +111,12 @@ async def _take_files(
 ) -> list[ingest_pb2.IngestJob]:
     async with request.form(max_files=MOST_FILES, max_fields=len(_FORM["properties"])) as form:
         fields, files = read_form(form)
-        several = len(files) > 1
         return [
             await _take(
                 caller,
                 clients,
                 from_file(fields.of(file), file),
-                f"files[{index}]." if several else "",
+                f"files[{index}].",
             )
             for index, file in enumerate(files)
         ]
@@ -125,6 +124,8 @@ async def _take_files(
 
 async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> ingest_pb2.IngestJob:
     def named(path: str) -> str:
+        if path == "data":
+            return place.rstrip(".") or "text"
         return place + _id_named(path.removeprefix("metadata."))
 
     method = _INGEST + "IngestDocument"

@@ -24,7 +24,7 @@ _SERVICE = "/braid.graph.v1.GraphQueryService/"
 
 
 @router.get("/neighborhood/{entity:path}", response_model=Neighborhood)
-async def neighborhood(
+async def neighborhood(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
     entity: Annotated[

@@ -1,0 +1,216 @@
+"""Answers of the services, and the JSON that they become."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from google.protobuf.struct_pb2 import Struct
+
+from braid.agent.v1 import ingest_pb2, search_pb2
+from braid.common.v1 import legs_pb2, retrieval_pb2
+from braid.graph.v1 import facts_pb2
+from braid.vector.v1 import chunks_pb2, documents_pb2
+from services.runtime.times import to_timestamp
+
+DAY = datetime(2024, 4, 18, tzinfo=UTC)
+JOB_ID = "7d9f1c1e-5b0f-4c43-9e0a-0b6f5f1d4a11"
+CHUNK_ID = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+
+
+def struct(**values: Any) -> Struct:
+    """A JSON object as a message."""
+    message = Struct()
+    message.update(values)
+    return message
+
+
+CHUNK_HIT = chunks_pb2.ChunkHit(
+    chunk=chunks_pb2.Chunk(
+        id=CHUNK_ID,
+        document_id="inc-104.md",
+        document_title="INC-104",
+        source="incident/INC-104",
+        content="The Ledger Service caused INC-104.",
+        metadata=struct(year=2024, tags=["incident", None], nested={"open": False, "share": 0.5}),
+    ),
+    score=0.75,
+    scores=chunks_pb2.ScoreParts(vector=0.5, vector_rank=1),
+)
+CHUNK_JSON = {
+    "id": CHUNK_ID,
+    "document_id": "inc-104.md",
+    "title": "INC-104",
+    "source": "incident/INC-104",
+    "content": "The Ledger Service caused INC-104.",
+    "score": 0.75,
+    "scores": {
+        "vector": 0.5,
+        "text": None,
+        "vector_fused": None,
+        "text_fused": None,
+        "vector_rank": 1,
+        "text_rank": None,
+    },
+    "metadata": {
+        "year": 2024,
+        "tags": ["incident", None],
+        "nested": {"open": False, "share": 0.5},
+    },
+}
+FACT = facts_pb2.Fact(
+    uuid="f-1",
+    fact="Jonas Weber owned the Ledger Service.",
+    relation="OWNS",
+    source_entity=facts_pb2.EntityRef(uuid="e-1", name="Jonas Weber", type="Person"),
+    target_entity=facts_pb2.EntityRef(uuid="e-2", name="Ledger Service", type="Service"),
+    valid_time=to_timestamp(DAY),
+    sources=[
+        retrieval_pb2.Citation(
+            chunk_id=CHUNK_ID, document_id="inc-104.md", document_title="INC-104", quote="He did."
+        )
+    ],
+    origin=facts_pb2.FACT_ORIGIN_GIVEN,
+)
+FACT_JSON = {
+    "uuid": "f-1",
+    "fact": "Jonas Weber owned the Ledger Service.",
+    "relation": "OWNS",
+    "source_entity": {"uuid": "e-1", "name": "Jonas Weber", "type": "Person"},
+    "target_entity": {"uuid": "e-2", "name": "Ledger Service", "type": "Service"},
+    "valid_at": "2024-04-18T00:00:00Z",
+    "invalid_at": None,
+    "sources": [
+        {
+            "chunk_id": CHUNK_ID,
+            "document_id": "inc-104.md",
+            "document_title": "INC-104",
+            "source": "",
+            "quote": "He did.",
+        }
+    ],
+    "origin": "given",
+    "score": None,
+}
+FACT_HIT = facts_pb2.FactHit(
+    fact=FACT, score=0.5, scores=facts_pb2.FactScores(text=2.5, text_rank=1)
+)
+FACT_HIT_JSON = FACT_JSON | {
+    "score": 0.5,
+    "scores": {"vector": None, "text": 2.5, "vector_rank": None, "text_rank": 1},
+}
+ENTITY = facts_pb2.Entity(uuid="e-1", name="Jonas Weber", type="Person", mentions=3)
+ENTITY_JSON = {
+    "uuid": "e-1",
+    "name": "Jonas Weber",
+    "type": "Person",
+    "summary": "",
+    "mentions": 3,
+}
+
+
+def report(name: str, status: str, reason: str = "UNSPECIFIED") -> legs_pb2.LegReport:
+    """A leg's report that took 1.5 ms."""
+    told = legs_pb2.LegReport(
+        name=name,
+        status=legs_pb2.LegStatus.Value(f"LEG_STATUS_{status}"),
+        reason=legs_pb2.LegReason.Value(f"LEG_REASON_{reason}"),
+    )
+    told.took.FromMicroseconds(1500)
+    return told
+
+
+COMPREHENSIVE = search_pb2.ComprehensiveSearchResponse(
+    vector_results=[CHUNK_HIT],
+    graph_results=[FACT_HIT],
+    results=[
+        search_pb2.SearchResult(
+            id=CHUNK_ID,
+            document_id="inc-104.md",
+            title="INC-104",
+            source="incident/INC-104",
+            content="The Ledger Service caused INC-104.",
+            score=0.9,
+            contributions=[search_pb2.Contribution(leg="vector", rank=1, score=0.75, share=0.9)],
+            facts=[FACT],
+        ),
+        search_pb2.SearchResult(id="f-2", content="A fact without a chunk.", score=0.1),
+    ],
+    legs=[report("vector", "OK"), report("graph", "UNAVAILABLE", "STORE_UNAVAILABLE")],
+    total_results=2,
+)
+LEGS_JSON = [
+    {"name": "vector", "status": "OK", "reason": None, "took_ms": 1.5},
+    {"name": "graph", "status": "UNAVAILABLE", "reason": "STORE_UNAVAILABLE", "took_ms": 1.5},
+]
+COMPREHENSIVE_JSON = {
+    "vector_results": [CHUNK_JSON],
+    "graph_results": [FACT_HIT_JSON],
+    "results": [
+        {
+            "id": CHUNK_ID,
+            "document_id": "inc-104.md",
+            "title": "INC-104",
+            "source": "incident/INC-104",
+            "content": "The Ledger Service caused INC-104.",
+            "score": 0.9,
+            "scores": {"vector": {"rank": 1, "score": 0.75, "share": 0.9}},
+            "metadata": CHUNK_JSON["metadata"],
+            "facts": [FACT_JSON],
+        },
+        {
+            "id": "f-2",
+            "document_id": "",
+            "title": "",
+            "source": "",
+            "content": "A fact without a chunk.",
+            "score": 0.1,
+            "scores": {},
+            "metadata": {},
+            "facts": [],
+        },
+    ],
+    "legs": LEGS_JSON,
+    "total_results": 2,
+}
+JOB = ingest_pb2.IngestJob(
+    id=JOB_ID,
+    state=ingest_pb2.JOB_STATE_RUNNING,
+    documents_total=2,
+    documents_searchable=1,
+    documents_failed=1,
+    failures=[ingest_pb2.IngestFailure(document_id="b.txt", reason="is empty")],
+    create_time=to_timestamp(DAY),
+)
+JOB_JSON = {
+    "id": JOB_ID,
+    "state": "RUNNING",
+    "documents_total": 2,
+    "documents_searchable": 1,
+    "documents_graph_ready": 0,
+    "documents_unchanged": 0,
+    "documents_failed": 1,
+    "chunks_written": 0,
+    "failures": [{"id": "b.txt", "reason": "is empty"}],
+    "created_at": "2024-04-18T00:00:00Z",
+    "updated_at": None,
+}
+DOCUMENT = documents_pb2.Document(
+    document_id="notes/a.md",
+    title="A",
+    metadata=struct(kind="note"),
+    version=2,
+    valid_time=to_timestamp(DAY),
+    create_time=to_timestamp(DAY),
+    chunk_count=1,
+)
+DOCUMENT_JSON = {
+    "id": "notes/a.md",
+    "title": "A",
+    "source": "",
+    "metadata": {"kind": "note"},
+    "version": 2,
+    "valid_at": "2024-04-18T00:00:00Z",
+    "created_at": "2024-04-18T00:00:00Z",
+    "chunk_count": 1,
+}

@@ -1,0 +1,153 @@
+"""Services that answer as a test tells them to, over real sockets, behind the real pipeline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import grpc
+from google.protobuf import descriptor_pool, message_factory
+from google.protobuf.message import Message
+
+from braid.agent.v1 import ingest_pb2, search_pb2
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import documents_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
+from services.runtime.context import CallContext, current_call
+from services.runtime.server import RunningServer, Service, start_server
+from services.runtime.settings import RuntimeSettings
+
+LOOPBACK = "127.0.0.1"
+CONTRACTS = (ingest_pb2, search_pb2, query_pb2, documents_pb2, vector_pb2)
+AGENT = ("braid.agent.v1.SearchService", "braid.agent.v1.IngestService")
+VECTOR = ("braid.vector.v1.VectorSearchService", "braid.vector.v1.DocumentService")
+GRAPH = ("braid.graph.v1.GraphQueryService",)
+
+
+@dataclass
+class Seen:
+    """One call as a service saw it."""
+
+    method: str
+    call: CallContext
+    messages: list[Any] = field(default_factory=list)
+    time_left: float = 0.0
+
+    @property
+    def message(self) -> Any:
+        """The only message."""
+        (message,) = self.messages
+        return message
+
+
+class Script:
+    """What each RPC does, by its name: answer with messages, raise, or hang until cancelled."""
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+        self.cancelled = asyncio.Event()
+        self.reached = asyncio.Event()
+        self._acts: dict[str, Callable[[], AsyncIterator[Message]]] = {}
+
+    def answer(self, rpc: str, *messages: Message) -> None:
+        """`rpc` answers with these messages."""
+
+        async def act() -> AsyncIterator[Message]:
+            for message in messages:
+                yield message
+
+        self._acts[rpc] = act
+
+    def fail(self, rpc: str, error: Exception, *before: Message) -> None:
+        """`rpc` fails, after answering with `before` where it streams."""
+
+        async def act() -> AsyncIterator[Message]:
+            for message in before:
+                yield message
+            raise error
+
+        self._acts[rpc] = act
+
+    def hang(self, rpc: str, *before: Message) -> None:
+        """`rpc` answers with `before` and then never again; `cancelled` is set when it is cancelled."""
+
+        async def act() -> AsyncIterator[Message]:
+            for message in before:
+                yield message
+            self.reached.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.cancelled.set()
+                raise
+
+        self._acts[rpc] = act
+
+    async def run(self, method: str, messages: AsyncIterator[Any]) -> AsyncIterator[Message]:
+        """Notes a call and acts on it."""
+        seen = Seen(method, current_call())
+        deadline = seen.call.deadline or 0.0
+        seen.time_left = deadline - asyncio.get_running_loop().time()
+        self.seen.append(seen)
+        async for message in messages:
+            seen.messages.append(message)
+        async for answer in self._acts[method.rpartition("/")[2]]():
+            yield answer
+
+
+def scripted(name: str, script: Script) -> Service:
+    """A service that acts as the script says, whatever its contract's methods are."""
+    descriptor = descriptor_pool.Default().FindServiceByName(name)
+    handlers = {method.name: _handler(method, script) for method in descriptor.methods}
+    generic = grpc.method_handlers_generic_handler(name, handlers)
+    return Service(name, lambda server: server.add_generic_rpc_handlers((generic,)))
+
+
+async def start_scripted(names: tuple[str, ...], script: Script, **settings: Any) -> RunningServer:
+    """A server of these services on a free port."""
+    return await start_server(
+        settings=RuntimeSettings(drain_seconds=0, log_level="error", **settings),
+        listen=f"{LOOPBACK}:0",
+        services=[scripted(name, script) for name in names],
+        probes={},
+    )
+
+
+def _handler(method: Any, script: Script) -> Any:
+    path = f"/{method.containing_service.full_name}/{method.name}"
+    takes = message_factory.GetMessageClass(method.input_type)
+    gives = message_factory.GetMessageClass(method.output_type)
+    shape = {
+        (False, False): grpc.unary_unary_rpc_method_handler,
+        (False, True): grpc.unary_stream_rpc_method_handler,
+        (True, False): grpc.stream_unary_rpc_method_handler,
+    }[method.client_streaming, method.server_streaming]
+    behavior = _streaming(path, script) if method.server_streaming else _single(path, script)
+    return shape(behavior, takes.FromString, gives.SerializeToString)
+
+
+def _single(path: str, script: Script) -> Any:
+    async def single(request: Any, context: Any) -> Message:
+        async for answer in script.run(path, _messages(request)):
+            return answer
+        raise AssertionError(f"{path} has no answer")
+
+    return single
+
+
+def _streaming(path: str, script: Script) -> Any:
+    async def streaming(request: Any, context: Any) -> AsyncIterator[Message]:
+        async for answer in script.run(path, _messages(request)):
+            yield answer
+
+    return streaming
+
+
+async def _messages(request: Any) -> AsyncIterator[Any]:
+    if isinstance(request, Message):
+        yield request
+        return
+    async for message in request:
+        yield message

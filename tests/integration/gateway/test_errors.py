@@ -1,0 +1,211 @@
+"""Every failure has one status, one shape, and the request's id; nothing that was sent is sent back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from braid.common.v1 import errors_pb2
+from gateway.rest.errors import STATUS
+from services.runtime import errors
+from tests.integration.gateway.conftest import Served
+
+SEARCH = "/api/search/hybrid"
+FAILURES = [
+    (errors.InvalidFieldError(errors.FieldError("limit", "is odd")), 422, "INVALID_FIELD", None),
+    (errors.InvalidCredentialError(), 401, "INVALID_CREDENTIAL", None),
+    (errors.MissingScopeError("read"), 403, "MISSING_SCOPE", None),
+    (errors.NotFoundError("document"), 404, "NOT_FOUND", None),
+    (errors.WrongStateError("Another model."), 409, "WRONG_STATE", None),
+    (errors.StoreUnavailableError("neo4j", 2.5), 503, "STORE_UNAVAILABLE", "3"),
+    (errors.EmbedderUnavailableError(), 503, "EMBEDDER_UNAVAILABLE", "1"),
+    (errors.AllLegsFailedError({"vector": "TIMED_OUT"}), 503, "ALL_LEGS_FAILED", "1"),
+    (errors.OverloadedError(0.2), 429, "OVERLOADED", "1"),
+    (errors.DeadlineError(), 504, "DEADLINE", None),
+    (RuntimeError("the password is hunter2"), 500, "INTERNAL", None),
+]
+
+
+@pytest.mark.parametrize(("error", "status", "reason", "wait"), FAILURES)
+async def test_each_reason_has_its_status(
+    served: Served, error: Exception, status: int, reason: str, wait: str | None
+) -> None:
+    served.script.fail("HybridSearch", error)
+    response = await served.http.post(SEARCH, json={"query": "q"}, headers={"x-request-id": "r-1"})
+    body = response.json()
+    assert (response.status_code, body["reason"], body["request_id"]) == (status, reason, "r-1")
+    assert response.headers.get("retry-after") == wait
+    assert body["detail"]
+    assert "hunter2" not in response.text
+
+
+def test_the_table_knows_every_reason_of_the_contract() -> None:
+    reasons = set(errors_pb2.ErrorReason.values()) - {errors_pb2.ERROR_REASON_UNSPECIFIED}
+    assert set(STATUS) == reasons
+
+
+async def test_a_service_that_is_away_is_503(served: Served) -> None:
+    served.script.fail("HybridSearch", errors.StoreUnavailableError("postgresql"))
+    response = await served.http.post(SEARCH, json={"query": "q"})
+    assert response.json()["detail"] == "postgresql cannot be reached now."
+
+
+def fields(response: httpx.Response) -> list[str]:
+    """Names of the wrong fields."""
+    return [problem["field"] for problem in response.json()["fields"]]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"query": ""}, "query"),
+        ({"query": " \n"}, "query"),
+        ({"query": "a\x00b"}, "query"),
+        ({"query": "x" * 4097}, "query"),
+        ({"query": 5}, "query"),
+        ({}, "query"),
+        ({"query": "q", "limit": 0}, "limit"),
+        ({"query": "q", "limit": 51}, "limit"),
+        ({"query": "q", "limit": -1}, "limit"),
+        ({"query": "q", "limit": 2**40}, "limit"),
+        ({"query": "q", "limit": "5"}, "limit"),
+        ({"query": "q", "limit": True}, "limit"),
+        ({"query": "q", "text_weight": 1.1}, "text_weight"),
+        ({"query": "q", "text_weight": "much"}, "text_weight"),
+        ({"query": "q", "fusion": "both"}, "fusion"),
+        ({"query": "q", "as_of": "yesterday"}, "as_of"),
+        ({"query": "q", "as_of": "0001-01-01T00:00:00+14:00"}, "as_of"),
+        ({"query": "q", "filter": {"document_ids": [""]}}, "filter.document_ids[0]"),
+        ({"query": "q", "filter": {"metadata": []}}, "filter.metadata"),
+        ({"query": "q", "space": "another"}, "space"),
+        ([], "body"),
+        ("q", "body"),
+        (None, "body"),
+    ],
+)
+async def test_a_wrong_field_is_named(served: Served, body: Any, field: str) -> None:
+    response = await served.http.post(SEARCH, json=body)
+    assert (response.status_code, response.json()["reason"]) == (422, "INVALID_FIELD")
+    assert fields(response) == [field]
+    assert field.rpartition(".")[2] in response.json()["detail"]
+    assert served.script.seen == []
+
+
+async def test_every_wrong_field_is_named_at_once(served: Served) -> None:
+    response = await served.http.post(SEARCH, json={"query": " ", "limit": 51, "text_weight": 2})
+    assert fields(response) == ["query", "limit", "text_weight"]
+
+
+async def test_not_asking_any_leg_is_a_wrong_body(served: Served) -> None:
+    body = {"query": "q", "use_vector": False, "use_graph": False}
+    response = await served.http.post("/api/search/comprehensive", json=body)
+    assert fields(response) == ["body"]
+    streamed = await served.http.post("/api/search/comprehensive/stream", json=body)
+    assert fields(streamed) == ["body"]
+
+
+DEEP = '{"query": "q", "filter": {"metadata": ' + '{"a":' * 90 + "1" + "}" * 90 + "}}"
+SURROGATE = '{"query": "q", "filter": {"metadata": {"a": "\\ud800"}}}'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b'{"query": "\xff"}',
+        b"\xff\xfe{}",
+        b"[" * 200_000,
+        b'{"query": "q", "limit": ' + b"1" * 5000 + b"}",
+        b'{"query": "q", "text_weight": NaN}',
+        b'{"query": "\\ud800"}',
+        DEEP.encode(),
+        SURROGATE.encode(),
+    ],
+)
+async def test_a_body_that_is_no_proper_json_is_refused(served: Served, content: bytes) -> None:
+    headers = {"content-type": "application/json"}
+    response = await served.http.post(SEARCH, content=content, headers=headers)
+    assert response.status_code == 422
+    assert response.json()["fields"]
+
+
+async def test_a_query_of_a_megabyte_is_too_large(served: Served) -> None:
+    response = await served.http.post(SEARCH, json={"query": "x" * 2**20})
+    assert (response.status_code, response.json()["reason"]) == (413, "TOO_LARGE")
+    assert response.json()["detail"]
+
+
+async def test_a_large_body_of_unknown_length_is_too_large(served: Served) -> None:
+    async def body() -> Any:
+        for _ in range(40):
+            yield b"x" * 2**16
+
+    headers = {"content-type": "application/json"}
+    response = await served.http.post(SEARCH, content=body(), headers=headers)
+    assert (response.status_code, response.json()["reason"]) == (413, "TOO_LARGE")
+
+
+async def test_what_was_sent_is_not_sent_back(served: Served) -> None:
+    response = await served.http.post(SEARCH, json={"query": {"secret": "hunter2"}})
+    assert response.status_code == 422
+    assert "hunter2" not in response.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "reason"),
+    [
+        ("GET", "/nothing", 404, "NOT_FOUND"),
+        ("GET", "/api/nothing", 404, "NOT_FOUND"),
+        ("GET", SEARCH, 405, "METHOD_NOT_ALLOWED"),
+        ("GET", "/api/graph/neighborhood/%FF", 422, "INVALID_FIELD"),
+        ("GET", "/api/graph/entities?type=%FF", 422, "INVALID_FIELD"),
+        ("GET", "/api/graph/entities?limit=many", 422, "INVALID_FIELD"),
+        ("GET", "/api/jobs/no-uuid", 422, "INVALID_FIELD"),
+    ],
+)
+async def test_what_http_refuses_has_the_same_shape(
+    served: Served, method: str, path: str, status: int, reason: str
+) -> None:
+    response = await served.http.request(method, path)
+    body = response.json()
+    assert (response.status_code, body["reason"]) == (status, reason)
+    assert body["detail"]
+    assert body["request_id"] == response.headers["x-request-id"]
+
+
+async def test_a_request_id_that_could_forge_a_log_line_is_replaced(served: Served) -> None:
+    response = await served.http.get("/healthz", headers={"x-request-id": 'a"},{"b'})
+    assert len(response.headers["x-request-id"]) == 32
+
+
+async def test_the_deadline_travels_and_may_be_set(served: Served) -> None:
+    served.script.hang("HybridSearch")
+    headers = {"x-timeout-ms": "150"}
+    response = await served.http.post(SEARCH, json={"query": "q"}, headers=headers)
+    assert (response.status_code, response.json()["reason"]) == (504, "DEADLINE")
+    assert 0 < served.script.seen[0].time_left <= 0.15
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "soon", "1e9", "600001"])
+async def test_a_wrong_deadline_is_named(served: Served, value: str) -> None:
+    headers = {"x-timeout-ms": value}
+    response = await served.http.post(SEARCH, json={"query": "q"}, headers=headers)
+    assert response.status_code == 422
+    assert [name.lower() for name in fields(response)] == ["x-timeout-ms"]
+
+
+async def test_the_openapi_document_lists_every_status_that_a_route_answers_with(
+    served: Served,
+) -> None:
+    document = json.loads((await served.http.get("/openapi.json")).text)
+    assert document["openapi"].startswith("3.1")
+    assert (await served.http.get("/docs")).status_code == 200
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            documented = set(operation["responses"])
+            if path.startswith("/api/"):
+                assert {str(status) for status in STATUS.values()} | {"413"} <= documented

@@ -1,0 +1,123 @@
+"""`POST /api/search/…`: what is asked of the services, and the shapes that come back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from braid.agent.v1 import search_pb2 as agent
+from braid.common.v1 import legs_pb2
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import chunks_pb2
+from braid.vector.v1 import search_pb2 as vector
+from services.runtime.times import to_timestamp
+from tests.integration.gateway.conftest import Served
+from tests.integration.gateway.samples import (
+    CHUNK_HIT,
+    CHUNK_JSON,
+    COMPREHENSIVE,
+    COMPREHENSIVE_JSON,
+    DAY,
+    FACT_HIT,
+    FACT_HIT_JSON,
+)
+
+OK = legs_pb2.LEG_STATUS_OK
+CHUNK_SEARCHES = [
+    ("vector", "VectorSearch", vector.VectorSearchResponse(hits=[CHUNK_HIT], status=OK)),
+    ("text", "TextSearch", vector.TextSearchResponse(hits=[CHUNK_HIT], status=OK)),
+    ("hybrid", "HybridSearch", vector.HybridSearchResponse(hits=[CHUNK_HIT], status=OK)),
+]
+
+
+@pytest.mark.parametrize(("mode", "rpc", "answer"), CHUNK_SEARCHES)
+async def test_a_chunk_search_answers_with_hits_and_its_one_leg(
+    served: Served, mode: str, rpc: str, answer: Any
+) -> None:
+    served.script.answer(rpc, answer)
+    response = await served.http.post(f"/api/search/{mode}", json={"query": "INC-104"})
+    body = response.json()
+    took = body["legs"][0].pop("took_ms")
+    assert response.status_code == 200
+    assert took > 0
+    assert body == {
+        "results": [CHUNK_JSON],
+        "legs": [{"name": mode, "status": "OK", "reason": None}],
+        "total_results": 1,
+    }
+
+
+async def test_a_hybrid_search_passes_every_field_on(served: Served) -> None:
+    served.script.answer("HybridSearch", vector.HybridSearchResponse(status=OK))
+    body = {
+        "query": "who",
+        "limit": 3,
+        "text_weight": 0.5,
+        "fusion": "reciprocal_rank",
+        "filter": {"document_ids": ["a"], "metadata": {"kind": "note"}},
+        "as_of": "2024-04-18",
+        "min_score": 0,
+    }
+    response = await served.http.post("/api/search/hybrid", json=body)
+    expected = vector.HybridSearchRequest(
+        query="who",
+        limit=3,
+        text_weight=0.5,
+        fusion=chunks_pb2.FUSION_RECIPROCAL_RANK,
+        as_of=to_timestamp(DAY),
+        min_score=0,
+    )
+    expected.filter.document_ids.append("a")
+    expected.filter.metadata["kind"] = "note"
+    assert response.status_code == 200
+    assert served.script.seen[0].message == expected
+
+
+async def test_what_is_left_out_stays_unset_so_that_the_contract_decides(served: Served) -> None:
+    served.script.answer("HybridSearch", vector.HybridSearchResponse(status=OK))
+    await served.http.post("/api/search/hybrid", json={"query": "who"})
+    assert served.script.seen[0].message == vector.HybridSearchRequest(query="who")
+
+
+async def test_a_degraded_leg_says_why(served: Served) -> None:
+    answer = vector.HybridSearchResponse(
+        status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+    )
+    served.script.answer("HybridSearch", answer)
+    response = await served.http.post("/api/search/hybrid", json={"query": "who"})
+    leg = response.json()["legs"][0]
+    assert (leg["status"], leg["reason"]) == ("DEGRADED", "EMBEDDER_UNAVAILABLE")
+
+
+async def test_a_graph_search_answers_with_dated_facts(served: Served) -> None:
+    served.script.answer("SearchFacts", query_pb2.SearchFactsResponse(hits=[FACT_HIT], status=OK))
+    response = await served.http.post("/api/search/graph", json={"query": "owner"})
+    assert response.json()["results"] == [FACT_HIT_JSON]
+
+
+@pytest.mark.parametrize(
+    ("as_of", "kind"),
+    [("2024-04-18T02:00:00+02:00", "instant"), ({"start": "2024-04-18"}, "range")],
+)
+async def test_a_graph_search_is_about_an_instant_or_a_span(
+    served: Served, as_of: Any, kind: str
+) -> None:
+    served.script.answer("SearchFacts", query_pb2.SearchFactsResponse(status=OK))
+    await served.http.post("/api/search/graph", json={"query": "owner", "as_of": as_of})
+    selector = served.script.seen[0].message.as_of
+    start = selector.instant if kind == "instant" else selector.range.start_time
+    assert selector.WhichOneof("at") == kind
+    assert start == to_timestamp(DAY)
+
+
+async def test_a_comprehensive_search_answers_with_both_lists_the_fused_one_and_the_legs(
+    served: Served,
+) -> None:
+    served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
+    body = {"query": "who", "use_vector": True, "use_graph": False, "limit": 5}
+    response = await served.http.post("/api/search/comprehensive", json=body)
+    assert response.json() == COMPREHENSIVE_JSON
+    assert served.script.seen[0].message == agent.ComprehensiveSearchRequest(
+        query="who", use_vector=True, use_graph=False, limit=5
+    )
