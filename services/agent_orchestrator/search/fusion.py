@@ -22,13 +22,13 @@ otherwise), or for itself when it cites none. Several facts of one chunk count o
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from braid.agent.v1 import search_pb2
 from braid.graph.v1 import facts_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from braid.common.v1 import retrieval_pb2
     from braid.vector.v1 import chunks_pb2
@@ -41,6 +41,15 @@ STATED = 0.99
 LOCAL = 0.015
 
 
+class Part(NamedTuple):
+    """A leg's part in a result; messages are made of it at the end, for the results that are told."""
+
+    leg: str
+    rank: int
+    score: float
+    share: float
+
+
 @dataclass(slots=True)
 class _Candidate:
     """What is known of one result while the legs are put together."""
@@ -48,22 +57,22 @@ class _Candidate:
     id: str
     chunk: chunks_pb2.Chunk | None = None
     citation: retrieval_pb2.Citation | None = None
-    from_vector: search_pb2.Contribution | None = None
-    from_graph: search_pb2.Contribution | None = None
+    from_vector: Part | None = None
+    from_graph: Part | None = None
     facts: list[facts_pb2.Fact] = field(default_factory=list)
 
-    @property
-    def score(self) -> float:
-        return sum(part.share for part in self.contributions)
-
-    @property
-    def contributions(self) -> list[search_pb2.Contribution]:
-        return [part for part in (self.from_vector, self.from_graph) if part is not None]
-
-    def add_fact(self, fact: facts_pb2.Fact, part: search_pb2.Contribution) -> None:
+    def add_fact(self, fact: facts_pb2.Fact, part: Part) -> None:
         self.facts.append(fact)
         if self.from_graph is None or part.share > self.from_graph.share:
             self.from_graph = part
+
+    def key(self) -> tuple[float, str]:
+        """Sorts the best first, equal ones by id."""
+        return -self.score(), self.id
+
+    def score(self) -> float:
+        vector, graph = self.from_vector, self.from_graph
+        return (vector.share if vector else 0.0) + (graph.share if graph else 0.0)
 
 
 def fuse(
@@ -72,29 +81,32 @@ def fuse(
     """The best `limit` results of both lists (each best first), by score descending, then id."""
     found = _chunk_candidates(chunks)
     for rank, hit in enumerate(facts, start=1):
-        part = _contribution(GRAPH_LEG, rank, hit.score, _weight(hit.fact))
-        for candidate in _stating(hit.fact, found):
-            candidate.add_fact(hit.fact, part)
-    ranked = sorted(found.values(), key=lambda candidate: (-candidate.score, candidate.id))
+        fact = hit.fact
+        part = _part(GRAPH_LEG, rank, hit.score, _weight(fact))
+        for candidate in _stating(fact, found):
+            candidate.add_fact(fact, part)
+    ranked = sorted(found.values(), key=_Candidate.key)
     return [_result(candidate) for candidate in ranked[:limit]]
 
 
 def _chunk_candidates(hits: Sequence[chunks_pb2.ChunkHit]) -> dict[str, _Candidate]:
     found: dict[str, _Candidate] = {}
     for rank, hit in enumerate(hits, start=1):
-        if hit.chunk.id not in found:
-            part = _contribution(VECTOR_LEG, rank, hit.score, CHUNK)
-            found[hit.chunk.id] = _Candidate(hit.chunk.id, chunk=hit.chunk, from_vector=part)
+        chunk = hit.chunk
+        if chunk.id not in found:
+            part = _part(VECTOR_LEG, rank, hit.score, CHUNK)
+            found[chunk.id] = _Candidate(chunk.id, chunk=chunk, from_vector=part)
     return found
 
 
-def _stating(fact: facts_pb2.Fact, found: dict[str, _Candidate]) -> Iterable[_Candidate]:
+def _stating(fact: facts_pb2.Fact, found: dict[str, _Candidate]) -> list[_Candidate]:
     """The results that a fact belongs to: found ones that it cites, else one made for it."""
-    cited = {citation.chunk_id for citation in fact.sources if citation.chunk_id}
-    known = [found[chunk_id] for chunk_id in sorted(cited) if chunk_id in found]
+    cited = {citation.chunk_id: citation for citation in reversed(fact.sources)}
+    known = [found[chunk_id] for chunk_id in cited if chunk_id in found]
     if known:
         return known
-    citation = next((c for c in fact.sources if c.chunk_id), next(iter(fact.sources), None))
+    sources = fact.sources
+    citation = next((c for c in sources if c.chunk_id), sources[0] if sources else None)
     key = (citation.chunk_id if citation is not None else "") or fact.uuid
     made = found[key] = _Candidate(key, citation=citation)
     return [made]
@@ -104,42 +116,41 @@ def _weight(fact: facts_pb2.Fact) -> float:
     return LOCAL if fact.origin == facts_pb2.FACT_ORIGIN_LOCAL else STATED
 
 
-def _contribution(leg: str, rank: int, score: float, weight: float) -> search_pb2.Contribution:
-    share = weight * (K + 1) / (K + rank)
-    return search_pb2.Contribution(leg=leg, rank=rank, score=score, share=share)
+def _part(leg: str, rank: int, score: float, weight: float) -> Part:
+    return Part(leg, rank, score, weight * (K + 1) / (K + rank))
 
 
 def _result(candidate: _Candidate) -> search_pb2.SearchResult:
-    result = search_pb2.SearchResult(
+    parts = (candidate.from_vector, candidate.from_graph)
+    contributions = [search_pb2.Contribution(**p._asdict()) for p in parts if p is not None]
+    chunk = candidate.chunk
+    if chunk is None:
+        return _from_fact(candidate, contributions)
+    return search_pb2.SearchResult(
         id=candidate.id,
-        score=candidate.score,
-        contributions=candidate.contributions,
+        document_id=chunk.document_id,
+        title=chunk.document_title,
+        source=chunk.source,
+        content=chunk.content,
+        score=candidate.score(),
+        contributions=contributions,
         facts=candidate.facts,
     )
-    if candidate.chunk is not None:
-        _describe_chunk(result, candidate.chunk)
-    else:
-        _describe_fact(result, candidate.facts[0], candidate.citation)
-    return result
 
 
-def _describe_chunk(result: search_pb2.SearchResult, chunk: chunks_pb2.Chunk) -> None:
-    result.document_id = chunk.document_id
-    result.title = chunk.document_title
-    result.source = chunk.source
-    result.content = chunk.content
-
-
-def _describe_fact(
-    result: search_pb2.SearchResult,
-    fact: facts_pb2.Fact,
-    citation: retrieval_pb2.Citation | None,
-) -> None:
-    quote = ""
-    if citation is not None:
-        result.document_id = citation.document_id
-        result.title = citation.document_title
-        result.source = citation.source
-        quote = citation.quote
+def _from_fact(
+    candidate: _Candidate, contributions: list[search_pb2.Contribution]
+) -> search_pb2.SearchResult:
+    fact, citation = candidate.facts[0], candidate.citation
+    quote = citation.quote if citation is not None else ""
     local = fact.origin == facts_pb2.FACT_ORIGIN_LOCAL
-    result.content = (quote if local else fact.fact) or fact.fact or quote
+    return search_pb2.SearchResult(
+        id=candidate.id,
+        document_id=citation.document_id if citation is not None else "",
+        title=citation.document_title if citation is not None else "",
+        source=citation.source if citation is not None else "",
+        content=(quote if local else fact.fact) or fact.fact or quote,
+        score=candidate.score(),
+        contributions=contributions,
+        facts=candidate.facts,
+    )

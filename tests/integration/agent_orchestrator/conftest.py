@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -54,7 +55,7 @@ class World:
         listen = f"127.0.0.1:{self.graph_server.port}"
         self.graph_server = await serve_graph(self.graph, self.runtime, listen)
 
-    async def start(self, stack: AsyncExitStack, **settings: object) -> None:
+    async def start(self, stack: AsyncExitStack, **settings: Any) -> None:
         """Starts the tiers and the orchestrator, and connects to it."""
         self.vector_server = await serve_vector(self.vector, self.runtime)
         stack.push_async_callback(self.stop_vector)
@@ -90,13 +91,13 @@ def write_keys(path: Path) -> None:
 
 
 @pytest.fixture
-def settings() -> dict[str, object]:
+def settings() -> dict[str, Any]:
     """What a test module sets differently."""
     return {}
 
 
 @pytest.fixture
-async def world(tmp_path: Path, settings: dict[str, object]) -> AsyncIterator[World]:
+async def world(tmp_path: Path, settings: dict[str, Any]) -> AsyncIterator[World]:
     """A running orchestrator between scripted tiers."""
     keys = tmp_path / "keys.json"
     write_keys(keys)
