@@ -94,6 +94,9 @@ class DocumentWrite:
         before.update(stored)
         now = await self._clock()
         planned = _plan(changed, stored, now)
+        if not planned and not due:
+            state = await self._row("read_space")
+            return self._result(documents, before, now, {}, state["revision"] if state else 0)
         outcomes, revision = await self._write(state["model_id"], planned, stored, locked, now)
         return self._result(documents, before, now, outcomes, revision)
 

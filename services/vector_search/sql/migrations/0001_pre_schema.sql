@@ -4,6 +4,7 @@ create extension if not exists vector;
 
 grant usage on schema public to braid_writer, braid_reader;
 grant select on schema_migration to braid_writer, braid_reader;
+revoke insert, update, delete on schema_migration from braid_writer;
 alter default privileges in schema public grant select, insert, update, delete on tables to braid_writer;
 alter default privileges in schema public grant select on tables to braid_reader;
 

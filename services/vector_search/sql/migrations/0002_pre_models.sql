@@ -31,6 +31,8 @@ begin
   return made;
 end $$;
 
+-- Models and their tables are made in this way alone.
+revoke insert, update, delete on model from braid_writer;
 -- It runs with the rights of the schema's owner: only writers may.
 revoke execute on function register_model(text, integer) from public, braid_reader;
 grant execute on function register_model(text, integer) to braid_writer;

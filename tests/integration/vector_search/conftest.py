@@ -1,0 +1,80 @@
+"""The tier as others meet it: a real server over real PostgreSQL, called through a real socket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import pytest
+
+from braid.vector.v1 import documents_pb2_grpc, search_pb2_grpc
+from services.runtime.identity import hash_key
+from services.runtime.server import start_server
+from services.runtime.settings import RuntimeSettings
+from services.vector_search.app import build_services
+from services.vector_search.pool import PoolLimits
+from services.vector_search.postgres import PostgresStore
+from tests.stores import TestDatabase
+from tests.unit.vector_search.embedder import CompassEmbedder
+
+
+@dataclass(frozen=True)
+class Tier:
+    """A running tier: its stubs, and the credentials of two spaces."""
+
+    search: search_pb2_grpc.VectorSearchServiceStub
+    documents: documents_pb2_grpc.DocumentServiceStub
+    embedder: CompassEmbedder
+
+    @staticmethod
+    def credential(space: str) -> tuple[tuple[str, str], ...]:
+        """Call metadata of a space's key: `ours` or `theirs`."""
+        return (("authorization", f"Bearer key-of-{space}"),)
+
+
+@pytest.fixture
+async def store(vector_database: TestDatabase) -> AsyncIterator[PostgresStore]:
+    opened = await PostgresStore.open(
+        read_url=vector_database.dsn("braid_reader"),
+        write_url=vector_database.dsn("braid_writer"),
+        limits=PoolLimits(queue_seconds=0.5),
+    )
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def tier(store: PostgresStore, tmp_path: Path) -> AsyncIterator[Tier]:
+    embedder = CompassEmbedder()
+    settings = RuntimeSettings(api_keys_file=_key_file(tmp_path), drain_seconds=0)
+    server = await start_server(
+        settings=settings,
+        listen="127.0.0.1:0",
+        services=build_services(store, embedder),
+        probes={"postgresql": store.ping},
+    )
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        yield Tier(
+            search_pb2_grpc.VectorSearchServiceStub(channel),
+            documents_pb2_grpc.DocumentServiceStub(channel),
+            embedder,
+        )
+    await server.stop()
+
+
+def _key_file(folder: Path) -> Path:
+    keys = [
+        {
+            "id": space,
+            "hash": hash_key(f"key-of-{space}"),
+            "space": space,
+            "scopes": ["read", "write"],
+        }
+        for space in ("ours", "theirs")
+    ]
+    path = folder / "keys.json"
+    path.write_text(json.dumps({"keys": keys}))
+    return path

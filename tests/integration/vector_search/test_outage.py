@@ -1,0 +1,98 @@
+"""A busy pool, a late query and a lost database are told apart, and the tier recovers by itself."""
+
+from __future__ import annotations
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from services.runtime.context import CallContext, call_scope
+from services.runtime.errors import DeadlineError, OverloadedError, StoreUnavailableError
+from services.vector_search.pool import Pool, PoolLimits
+from services.vector_search.postgres import PostgresStore
+from tests.store_suite.vector.builders import MODEL, SPACE, document, words
+from tests.stores import TestDatabase
+
+
+async def test_calls_beyond_the_queue_are_refused_at_once_and_waiting_ones_in_time(
+    vector_database: TestDatabase,
+) -> None:
+    limits = PoolLimits(size=1, queue_size=1, queue_seconds=0.2)
+    pool = await Pool.open(vector_database.dsn("braid_reader"), limits, application="test")
+    async with pool.session() as busy:
+        assert await busy.value("select 1") == 1
+        waiting = asyncio.create_task(_one(pool))
+        await asyncio.sleep(0)
+        with pytest.raises(OverloadedError) as refused:
+            await _one(pool)
+        assert refused.value.retry_after is not None
+        with pytest.raises(OverloadedError):
+            await waiting
+    assert await _one(pool) == 1
+    await pool.close()
+
+
+async def test_a_query_ends_with_its_callers_deadline_and_frees_its_connection(
+    vector_database: TestDatabase,
+) -> None:
+    limits = PoolLimits(size=1)
+    pool = await Pool.open(vector_database.dsn("braid_reader"), limits, application="test")
+    loop = asyncio.get_running_loop()
+    call = CallContext("r", "m", SPACE, "u", frozenset(), deadline=loop.time() + 0.2)
+    started = loop.time()
+    with call_scope(call), pytest.raises(DeadlineError):
+        async with pool.session() as session:
+            await session.value("select pg_sleep(20)")
+    assert loop.time() - started < 5
+    assert await _one(pool) == 1
+    await pool.close()
+
+
+async def test_a_lost_database_is_unavailable_and_comes_back_without_a_restart(
+    store: PostgresStore, vector_database: TestDatabase
+) -> None:
+    await store.upsert(SPACE, MODEL, [document("d", "copper")])
+    admin = await asyncpg.connect(vector_database.stores.postgres.admin_dsn)
+    name = vector_database.name
+    try:
+        await admin.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", name
+        )
+        await admin.execute(f"alter database {name} rename to {name}_away")
+        for call in (
+            store.search(SPACE, words("copper")),
+            store.upsert(SPACE, MODEL, [document("e", "zinc")]),
+            store.ping(),
+        ):
+            with pytest.raises(StoreUnavailableError):
+                await call
+        await admin.execute(f"alter database {name}_away rename to {name}")
+    finally:
+        await admin.close()
+    assert len((await store.search(SPACE, words("copper"))).hits) == 1
+
+
+async def test_the_reader_cannot_write_and_the_writer_cannot_change_the_schema(
+    vector_database: TestDatabase,
+) -> None:
+    forbidden = [
+        ("braid_reader", "delete from chunk"),
+        ("braid_reader", "select register_model('x', 3)"),
+        ("braid_writer", "drop table chunk"),
+        ("braid_writer", "create table mine (x integer)"),
+        ("braid_writer", "update schema_migration set checksum = ''"),
+        ("braid_writer", "insert into model (name, dimension) values ('x', 3)"),
+    ]
+    for role, statement in forbidden:
+        connection = await asyncpg.connect(vector_database.dsn(role))
+        try:
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await connection.execute(statement)
+        finally:
+            await connection.close()
+
+
+async def _one(pool: Pool) -> object:
+    async with pool.session() as session:
+        return await session.value("select 1")

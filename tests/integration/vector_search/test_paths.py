@@ -1,0 +1,123 @@
+"""Large spaces go through the index, small ones and selective filters are compared in full; nothing is lost."""
+
+from __future__ import annotations
+
+import random
+
+import asyncpg
+import numpy as np
+import pytest
+
+from services.runtime.ids import chunk_id, content_sha256
+from services.vector_search.domain import (
+    Model,
+    NewChunk,
+    NewDocument,
+    QueryVector,
+    Search,
+    VectorPath,
+)
+from services.vector_search.postgres import PostgresStore
+from services.vector_search.ranking import ranked
+from tests.stores import TestDatabase
+
+SPACE = "large"
+SIZE = 4_600
+CHUNKS_A_DOCUMENT = 50
+MODEL = Model("noise", 16)
+EXHAUSTIVE = """
+with s as (select n, total::float8 / n as avgdl from space_stats where space = $1)
+select p.chunk_id::text as id,
+       sum(ln(1 + (s.n - t.df + .5) / (t.df + .5)) * p.tf * 2.5
+           / (p.tf + 1.5 * (.25 + .75 * p.length / s.avgdl))) as score
+from unnest(to_tsvector('english', $2)) u
+join term t on t.space = $1 and t.lexeme = u.lexeme
+join posting p on p.space = $1 and p.lexeme = u.lexeme and p.current, s
+group by p.chunk_id order by score desc, p.chunk_id limit 10"""
+
+
+def corpus() -> list[NewDocument]:
+    """Random vectors, and texts of words as unevenly frequent as those of a language."""
+    noise = np.random.default_rng(7)
+    dice = random.Random(7)  # noqa: S311
+    vectors = noise.normal(size=(SIZE, MODEL.dimension)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vocabulary = [f"term{i}" for i in range(800)]
+    weights = [1 / (i + 1) for i in range(800)]
+    chunks = []
+    for i in range(SIZE):
+        text = " ".join(dice.choices(vocabulary, weights, k=dice.randrange(5, 25)))
+        owner = f"d{i // CHUNKS_A_DOCUMENT}"
+        key = chunk_id(SPACE, owner, content_sha256(text), i)
+        chunks.append(NewChunk(key, text, 0, len(text), vectors[i]))
+    return [
+        NewDocument(
+            path="document",
+            document_id=f"d{i}",
+            title="",
+            source="",
+            content_hash=content_sha256(str(i)),
+            metadata={"even": i % 2 == 0},
+            valid_time=None,
+            chunks=tuple(chunks[i * CHUNKS_A_DOCUMENT : (i + 1) * CHUNKS_A_DOCUMENT]),
+        )
+        for i in range(SIZE // CHUNKS_A_DOCUMENT)
+    ]
+
+
+def recall(found: list[str], documents: list[NewDocument], query: np.ndarray) -> float:
+    """Share of the exact ten nearest chunks that were found."""
+    scores = {
+        chunk.id: float(chunk.vector @ query)
+        for document in documents
+        for chunk in document.chunks
+        if chunk.vector is not None
+    }
+    return len(set(found) & set(ranked(scores, 10))) / 10
+
+
+@pytest.fixture
+async def documents(store: PostgresStore) -> list[NewDocument]:
+    made = corpus()
+    await store.upsert(SPACE, MODEL, made)
+    await store.upsert("small", MODEL, made[:1])
+    return made
+
+
+async def test_the_path_follows_the_number_of_candidates_and_recall_holds(
+    store: PostgresStore, documents: list[NewDocument], vector_database: TestDatabase
+) -> None:
+    queries = np.random.default_rng(8).normal(size=(10, MODEL.dimension)).astype(np.float32)
+    queries /= np.linalg.norm(queries, axis=1, keepdims=True)
+    even = [d for d in documents if d.metadata["even"]]
+    cases = [
+        (SPACE, {}, VectorPath.HNSW, documents, 0.95),
+        (SPACE, {"metadata": {"even": True}}, VectorPath.EXACT, even, 1.0),
+        (SPACE, {"document_ids": ("d3",)}, VectorPath.EXACT, documents[3:4], 1.0),
+        ("small", {}, VectorPath.EXACT, documents[:1], 1.0),
+    ]
+    for space, given, path, among, least in cases:
+        shares = []
+        for query in queries:
+            search = Search(vector=QueryVector(MODEL.name, query), **given)  # type: ignore[arg-type]
+            found = await store.search(space, search)
+            assert found.path is path
+            shares.append(recall([hit.chunk.id for hit in found.hits], among, query))
+        assert np.mean(shares) >= least
+    await assert_same_as_exhaustive_bm25(store, vector_database)
+
+
+async def assert_same_as_exhaustive_bm25(store: PostgresStore, database: TestDatabase) -> None:
+    """Queries of frequent and rare words answer with the scores of scoring every posting."""
+    dice = random.Random(9)  # noqa: S311
+    connection = await asyncpg.connect(database.dsn("braid_reader"))
+    same = 0
+    try:
+        for _ in range(40):
+            query = " ".join(f"term{int(800 ** dice.random()) - 1}" for _ in range(5))
+            expected = await connection.fetch(EXHAUSTIVE, SPACE, query)
+            found = (await store.search(SPACE, Search(text=query))).hits
+            same += [hit.score for hit in found] == pytest.approx([r["score"] for r in expected])
+    finally:
+        await connection.close()
+    assert same >= 39

@@ -1,0 +1,268 @@
+"""The tier's services over a real socket: what a backend developer writes against."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from braid.common.v1 import errors_pb2, legs_pb2
+from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
+from services.runtime.errors import BraidError
+from services.runtime.status import error_from_rpc
+from tests.integration.vector_search.conftest import Tier
+from tests.integration.vector_search.messages import EAST, NORTH, document, embedding, upsert
+
+OURS = Tier.credential("ours")
+THEIRS = Tier.credential("theirs")
+
+
+async def failure(call: Awaitable[Any]) -> BraidError:
+    """The typed error that a call fails with."""
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await call
+    return error_from_rpc(failed.value)
+
+
+async def bad_field(call: Awaitable[Any]) -> str:
+    """The one field that a call is refused for."""
+    error = await failure(call)
+    assert error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
+    assert len(error.fields) == 1
+    return error.fields[0].field
+
+
+@pytest.fixture
+async def filled(tier: Tier) -> Tier:
+    """A tier where `ours` has a document about the red north and one about the blue east."""
+    for key, text, at in (("n", "red north", NORTH), ("e", "blue east", EAST)):
+        new = document(key, text, at=[at], title=key.upper(), metadata={"colour": text[:3]})
+        await tier.documents.UpsertDocument(upsert(new, "compass"), metadata=OURS)
+    return tier
+
+
+async def test_hybrid_search_tells_parts_path_status_and_revision(filled: Tier) -> None:
+    answer = await filled.search.HybridSearch(
+        search_pb2.HybridSearchRequest(query="red north"), metadata=OURS
+    )
+    assert [hit.chunk.document_id for hit in answer.hits] == ["n", "e"]
+    assert answer.status == legs_pb2.LEG_STATUS_OK
+    assert answer.vector_path == chunks_pb2.VECTOR_PATH_EXACT
+    assert answer.space_revision == 2
+    best = answer.hits[0]
+    assert (best.chunk.document_title, best.chunk.metadata["colour"]) == ("N", "red")
+    parts = best.scores
+    assert best.score == pytest.approx(0.7 * parts.vector_fused + 0.3 * parts.text_fused)
+    assert (parts.vector_rank, parts.text_rank) == (1, 1)
+
+
+async def test_vector_search_uses_the_given_vector_and_embeds_without_one(filled: Tier) -> None:
+    given = search_pb2.VectorSearchRequest(query="x", limit=1, query_embedding=embedding(EAST))
+    own = search_pb2.VectorSearchRequest(query="north", limit=1)
+    for request, document_id in ((given, "e"), (own, "n")):
+        answer = await filled.search.VectorSearch(request, metadata=OURS)
+        assert [hit.chunk.document_id for hit in answer.hits] == [document_id]
+        assert not answer.hits[0].scores.HasField("text")
+    assert filled.embedder.texts == ["north"]
+
+
+async def test_text_search_says_no_match_for_stop_words_alone(filled: Tier) -> None:
+    answer = await filled.search.TextSearch(
+        search_pb2.TextSearchRequest(query="the and of"), metadata=OURS
+    )
+    assert answer.status == legs_pb2.LEG_STATUS_NO_MATCH
+    assert not answer.hits
+
+
+async def test_filters_and_as_of_apply(filled: Tier) -> None:
+    wanted = chunks_pb2.ChunkFilter()
+    wanted.metadata.update({"colour": "blu"})
+    request = search_pb2.HybridSearchRequest(query="red north", filter=wanted)
+    answer = await filled.search.HybridSearch(request, metadata=OURS)
+    assert [hit.chunk.document_id for hit in answer.hits] == ["e"]
+    past = search_pb2.TextSearchRequest(query="red", as_of=Timestamp(seconds=1))
+    assert not (await filled.search.TextSearch(past, metadata=OURS)).hits
+
+
+async def test_without_embedder_hybrid_is_degraded_and_vector_unavailable(filled: Tier) -> None:
+    filled.embedder.down = True
+    answer = await filled.search.HybridSearch(
+        search_pb2.HybridSearchRequest(query="red"), metadata=OURS
+    )
+    assert answer.status == legs_pb2.LEG_STATUS_DEGRADED
+    assert answer.reason == legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+    assert [hit.chunk.document_id for hit in answer.hits] == ["n"]
+    error = await failure(
+        filled.search.VectorSearch(search_pb2.VectorSearchRequest(query="red"), metadata=OURS)
+    )
+    assert error.reason == errors_pb2.ERROR_REASON_EMBEDDER_UNAVAILABLE
+
+
+async def test_documents_are_checked_read_listed_counted_and_deleted(filled: Tier) -> None:
+    listed = await filled.documents.ListDocuments(
+        documents_pb2.ListDocumentsRequest(page_size=1), metadata=OURS
+    )
+    rest = await filled.documents.ListDocuments(
+        documents_pb2.ListDocumentsRequest(page_token=listed.next_page_token), metadata=OURS
+    )
+    found = [*listed.documents, *rest.documents]
+    assert [(d.document_id, d.version, d.chunk_count) for d in found] == [("e", 1, 1), ("n", 1, 1)]
+    assert rest.next_page_token == ""
+    gone = await filled.documents.DeleteDocument(
+        documents_pb2.DeleteDocumentRequest(document_id="n"), metadata=OURS
+    )
+    assert (gone.versions_deleted, gone.chunks_deleted) == (1, 1)
+    stats = await filled.documents.GetVectorStats(
+        documents_pb2.GetVectorStatsRequest(), metadata=OURS
+    )
+    assert (stats.documents, stats.chunks, stats.space_revision) == (1, 1, 3)
+    assert (stats.embedding_model, stats.embedding_dimension) == ("compass", 3)
+
+
+async def test_nothing_of_another_space_can_be_read_written_or_guessed(filled: Tier) -> None:
+    ours = document("n", "red north").chunks[0].id
+    chunks = await filled.search.GetChunks(
+        search_pb2.GetChunksRequest(chunk_ids=[ours]), metadata=THEIRS
+    )
+    scores = await filled.search.ScoreChunks(
+        search_pb2.ScoreChunksRequest(query="red", chunk_ids=[ours]), metadata=THEIRS
+    )
+    hits = await filled.search.HybridSearch(
+        search_pb2.HybridSearchRequest(
+            query="red", filter=chunks_pb2.ChunkFilter(document_ids=["n"])
+        ),
+        metadata=THEIRS,
+    )
+    assert not chunks.chunks
+    assert not scores.scores
+    assert not hits.hits
+    for call in (
+        filled.documents.GetDocument(
+            documents_pb2.GetDocumentRequest(document_id="n"), metadata=THEIRS
+        ),
+        filled.documents.DeleteDocument(
+            documents_pb2.DeleteDocumentRequest(document_id="n"), metadata=THEIRS
+        ),
+    ):
+        theirs = await failure(call)
+        assert theirs.reason == errors_pb2.ERROR_REASON_NOT_FOUND
+        assert "n" not in theirs.metadata.values()
+    kept = await filled.search.GetChunks(
+        search_pb2.GetChunksRequest(chunk_ids=[ours]), metadata=OURS
+    )
+    assert [chunk.content for chunk in kept.chunks] == ["red north"]
+
+
+async def test_the_same_chunk_id_lives_in_two_spaces_apart(filled: Tier) -> None:
+    copy = document("n", "red north", at=[EAST])
+    await filled.documents.UpsertDocument(upsert(copy, "compass"), metadata=THEIRS)
+    await filled.documents.DeleteDocument(
+        documents_pb2.DeleteDocumentRequest(document_id="n"), metadata=THEIRS
+    )
+    answer = await filled.search.TextSearch(
+        search_pb2.TextSearchRequest(query="red"), metadata=OURS
+    )
+    assert [hit.chunk.document_id for hit in answer.hits] == ["n"]
+
+
+@pytest.mark.parametrize(
+    ("field", "request_"),
+    [
+        ("query", search_pb2.HybridSearchRequest(query="")),
+        ("query", search_pb2.HybridSearchRequest(query=" \n\t")),
+        ("query", search_pb2.HybridSearchRequest(query="a\x00b")),
+        ("query", search_pb2.HybridSearchRequest(query="x" * 1_000_000)),
+        ("limit", search_pb2.HybridSearchRequest(query="x", limit=0)),
+        ("limit", search_pb2.HybridSearchRequest(query="x", limit=51)),
+        ("limit", search_pb2.HybridSearchRequest(query="x", limit=-1)),
+        ("text_weight", search_pb2.HybridSearchRequest(query="x", text_weight=1.1)),
+        ("min_score", search_pb2.HybridSearchRequest(query="x", min_score=1.1)),
+        (
+            "query_embedding.values",
+            search_pb2.HybridSearchRequest(query="x", query_embedding=embedding((1.0, 0.0))),
+        ),
+        (
+            "query_embedding.values",
+            search_pb2.HybridSearchRequest(query="x", query_embedding=embedding((0.0, 0.0, 0.0))),
+        ),
+        (
+            "query_embedding.values[1]",
+            search_pb2.HybridSearchRequest(
+                query="x", query_embedding=embedding((0.0, float("nan"), 0.0))
+            ),
+        ),
+        (
+            "query_embedding.model",
+            search_pb2.HybridSearchRequest(query="x", query_embedding=embedding(NORTH, "a\x00")),
+        ),
+        (
+            "filter.document_ids[0]",
+            search_pb2.HybridSearchRequest(
+                query="x", filter=chunks_pb2.ChunkFilter(document_ids=["\x00"])
+            ),
+        ),
+    ],
+)
+async def test_a_bad_search_is_refused_by_field(
+    filled: Tier, field: str, request_: search_pb2.HybridSearchRequest
+) -> None:
+    assert await bad_field(filled.search.HybridSearch(request_, metadata=OURS)) == field
+
+
+@pytest.mark.parametrize(
+    ("field", "input_", "model"),
+    [
+        ("document.chunks[0].embedding", document("x", "t", at=[(1.0, 0.0)]), "compass"),
+        ("document.chunks[0].embedding", document("x", "t", at=[(0.0, 0.0, 0.0)]), "compass"),
+        (
+            "document.chunks[0].embedding[0]",
+            document("x", "t", at=[(float("nan"), 0.0, 1.0)]),
+            "compass",
+        ),
+        ("embedding_model", document("x", "t", at=[NORTH]), "unknown"),
+        ("embedding_model", document("x", "t", at=[NORTH]), ""),
+        ("embedding_model", document("x", "t"), "unknown"),
+        ("document.chunks[0].content", document("x", "t" * 32_769), ""),
+        ("document.chunks[0].content", document("x", "t\x00"), ""),
+        ("document.metadata", document("x", "t", metadata={"k": "\x00"}), ""),
+        ("document.chunks[1].id", document("x", "t", "t"), ""),
+        ("document.document_id", document("x\x00", "t"), ""),
+    ],
+)
+async def test_a_bad_document_is_refused_by_field_and_nothing_is_written(
+    filled: Tier, field: str, input_: documents_pb2.DocumentInput, model: str
+) -> None:
+    call = filled.documents.UpsertDocument(upsert(input_, model), metadata=OURS)
+    assert await bad_field(call) == field
+    stats = await filled.documents.GetVectorStats(
+        documents_pb2.GetVectorStatsRequest(), metadata=OURS
+    )
+    assert (stats.documents, stats.space_revision) == (2, 2)
+
+
+async def test_two_versions_of_one_valid_time_are_refused(filled: Tier) -> None:
+    when = Timestamp(seconds=1_000)
+    first = document("v", "one", valid_time=when)
+    await filled.documents.UpsertDocument(upsert(first), metadata=OURS)
+    second = document("v", "two", valid_time=when)
+    call = filled.documents.UpsertDocument(upsert(second), metadata=OURS)
+    assert await bad_field(call) == "document.valid_time"
+
+
+@pytest.mark.parametrize("token", ["nonsense", "W10", "é", "A" * 2_000])
+async def test_a_bad_page_token_is_refused(filled: Tier, token: str) -> None:
+    request = documents_pb2.ListDocumentsRequest(page_token=token)
+    call = filled.documents.ListDocuments(request, metadata=OURS)
+    assert await bad_field(call) == "page_token"
+
+
+async def test_a_page_token_of_another_space_is_refused(filled: Tier) -> None:
+    page = await filled.documents.ListDocuments(
+        documents_pb2.ListDocumentsRequest(page_size=1), metadata=OURS
+    )
+    request = documents_pb2.ListDocumentsRequest(page_token=page.next_page_token)
+    call = filled.documents.ListDocuments(request, metadata=THEIRS)
+    assert await bad_field(call) == "page_token"

@@ -1,0 +1,89 @@
+"""BM25 statistics are exact after any number of concurrent writers, and none of them deadlocks."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import asyncpg
+
+from services.vector_search.domain import NewDocument
+from services.vector_search.postgres import PostgresStore
+from tests.store_suite.vector.builders import MODEL, SPACE, document, words
+from tests.stores import TestDatabase
+
+WORDS = [f"word{i}" for i in range(40)]
+
+KEPT = """
+select lexeme, df, postings from term where space = $1 order by lexeme"""
+COUNTED = """
+select u.lexeme, count(*) filter (where c.current) as df, count(*) as postings
+from chunk c cross join lateral unnest(c.tsv) u where c.space = $1
+group by u.lexeme order by u.lexeme"""
+TOTALS = """
+select s.n = count(*) filter (where c.current) and s.chunks = count(*)
+   and s.total = coalesce(sum(c.length) filter (where c.current), 0)
+   and s.documents = (select count(*) from document d where d.space = s.space)
+from space_stats s left join chunk c on c.space = s.space
+where s.space = $1 group by s.space"""
+STALE_FLAGS = """
+select count(*) from chunk c join posting p on p.space = c.space and p.chunk_id = c.id
+join embedding_1 e on e.space = c.space and e.chunk_id = c.id
+where c.space = $1 and (p.current <> c.current or e.current <> c.current)"""
+
+
+def text(dice: random.Random) -> str:
+    return " ".join(dice.choices(WORDS, k=12))
+
+
+async def writer(store: PostgresStore, seed: int) -> None:
+    """Writes, rewrites and deletes documents that other writers touch as well."""
+    dice = random.Random(seed)  # noqa: S311
+    for _ in range(12):
+        keys = dice.sample(range(20), k=4)
+        batch: list[NewDocument] = [
+            document(f"d{key}", text(dice), text(dice), path=f"documents[{i}]")
+            for i, key in enumerate(keys)
+        ]
+        await store.upsert(SPACE, MODEL, batch)
+        if dice.random() < 0.4:
+            await asyncio.gather(
+                store.delete_document(SPACE, f"d{dice.randrange(20)}"), return_exceptions=True
+            )
+
+
+async def test_statistics_equal_a_recount_after_concurrent_writers(
+    store: PostgresStore, vector_database: TestDatabase
+) -> None:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
+        for seed in range(8):
+            group.create_task(writer(store, seed))
+    connection = await asyncpg.connect(vector_database.dsn("braid_reader"))
+    try:
+        counted = await connection.fetch(COUNTED, SPACE)
+        kept = await connection.fetch(KEPT, SPACE)
+        assert [tuple(row) for row in kept if row["postings"]] == [tuple(row) for row in counted]
+        assert all(row["df"] == 0 for row in kept if not row["postings"])
+        assert await connection.fetchval(TOTALS, SPACE)
+        assert await connection.fetchval(STALE_FLAGS, SPACE) == 0
+    finally:
+        await connection.close()
+
+
+async def test_writers_of_one_document_follow_each_other(store: PostgresStore) -> None:
+    new = [document("d", f"text number {i}") for i in range(10)]
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        for version in new:
+            group.create_task(store.upsert(SPACE, MODEL, [version]))
+    found, _ = await store.get_document(SPACE, "d")
+    assert found.version == 10
+    assert len((await store.search(SPACE, words("text number"))).hits) == 1
+    assert (await store.stats(SPACE)).revision == 10
+
+
+async def test_the_same_write_twice_at_once_is_one_version(store: PostgresStore) -> None:
+    same = document("d", "text")
+    async with asyncio.timeout(60):
+        results = await asyncio.gather(*(store.upsert(SPACE, MODEL, [same]) for _ in range(6)))
+    assert sorted(result.outcomes[0].unchanged for result in results) == [False] + [True] * 5
+    assert (await store.stats(SPACE)).revision == 1

@@ -1,0 +1,57 @@
+"""Messages become the tier's own types; what the store cannot hold is a field error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from google.protobuf.struct_pb2 import Struct
+from google.protobuf.timestamp_pb2 import Timestamp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from braid.vector.v1 import chunks_pb2, documents_pb2
+from services.runtime.errors import InvalidFieldError
+from services.vector_search import mapping
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(TEXT, JSON, max_size=4))
+def test_metadata_is_read_as_it_was_written(values: dict[str, Any]) -> None:
+    struct = Struct()
+    struct.update(values)
+    assert mapping.metadata(struct, "f") == values
+
+
+@pytest.mark.parametrize(
+    "values", [{"a": "x\x00"}, {"\x00": 1}, {"a": [{"b": "\x00"}]}, {"a": float("nan")}]
+)
+def test_metadata_with_nul_or_nan_is_refused(values: dict[str, Any]) -> None:
+    struct = Struct()
+    struct.update(values)
+    with pytest.raises(InvalidFieldError, match=r"document\.metadata"):
+        mapping.metadata(struct, "document.metadata")
+
+
+def test_a_time_beyond_the_calendar_is_refused() -> None:
+    with pytest.raises(InvalidFieldError, match="as_of"):
+        mapping.instant(Timestamp(seconds=10**15), "as_of")
+
+
+def test_a_filter_with_nul_is_refused_by_position() -> None:
+    with pytest.raises(InvalidFieldError, match=r"filter\.document_ids\[1\]"):
+        mapping.chunk_filter(chunks_pb2.ChunkFilter(document_ids=["a", "b\x00"]))
+
+
+def test_a_chunk_without_values_has_no_vector_and_ids_are_lower_case() -> None:
+    chunk = documents_pb2.ChunkInput(id="0A0B0C0D-0000-5000-8000-000000000000", content="x")
+    new = mapping.new_document(documents_pb2.DocumentInput(chunks=[chunk]), "document")
+    assert new.chunks[0].vector is None
+    assert new.chunks[0].id == "0a0b0c0d-0000-5000-8000-000000000000"
+    assert new.valid_time is None

@@ -1,0 +1,111 @@
+"""Which vector a search uses, and what it says when there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from services.runtime.context import CallContext, call_scope
+from services.runtime.errors import EmbedderUnavailableError, InvalidFieldError, WrongStateError
+from services.vector_search.domain import FusionKind, Search, VectorPath
+from services.vector_search.fake import FakeStore
+from services.vector_search.searching import Searcher, Shortfall
+from tests.store_suite.vector.builders import (
+    EAST,
+    MODEL,
+    NORTH,
+    SPACE,
+    contents,
+    document,
+    towards,
+)
+from tests.unit.vector_search.embedder import CompassEmbedder
+
+FUSED = Search(text="red", fusion=FusionKind.WEIGHTED_SCORE)
+
+
+@pytest.fixture(autouse=True)
+def call() -> Iterator[None]:
+    with call_scope(CallContext("r", "m", SPACE, "u", frozenset({"read"}))):
+        yield
+
+
+@pytest.fixture
+def embedder() -> CompassEmbedder:
+    return CompassEmbedder()
+
+
+@pytest.fixture
+async def searcher(embedder: CompassEmbedder) -> Searcher:
+    store = FakeStore()
+    new = document("d", "red n", "red e", at=[NORTH, EAST])
+    await store.upsert(SPACE, MODEL, [new])
+    return Searcher(store, embedder)
+
+
+async def test_a_given_vector_of_the_spaces_model_is_used_and_nothing_embedded(
+    searcher: Searcher, embedder: CompassEmbedder
+) -> None:
+    found = await searcher.by_meaning("north", Search(limit=1), towards(EAST))
+    assert contents(found) == ["red e"]
+    assert embedder.texts == []
+
+
+async def test_without_a_vector_the_query_is_embedded_once(
+    searcher: Searcher, embedder: CompassEmbedder
+) -> None:
+    found = await searcher.by_meaning("north", Search(limit=1), None)
+    assert contents(found) == ["red n"]
+    assert embedder.texts == ["north"]
+
+
+async def test_a_vector_of_another_model_is_replaced_by_the_tiers_own(
+    searcher: Searcher, embedder: CompassEmbedder
+) -> None:
+    found = await searcher.by_meaning("north", Search(limit=1), towards(EAST, "other"))
+    assert contents(found) == ["red n"]
+    assert embedder.texts == ["north"]
+
+
+async def test_a_vector_of_the_model_with_another_dimension_is_a_field_error(
+    searcher: Searcher,
+) -> None:
+    wrong = towards((1, 0))  # type: ignore[arg-type]
+    with pytest.raises(InvalidFieldError, match=r"query_embedding\.values"):
+        await searcher.by_meaning("north", Search(), wrong)
+    with pytest.raises(InvalidFieldError, match=r"query_embedding\.values"):
+        await searcher.by_both("north", FUSED, wrong, text_only=False)
+    with pytest.raises(InvalidFieldError, match=r"query_embedding\.values"):
+        await searcher.scores("north", [document("d", "red n").chunks[0].id], wrong)
+
+
+async def test_without_embedder_meaning_is_unavailable_and_both_is_text_alone(
+    searcher: Searcher, embedder: CompassEmbedder
+) -> None:
+    embedder.down = True
+    with pytest.raises(EmbedderUnavailableError):
+        await searcher.by_meaning("north", Search(), None)
+    fused = await searcher.by_both("red", FUSED, None, text_only=False)
+    assert fused.shortfall is Shortfall.EMBEDDER_UNAVAILABLE
+    assert sorted(contents(fused.result)) == ["red e", "red n"]
+    assert fused.result.path is VectorPath.NOT_RUN
+
+
+async def test_text_only_tries_no_embedder(searcher: Searcher, embedder: CompassEmbedder) -> None:
+    fused = await searcher.by_both("red", FUSED, None, text_only=True)
+    assert fused.shortfall is Shortfall.EMBEDDER_UNAVAILABLE
+    assert embedder.texts == []
+
+
+async def test_an_embedder_of_another_model_is_told_apart_from_one_that_is_away(
+    searcher: Searcher, embedder: CompassEmbedder
+) -> None:
+    embedder.model = "newer"
+    fused = await searcher.by_both("red", FUSED, None, text_only=False)
+    assert fused.shortfall is Shortfall.MODEL_MISMATCH
+    assert len(fused.result.hits) == 2
+    with pytest.raises(WrongStateError):
+        await searcher.by_meaning("north", Search(), None)
+    with pytest.raises(WrongStateError):
+        await searcher.scores("north", [document("d", "red n").chunks[0].id], None)

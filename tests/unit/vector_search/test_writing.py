@@ -1,0 +1,125 @@
+"""What is checked before a write, and who makes the vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from services.runtime.context import CallContext, call_scope
+from services.runtime.errors import (
+    BraidError,
+    EmbedderUnavailableError,
+    InvalidFieldError,
+    WrongStateError,
+)
+from services.vector_search.domain import Model, NewDocument
+from services.vector_search.fake import FakeStore
+from services.vector_search.writing import DocumentWriter
+from tests.store_suite.vector.builders import EAST, NORTH, SPACE, contents, document, meaning
+from tests.unit.vector_search.embedder import CompassEmbedder
+
+
+@pytest.fixture(autouse=True)
+def call() -> Iterator[None]:
+    with call_scope(CallContext("r", "m", SPACE, "u", frozenset({"write"}))):
+        yield
+
+
+@pytest.fixture
+def embedder() -> CompassEmbedder:
+    return CompassEmbedder()
+
+
+@pytest.fixture
+def store() -> FakeStore:
+    return FakeStore()
+
+
+@pytest.fixture
+def writer(store: FakeStore, embedder: CompassEmbedder) -> DocumentWriter:
+    return DocumentWriter(store, embedder)
+
+
+async def refused(writer: DocumentWriter, documents: list[NewDocument], model: str) -> list[str]:
+    """The fields that a write is refused for."""
+    with pytest.raises(InvalidFieldError) as error:
+        await writer.write(documents, model)
+    return [field for field, _ in error.value.fields]
+
+
+async def test_chunks_without_vectors_are_embedded_with_their_title(
+    writer: DocumentWriter, embedder: CompassEmbedder, store: FakeStore
+) -> None:
+    new = document("d", "a", "b", title="north", at=[None, EAST])
+    await writer.write([replace(new, title="north")], "compass")
+    assert embedder.texts == ["north\na"]
+    assert contents(await store.search(SPACE, meaning(NORTH, limit=1))) == ["a"]
+
+
+async def test_stored_chunks_and_unchanged_documents_are_not_embedded_again(
+    writer: DocumentWriter, embedder: CompassEmbedder
+) -> None:
+    await writer.write([document("d", "a", at=[None])], "")
+    await writer.write([document("d", "a", at=[None])], "")
+    await writer.write([document("d", "a", "b", at=[None, None])], "")
+    assert embedder.texts == ["\na", "\nb"]
+
+
+async def test_without_embedder_nothing_is_written(
+    writer: DocumentWriter, embedder: CompassEmbedder, store: FakeStore
+) -> None:
+    embedder.down = True
+    with pytest.raises(EmbedderUnavailableError):
+        await writer.write([document("d", "a", at=[None])], "")
+    assert (await store.stats(SPACE)).documents == 0
+
+
+async def test_given_vectors_need_their_models_name(writer: DocumentWriter) -> None:
+    assert await refused(writer, [document("d", "a")], "") == ["embedding_model"]
+
+
+async def test_the_first_writer_decides_the_spaces_model(
+    writer: DocumentWriter, store: FakeStore
+) -> None:
+    await writer.write([document("d", "a")], "mine")
+    assert await store.space_model(SPACE) == Model("mine", 3)
+    assert await refused(writer, [document("e", "a")], "other") == ["embedding_model"]
+    with pytest.raises(WrongStateError):
+        await writer.write([document("e", "a", at=[None])], "mine")
+
+
+async def test_a_name_that_is_not_the_tiers_model_is_refused_when_it_has_to_embed(
+    writer: DocumentWriter,
+) -> None:
+    assert await refused(writer, [document("d", "a", at=[None])], "other") == ["embedding_model"]
+
+
+async def test_vectors_of_another_dimension_are_refused_by_field(writer: DocumentWriter) -> None:
+    await writer.write([document("d", "a")], "mine")
+    wrong = document("e", "a", "b", at=[NORTH, (1, 0)], path="documents[3]")  # type: ignore[list-item]
+    assert await refused(writer, [wrong], "mine") == ["documents[3].chunks[1].embedding"]
+
+
+async def test_ids_that_occur_twice_and_reversed_spans_are_refused_together(
+    writer: DocumentWriter,
+) -> None:
+    first = document("d", "a", path="documents[0]")
+    twice = replace(first, path="documents[1]")
+    backwards = document("e", "a", path="documents[2]")
+    chunk = replace(backwards.chunks[0], start_char=9, end_char=3)
+    backwards = replace(backwards, chunks=(chunk,))
+    assert await refused(writer, [first, twice, backwards], "mine") == [
+        "documents[1].document_id",
+        "documents[1].chunks[0].id",
+        "documents[2].chunks[0].end_char",
+    ]
+
+
+async def test_a_refused_batch_leaves_nothing_behind(
+    writer: DocumentWriter, store: FakeStore
+) -> None:
+    with pytest.raises(BraidError):
+        await writer.write([document("d", "a"), document("d", "b")], "mine")
+    assert (await store.stats(SPACE)).revision == 0
