@@ -38,15 +38,16 @@ def resolve(
     """
     found = Resolution(by_key={key: dict(types) for key, types in known.items()})
     wanted = {(name_key(name.name), name.type): name for name in names}
-    for (key, entity_type), name in sorted(wanted.items(), key=lambda item: (not item[0][1], item[0])):
-        types = found.by_key.setdefault(key, {})
-        found.uuids[key, entity_type] = _one(space, found, types, key, clean_name(name.name), entity_type)
+    for (key, entity_type), name in sorted(
+        wanted.items(), key=lambda item: (not item[0][1], item[0])
+    ):
+        found.by_key.setdefault(key, {})
+        found.uuids[key, entity_type] = _one(space, found, key, name)
     return found
 
 
-def _one(
-    space: str, found: Resolution, types: dict[str, str], key: str, name: str, entity_type: str
-) -> str:
+def _one(space: str, found: Resolution, key: str, given: EntityName) -> str:
+    types, name, entity_type = found.by_key[key], clean_name(given.name), given.type
     if entity_type in types:
         return types[entity_type]
     if not types:

@@ -42,17 +42,21 @@ class FactIntake:
         index, self._position = self._position, self._position + 1
         try:
             fact = mapping.given_fact(message)
-        except ValueError as error:
-            return self._refuse(index, str(error))
-        if is_reversed(fact.valid_at, fact.invalid_at):
-            return self._refuse(index, "invalid_time is not after valid_time")
-        if fact.embedding and len(fact.embedding) != self._dimension:
-            return self._refuse(index, f"embedding must have {self._dimension} values")
-        if fact.embedding and not any(fact.embedding):
-            return self._refuse(index, "embedding must not be all zeros")
-        if "Entity" in (fact.subject.type, fact.object.type):
-            return self._refuse(index, "Entity is no type of its own: leave the type empty")
+            self._check(fact)
+        except ValueError as refusal:
+            self._refuse(index, str(refusal))
+            return None
         return fact
+
+    def _check(self, fact: GivenFact) -> None:
+        if is_reversed(fact.valid_at, fact.invalid_at):
+            raise ValueError("invalid_time is not after valid_time")
+        if fact.embedding and len(fact.embedding) != self._dimension:
+            raise ValueError(f"embedding must have {self._dimension} values")
+        if fact.embedding and not any(fact.embedding):
+            raise ValueError("embedding must not be all zeros")
+        if "Entity" in {fact.subject.type, fact.object.type}:
+            raise ValueError("Entity is no type of its own: leave the type empty")
 
     def _refuse(self, index: int, reason: str) -> None:
         self._answer.refused_total += 1

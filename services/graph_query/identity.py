@@ -27,8 +27,8 @@ def co_occurrence_uuid(sentence: str, subject: str, target: str) -> str:
 
 
 def fact_uuid(
-    space: str, subject: str, relation: str, target: str, valid_from: float, valid_until: float
+    space: str, ends: tuple[str, str], relation: str, interval: tuple[float, float]
 ) -> str:
-    """Uuid of a given fact: subject, relation (letter case ignored), object and interval."""
-    interval = (repr(float(valid_from)), repr(float(valid_until)))
-    return derived_uuid("fact", space, subject, relation.casefold(), target, *interval)
+    """Uuid of a given fact: subject and object, relation (letter case ignored) and interval."""
+    told = [repr(float(bound)) for bound in interval]
+    return derived_uuid("fact", space, *ends, relation.casefold(), *told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 import grpc
 
@@ -14,6 +15,8 @@ from services.graph_query.store import GraphStore
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 
+Context = grpc.aio.ServicerContext[Any, Any]
+
 
 class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
     """Writes to the caller's space."""
@@ -22,19 +25,19 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         self._store = store
         self._dimension = dimension
 
-    async def AddEpisode(  # noqa: N802 - the contract's name
+    async def AddEpisode(
         self,
         request: ingest_pb2.AddEpisodeRequest,
-        context: grpc.aio.ServicerContext,
+        _context: Context,
     ) -> ingest_pb2.AddEpisodeResponse:
         """Adds one chunk."""
         counts = await self._add([request.episode])
         return ingest_pb2.AddEpisodeResponse(counts=_counts(counts))
 
-    async def BatchAddEpisodes(  # noqa: N802
+    async def BatchAddEpisodes(
         self,
         request: ingest_pb2.BatchAddEpisodesRequest,
-        context: grpc.aio.ServicerContext,
+        _context: Context,
     ) -> ingest_pb2.BatchAddEpisodesResponse:
         """Adds chunks in one transaction."""
         counts = await self._add(request.episodes)
@@ -42,10 +45,10 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
             counts=_counts(counts), space_revision=counts.revision
         )
 
-    async def AddFacts(  # noqa: N802
+    async def AddFacts(
         self,
         request_iterator: AsyncIterator[ingest_pb2.AddFactsRequest],
-        context: grpc.aio.ServicerContext,
+        _context: Context,
     ) -> ingest_pb2.AddFactsResponse:
         """Adds facts, a transaction for each message."""
         intake = FactIntake(self._store, current_call().space, self._dimension)
@@ -53,10 +56,10 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
             await intake.take(request)
         return intake.response()
 
-    async def DeleteEpisodes(  # noqa: N802
+    async def DeleteEpisodes(
         self,
         request: ingest_pb2.DeleteEpisodesRequest,
-        context: grpc.aio.ServicerContext,
+        _context: Context,
     ) -> ingest_pb2.DeleteEpisodesResponse:
         """Removes chunks."""
         uuids = sorted({uuid.lower() for uuid in request.uuids})

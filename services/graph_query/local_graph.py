@@ -158,7 +158,12 @@ def _sentence_rows(
             text = read.sentences[number].text
             rows.append(
                 SentenceRow(
-                    uuid, read.passage.uuid, number, text, resolved[subject][0], tuple(sorted(targets))
+                    uuid,
+                    read.passage.uuid,
+                    number,
+                    text,
+                    resolved[subject][0],
+                    tuple(sorted(targets)),
                 )
             )
     return rows

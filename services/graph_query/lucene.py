@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from services.graph_query.extraction.tokens import tokenize
-from services.graph_query.names import STOP_WORDS, WORD, link_token
+from services.graph_query.names import STOP_WORDS, WORD, link_token, word_set
 
 _PIECE = re.compile(r"[A-Za-z0-9]+")
 _MAX_TERMS = 64
@@ -15,9 +15,9 @@ _MAX_CLAUSES = 500
 _MAX_NAME_WORDS = 10
 _MAX_NAME_KEYS = 200
 # Lucene's own English stop words: the analyzer drops them, so a clause of these alone would match nothing.
-_ANALYZER_STOP_WORDS = frozenset(
-    """a an and are as at be but by for if in into is it no not of on or such that the their then there
-    these they this to was will with""".split()
+_ANALYZER_STOP_WORDS = word_set(
+    """a an and are as at be but by for if in into is it no not of on or such that the their then
+    there these they this to was will with"""
 )
 
 
@@ -34,6 +34,16 @@ def words_query(space: str, fields: Sequence[str], terms: Sequence[str]) -> str:
         return ""
     told = " ".join(f'{field}:"{term}"' for field in fields for term in terms)
     return f"{_space_clause(space)}+({told})"
+
+
+def ends_clause(entities: Sequence[str]) -> str:
+    """Only facts with one of these entities at either end; "" for no such filter. Uuids are ours."""
+    if not entities:
+        return ""
+    told = " ".join(
+        f'{end}_node_uuid:"{uuid}"' for end in ("source", "target") for uuid in entities
+    )
+    return f" +({told})"
 
 
 def phrase_queries(space: str, phrases: Iterable[str]) -> Iterator[str]:

@@ -164,7 +164,7 @@ def _attributes(struct: Struct) -> Mapping[str, Scalar]:
         if value is None:
             continue
         if not isinstance(value, str | bool | float | int):
-            raise ValueError("attributes must be flat values")
+            raise ValueError("attributes must be flat values")  # noqa: TRY004 - a refusal, not a defect
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError("attributes must be finite numbers")
         kept[name] = value

@@ -10,21 +10,27 @@ _MAX_TOKENS = 10
 _MAX_TOKEN_LENGTH = 100
 _MIN_LENGTH = 3
 
-MONTHS = frozenset(
-    "january february march april may june july august september october november december".split()
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text as a set."""
+    return frozenset(text.split())
+
+
+MONTHS = word_set(
+    """january february march april may june july august september october november december"""
 )
-WEEKDAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
-STOP_WORDS = frozenset(
-    """a about after again against all although also am among an and another any are as at be because
-    been before being between both but by can could despite did do does during each either else even
-    ever every few finally first following for from had has have he hence her here hers him his how
-    however i if in indeed instead into is it its itself just last later like many may me meanwhile
-    might more moreover most much my neither never next no nor not nothing now of off on once one only
-    onto or other others our out over own per perhaps please rather second several she should since so
-    some still such than that the their them then there therefore these they third this those though
-    three through throughout thus to today together too two under until unless up upon us was we well
-    were what when where whereas whether which while who whom whose why will with within without would
-    yes yet you your""".split()
+WEEKDAYS = word_set("""monday tuesday wednesday thursday friday saturday sunday""")
+STOP_WORDS = word_set(
+    """a about after again against all although also am among an and another any are as at be
+    because been before being between both but by can could despite did do does during each
+    either else even ever every few finally first following for from had has have he hence her
+    here hers him his how however i if in indeed instead into is it its itself just last later
+    like many may me meanwhile might more moreover most much my neither never next no nor not
+    nothing now of off on once one only onto or other others our out over own per perhaps please
+    rather second several she should since so some still such than that the their them then
+    there therefore these they third this those though three through throughout thus to today
+    together too two under until unless up upon us was we well were what when where whereas
+    whether which while who whom whose why will with within without would yes yet you your"""
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, LiteralString, TypeVar, cast
+from typing import Any, TypeVar
 
 import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncTransaction, Query
@@ -22,7 +22,14 @@ Rows = list[dict[str, Any]]
 READ_LIMIT = 30.0
 WRITE_LIMIT = 120.0
 _STORE = "neo4j"
-_POPULATING = ("51N63", "IndexNotFound", "POPULATING", "populating", "no such fulltext schema index", "no such vector schema index")
+_POPULATING = (
+    "51N63",
+    "IndexNotFound",
+    "POPULATING",
+    "populating",
+    "no such fulltext schema index",
+    "no such vector schema index",
+)
 _TIMED_OUT = ("TransactionTimedOut", "LockClientStopped", "Terminated")
 _READ_ATTEMPTS = 2
 
@@ -51,7 +58,7 @@ class Transaction:
 
     async def run(self, name: str, **parameters: Any) -> Rows:
         """All rows of a named query."""
-        text = cast(LiteralString, self._queries[name])
+        text = self._queries[name]
         return await (await self._transaction.run(text, parameters)).data()
 
 
@@ -65,7 +72,7 @@ class Database:
     async def read(self, name: str, **parameters: Any) -> Rows:
         """All rows of a named query that changes nothing, in one round trip."""
         async with _translated(READ_LIMIT) as limit:
-            query = Query(cast(LiteralString, self._queries[name]), timeout=limit)
+            query = Query(self._queries[name], timeout=limit)
             for attempt in range(1, _READ_ATTEMPTS + 1):
                 try:
                     return await self._read_once(query, parameters)
@@ -76,16 +83,19 @@ class Database:
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Runs `work` in one transaction: all of it or none."""
-        async with _translated(WRITE_LIMIT) as limit, self._driver.session() as session:
-            async with await session.begin_transaction(timeout=limit) as transaction:
-                result = await work(Transaction(transaction, self._queries))
-                await transaction.commit()
-                return result
+        async with (
+            _translated(WRITE_LIMIT) as limit,
+            self._driver.session() as session,
+            await session.begin_transaction(timeout=limit) as transaction,
+        ):
+            result = await work(Transaction(transaction, self._queries))
+            await transaction.commit()
+            return result
 
     async def run_text(self, text: str, **parameters: Any) -> Rows:
         """Runs one statement outside of the named queries: the schema's."""
         async with _translated(WRITE_LIMIT), self._driver.session() as session:
-            return await (await session.run(cast(LiteralString, text), parameters)).data()
+            return await (await session.run(text, parameters)).data()
 
     async def close(self) -> None:
         """Closes all connections."""

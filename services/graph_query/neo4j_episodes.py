@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from services.graph_query.domain import DeletionCounts, EpisodeCounts, Passage
+from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.identity import document_uuid, entity_uuid
 from services.graph_query.intervals import OPEN
 from services.graph_query.local_graph import (
@@ -32,12 +34,12 @@ async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> Epis
     if not fresh:
         return EpisodeCounts()
     cut = await _take_out(writer, replaced)
-    reads = [ReadPassage.of(passage) for passage in fresh]
+    reads = await asyncio.to_thread(_read_all, fresh)
     keys = {name_key(name) for passage in fresh for name in title_names(passage.title)}
     put = {key: (entity_uuid(writer.space, key),) for key in keys if key not in writer.gazetteer}
     older = await writer.relink(put)
-    rows = [passage_rows(writer.space, read, writer.gazetteer) for read in reads]
-    changes = merged([*(added(one) for one in rows), older])
+    fresh_rows = await asyncio.to_thread(_added, writer.space, reads, writer.gazetteer)
+    changes = merged([fresh_rows, older])
     await writer.create_passages(reads)
     await writer.apply(changes)
     await writer.link(put)
@@ -79,8 +81,7 @@ async def _take_out(writer: SpaceWriter, passages: Sequence[Passage]) -> Changes
     """Removes passages with their rows; their names and facts stay for the caller to settle."""
     if not passages:
         return Changes()
-    reads = (ReadPassage.of(passage) for passage in passages)
-    cut = merged(removed(passage_rows(writer.space, read, writer.gazetteer)) for read in reads)
+    cut = await asyncio.to_thread(_removed, writer.space, passages, writer.gazetteer)
     await writer.apply(cut)
     await writer.run("delete_passages", uuids=[passage.uuid for passage in passages])
     return cut
@@ -124,6 +125,19 @@ async def _delete_facts(writer: SpaceWriter, documents: Sequence[str]) -> list[d
     if vectors:
         await writer.run("change_vectors", change=-vectors, model=None)
     return facts
+
+
+def _read_all(passages: Sequence[Passage]) -> list[ReadPassage]:
+    return [ReadPassage.of(passage) for passage in passages]
+
+
+def _added(space: str, reads: Sequence[ReadPassage], gazetteer: Gazetteer) -> Changes:
+    return merged(added(passage_rows(space, read, gazetteer)) for read in reads)
+
+
+def _removed(space: str, passages: Sequence[Passage], gazetteer: Gazetteer) -> Changes:
+    reads = _read_all(passages)
+    return merged(removed(passage_rows(space, read, gazetteer)) for read in reads)
 
 
 def _same(held: Passage | None, given: Passage) -> bool:

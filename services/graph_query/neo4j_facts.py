@@ -10,14 +10,14 @@ from services.graph_query.entity_resolution import Resolution, resolve
 from services.graph_query.identity import document_uuid, fact_uuid
 from services.graph_query.intervals import OPEN, end_of, start_of
 from services.graph_query.local_graph import Changes
-from services.graph_query.names import is_linkable, name_key
+from services.graph_query.names import is_linkable, name_key, word_set
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.runtime.ids import derived_uuid
 
-_RESERVED = frozenset(
+_RESERVED = word_set(
     """uuid group_id name fact fact_embedding episodes created_at expired_at valid_at invalid_at
     reference_time valid_from valid_until origin source_node_uuid target_node_uuid source_uuid
-    target_uuid attribute_names attributes""".split()
+    target_uuid attribute_names attributes"""
 )
 
 
@@ -27,7 +27,8 @@ async def add_facts(writer: SpaceWriter, facts: Sequence[GivenFact], model: str)
     found = await _entities(writer, ends)
     rows = {row["uuid"]: row for row in (_row(writer.space, fact, found) for fact in facts)}
     known = {
-        row["uuid"]: row["embedded"] for row in await writer.run("facts_by_uuid", uuids=sorted(rows))
+        row["uuid"]: row["embedded"]
+        for row in await writer.run("facts_by_uuid", uuids=sorted(rows))
     }
     new = [rows[uuid] for uuid in sorted(rows) if uuid not in known]
     await writer.run("create_facts", rows=[_stored(row) for row in new], now=writer.now)
@@ -48,7 +49,9 @@ async def _entities(writer: SpaceWriter, ends: Sequence[EntityName]) -> Resoluti
     found = resolve(writer.space, ends, known)
     await writer.create_entities(found.created)
     if found.typed:
-        rows = [{"uuid": uuid, "key": key, "type": type_} for uuid, key, type_ in sorted(found.typed)]
+        rows = [
+            {"uuid": uuid, "key": key, "type": type_} for uuid, key, type_ in sorted(found.typed)
+        ]
         await writer.run("type_entities", rows=rows)
     return found
 
@@ -92,9 +95,7 @@ async def _append_versions(writer: SpaceWriter, rows: Sequence[dict[str, Any]]) 
 
 
 def _claims(space: str, facts: Sequence[GivenFact], found: Resolution) -> list[dict[str, str]]:
-    pairs = {
-        (fact.document_id, _uuid(space, fact, found)) for fact in facts if fact.document_id
-    }
+    pairs = {(fact.document_id, _uuid(space, fact, found)) for fact in facts if fact.document_id}
     return [
         {"document_id": document, "uuid": uuid, "document_uuid": document_uuid(space, document)}
         for document, uuid in sorted(pairs)
@@ -102,10 +103,8 @@ def _claims(space: str, facts: Sequence[GivenFact], found: Resolution) -> list[d
 
 
 def _uuid(space: str, fact: GivenFact, found: Resolution) -> str:
-    start, end = start_of(fact.valid_at), end_of(fact.invalid_at)
-    return fact_uuid(
-        space, found.uuid(fact.subject), fact.relation, found.uuid(fact.object), start, end
-    )
+    ends = (found.uuid(fact.subject), found.uuid(fact.object))
+    return fact_uuid(space, ends, fact.relation, (start_of(fact.valid_at), end_of(fact.invalid_at)))
 
 
 def _row(space: str, fact: GivenFact, found: Resolution) -> dict[str, Any]:
@@ -119,7 +118,9 @@ def _row(space: str, fact: GivenFact, found: Resolution) -> dict[str, Any]:
         "invalid_at": fact.invalid_at,
         "valid_from": start_of(fact.valid_at),
         "valid_until": end_of(fact.invalid_at),
-        "attributes": {key: value for key, value in fact.attributes.items() if key not in _RESERVED},
+        "attributes": {
+            key: value for key, value in fact.attributes.items() if key not in _RESERVED
+        },
         "vector": list(fact.embedding),
     }
 

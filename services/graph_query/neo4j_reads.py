@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 from services.graph_query.domain import Entity, Fact, FactFilter, GraphStats, Neighborhood
 from services.graph_query.intervals import OPEN
-from services.graph_query.lucene import words_query
-from services.graph_query.neo4j_database import Database
+from services.graph_query.lucene import ends_clause, words_query
+from services.graph_query.names import link_key
+from services.graph_query.neo4j_database import Database, Rows
 from services.graph_query.neo4j_records import (
     entity,
     entity_ref,
@@ -22,9 +24,12 @@ from services.graph_query.neo4j_schema import index_states
 from services.graph_query.store import ScoredFact, SpaceState, WordHits
 from services.runtime.errors import NotFoundError
 
+# Fused lists need to reach deeper than what is shown.
+_DEPTH = 20
 _FETCH = 5_000
 _FETCH_FILTERED = 50_000
 _CITATIONS = 5
+_CO_OCCURS = "co_occurs"
 
 
 class Neo4jReads:
@@ -42,22 +47,20 @@ class Neo4jReads:
         limit: int,
     ) -> WordHits:
         """Facts by words and by named entities."""
-        rows = await self._database.read(
-            "search_words",
-            lucene=words_query(space, ("fact", "name"), terms),
-            sentence_lucene=words_query(space, ("text",), terms),
-            link_keys=list(link_keys),
-            fetch=_FETCH,
-            sentence_fetch=_FETCH_FILTERED if only.entity_key else _FETCH,
-            limit=limit,
-            **_filter(space, only),
-        )
-        if not rows:
-            return WordHits(await self.space_state(space))
-        hits = WordHits(_state(rows[0]))
-        for row in rows:
-            _add_hit(hits, row)
-        return hits
+        parameters = {**_filter(space, only), "limit": limit + _DEPTH, "only": []}
+        if only.entity_key:
+            state, parameters["only"] = await self._state(space, only.entity_key)
+            if not parameters["only"]:
+                return WordHits(state)
+        try:
+            async with asyncio.TaskGroup() as group:
+                held = group.create_task(self._state(space))
+                text = group.create_task(self._text(terms, parameters))
+                named = group.create_task(self._named(link_keys, only, parameters))
+                sentences = group.create_task(self._sentences(terms, limit, parameters))
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        return WordHits(held.result()[0], text.result(), named.result(), sentences.result())
 
     async def search_vector(
         self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool
@@ -69,19 +72,55 @@ class Neo4jReads:
         elif exact or only.relation:
             name = "search_vector_exact"
         rows = await self._database.read(
-            name, vector=list(vector), limit=limit, fetch=limit * 2, **_filter(space, only)
+            name,
+            vector=list(vector),
+            limit=limit + _DEPTH,
+            fetch=2 * (limit + _DEPTH),
+            **_filter(space, only),
         )
-        return [ScoredFact(stated_fact(row["fact"], row["cited"]), row["score"]) for row in rows]
+        return _scored(rows)
 
-    async def space_state(self, space: str) -> SpaceState:
-        """The space as it is now."""
-        return _state((await self._database.read("space_state", space=space))[0])
+    async def _state(self, space: str, entity_key: str = "") -> tuple[SpaceState, list[str]]:
+        rows = await self._database.read("search_state", space=space, entity_key=entity_key)
+        row = rows[0]
+        return SpaceState(row["revision"], row["vectors"], row["model"] or ""), row["only"]
+
+    async def _text(self, terms: Sequence[str], parameters: dict[str, Any]) -> list[ScoredFact]:
+        lucene = words_query(parameters["space"], ("fact", "name"), terms)
+        if not lucene:
+            return []
+        lucene += ends_clause(parameters["only"])
+        return _scored(
+            await self._database.read("search_text", lucene=lucene, fetch=_FETCH, **parameters)
+        )
+
+    async def _named(
+        self, link_keys: Sequence[str], only: FactFilter, parameters: dict[str, Any]
+    ) -> list[ScoredFact]:
+        keys = [link_key(only.entity_key)] if only.entity_key else list(link_keys)
+        if not keys:
+            return []
+        return _scored(await self._database.read("search_entities", link_keys=keys, **parameters))
+
+    async def _sentences(
+        self, terms: Sequence[str], limit: int, parameters: dict[str, Any]
+    ) -> list[tuple[list[Fact], float]]:
+        lucene = words_query(parameters["space"], ("text",), terms)
+        if not lucene or parameters["relation"] not in ("", _CO_OCCURS):
+            return []
+        fetch = _FETCH_FILTERED if parameters["only"] else _FETCH
+        told = {**parameters, "limit": limit, "lucene": lucene, "fetch": fetch}
+        rows = await self._database.read("search_sentences", **told)
+        return [(_sentence_facts(row), row["score"]) for row in rows]
 
     async def neighborhood(
         self, space: str, name: str, entity_type: str, limit: int, only: FactFilter
     ) -> Neighborhood:
         """An entity's neighbours with up to three facts each."""
-        named = [entity(row) for row in await self._database.read("entities_named", space=space, key=name)]
+        named = [
+            entity(row)
+            for row in await self._database.read("entities_named", space=space, key=name)
+        ]
         center = next((one for one in named if not entity_type or one.type == entity_type), None)
         if center is None:
             raise NotFoundError("entity")
@@ -144,19 +183,12 @@ def _filter(space: str, only: FactFilter) -> dict[str, Any]:
     }
 
 
-def _state(row: dict[str, Any]) -> SpaceState:
-    return SpaceState(row["revision"], row["vectors"], row["model"] or "")
-
-
-def _add_hit(hits: WordHits, row: dict[str, Any]) -> None:
-    if row["leg"] == "sentence":
-        hits.sentences.append((_sentence_facts(row), row["score"]))
-        return
-    scored = ScoredFact(stated_fact(row["fact"], row["cited"]), row["score"])
-    (hits.text if row["leg"] == "text" else hits.entity).append(scored)
+def _scored(rows: Rows) -> list[ScoredFact]:
+    return [ScoredFact(stated_fact(row["fact"], row["cited"]), row["score"]) for row in rows]
 
 
 def _sentence_facts(row: dict[str, Any]) -> list[Fact]:
-    uuid, text = row["sentence"]
     ends = [entity_ref(*named) for named in row["named"]]
-    return [local_fact(uuid, text, ends[0], target, row["place"]) for target in ends[1:]]
+    return [
+        local_fact(row["uuid"], row["text"], ends[0], target, row["place"]) for target in ends[1:]
+    ]

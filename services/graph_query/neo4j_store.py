@@ -55,7 +55,9 @@ class Neo4jStore(Neo4jReads):
 
     async def add_facts(self, space: str, facts: Sequence[GivenFact], model: str) -> FactCounts:
         """Adds facts in one transaction."""
-        counts, revision = await self._write(space, lambda writer: add_facts(writer, facts, model), model)
+        counts, revision = await self._write(
+            space, lambda writer: add_facts(writer, facts, model), model
+        )
         return replace(counts, revision=revision)
 
     async def ping(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
@@ -38,7 +39,6 @@ class SpaceWriter:
         self,
         put: Mapping[str, Uuids],
         removed: Collection[str] = (),
-        passed_over: Collection[str] = (),
     ) -> Changes:
         """Moves to the gazetteer with these names put and removed; what that changes in older passages."""
         old, new = self.gazetteer, self.gazetteer.changed(put, removed)
@@ -46,13 +46,9 @@ class SpaceWriter:
             return Changes()
         self.gazetteer, self.names_changed = new, True
         keys = {link_key(name) for name in (*put, *removed)}
-        older = [ReadPassage.of(p) for p in await self._passages_with(keys) if p.uuid not in passed_over]
+        older = await self._passages_with(keys)
         probe = Gazetteer.of(dict.fromkeys((*put, *removed), ("",)))
-        return merged(
-            difference(passage_rows(self.space, read, old), passage_rows(self.space, read, new))
-            for read in older
-            if any(probe.find(read.sentences))
-        )
+        return await asyncio.to_thread(_differences, self.space, older, probe, old, new)
 
     async def apply(self, changes: Changes) -> None:
         """Writes and removes rows; entities that are missing are created first."""
@@ -70,7 +66,14 @@ class SpaceWriter:
     async def create_entities(self, rows: Iterable[tuple[str, str, str, str]]) -> None:
         """Creates entities: (uuid, name key, name as written, type)."""
         told = [
-            [uuid, key, name, link_key(key), entity_type, is_linkable(key) and key in self.gazetteer]
+            [
+                uuid,
+                key,
+                name,
+                link_key(key),
+                entity_type,
+                is_linkable(key) and key in self.gazetteer,
+            ]
             for uuid, key, name, entity_type in sorted(rows)
         ]
         if told:
@@ -116,7 +119,8 @@ class SpaceWriter:
         rows = [_passage_row(self.space, read) for read in reads]
         documents = {row["document"]: row for row in rows}
         told = [
-            {**row, "uuid": uuid, "words": "", "content": ""} for uuid, row in sorted(documents.items())
+            {**row, "uuid": uuid, "words": "", "content": ""}
+            for uuid, row in sorted(documents.items())
         ]
         await self.run("create_documents", rows=told)
         await self.run("create_passages", rows=rows, now=self.now)
@@ -138,6 +142,18 @@ class SpaceWriter:
 def as_passage(row: Mapping[str, Any]) -> Passage:
     """A passage of a row."""
     return Passage(row["uuid"], row["document_id"], row["title"], row["source"], row["content"])
+
+
+def _differences(
+    space: str, passages: Sequence[Passage], probe: Gazetteer, old: Gazetteer, new: Gazetteer
+) -> Changes:
+    """What passages gain and lose by new names; those that the probe finds nothing in are passed over."""
+    reads = (ReadPassage.of(passage) for passage in passages)
+    return merged(
+        difference(passage_rows(space, read, old), passage_rows(space, read, new))
+        for read in reads
+        if any(probe.find(read.sentences))
+    )
 
 
 def _by_episode(changes: Changes) -> list[list[Any]]:

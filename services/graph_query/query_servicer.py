@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import grpc
 
 from braid.graph.v1 import query_pb2, query_pb2_grpc
@@ -19,6 +21,8 @@ _NEIGHBOR_LIMIT = 20
 _PAGE_SIZE = 50
 _LISTING = "entities"
 
+Context = grpc.aio.ServicerContext[Any, Any]
+
 
 class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
     """Reads of the caller's space."""
@@ -27,10 +31,10 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         self._store = store
         self._searcher = searcher
 
-    async def SearchFacts(  # noqa: N802 - the contract's name
+    async def SearchFacts(
         self,
         request: query_pb2.SearchFactsRequest,
-        context: grpc.aio.ServicerContext,
+        _context: Context,
     ) -> query_pb2.SearchFactsResponse:
         """Facts that answer a question."""
         given = request.query_embedding if request.HasField("query_embedding") else None
@@ -47,10 +51,10 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         )
         return mapping.answer(await self._searcher.search(current_call().space, search))
 
-    async def GetNeighborhood(  # noqa: N802
+    async def GetNeighborhood(
         self,
         request: query_pb2.GetNeighborhoodRequest,
-        context: grpc.aio.ServicerContext,
+        _context: Context,
     ) -> query_pb2.GetNeighborhoodResponse:
         """An entity's neighbours."""
         found = await self._store.neighborhood(
@@ -69,10 +73,10 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
             homonyms=[mapping.entity_ref(one) for one in found.homonyms],
         )
 
-    async def ListEntities(  # noqa: N802
+    async def ListEntities(
         self,
         request: query_pb2.ListEntitiesRequest,
-        context: grpc.aio.ServicerContext,
+        _context: Context,
     ) -> query_pb2.ListEntitiesResponse:
         """A page of entities."""
         space = current_call().space
@@ -87,10 +91,10 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
             entities=[mapping.entity(one) for one in page], next_page_token=token
         )
 
-    async def GetGraphStats(  # noqa: N802
+    async def GetGraphStats(
         self,
-        request: query_pb2.GetGraphStatsRequest,
-        context: grpc.aio.ServicerContext,
+        _request: query_pb2.GetGraphStatsRequest,
+        _context: Context,
     ) -> query_pb2.GetGraphStatsResponse:
         """The graph in numbers."""
         found = await self._store.stats(current_call().space)

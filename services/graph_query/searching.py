@@ -15,7 +15,6 @@ from services.models.embedder import Embedder
 from services.runtime.errors import EmbedderUnavailableError
 
 EXACT_LIMIT = 1_000
-_DEPTH = 20
 
 
 class Shortfall(Enum):
@@ -65,14 +64,15 @@ class FactSearcher:
         """Searches all lists and fuses them. Raises what the store raises."""
         terms = query_terms(search.query)
         keys = [] if search.only.entity_key else name_candidates(search.query)
-        depth = search.limit + _DEPTH
-        words = await self._store.search_words(space, terms, keys, search.only, depth)
+        words = await self._store.search_words(space, terms, keys, search.only, search.limit)
         vector, shortfall = await self._vector(search, words.state)
         near: list[ScoredFact] = []
         path = None
         if vector is not None:
             exact = words.state.vectors <= EXACT_LIMIT
-            near = await self._store.search_vector(space, vector, search.only, depth, exact=exact)
+            near = await self._store.search_vector(
+                space, vector, search.only, search.limit, exact=exact
+            )
             filtered = bool(search.only.entity_key or search.only.relation)
             path = VectorPath.EXACT if exact or filtered else VectorPath.INDEX
         entity_key = name_key(search.only.entity_key)

@@ -87,9 +87,6 @@ class GraphStore(Protocol):
     ) -> list[ScoredFact]:
         """Stated facts by cosine similarity, best first."""
 
-    async def space_state(self, space: str) -> SpaceState:
-        """The space as it is now; zero and empty for one that nobody wrote to."""
-
     async def neighborhood(
         self, space: str, name: str, entity_type: str, limit: int, only: FactFilter
     ) -> Neighborhood:

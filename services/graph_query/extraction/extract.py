@@ -47,11 +47,13 @@ def extract(title: str, sentences: list[TokenText], gazetteer: Gazetteer) -> Ext
         sentence = sentences[number]
         known = _longest([place for place in places if _is_named(sentence, place)])
         for start, end, key in known:
-            for name in _names_at(sentence, start, end, key, gazetteer):
-                _note_key(mentions, name, sentence, Span(start, end), MentionKind.NAME, number)
+            surface = _surface(sentence, Span(start, end))
+            for name in _names_at(sentence, Span(start, end), gazetteer.names_of(key)):
+                _note_in(mentions, name, surface, MentionKind.NAME, number)
         for span in find_phrases(sentence):
             if _is_free(span, known):
-                _note_key(mentions, None, sentence, span, MentionKind.PHRASE, number)
+                surface = _surface(sentence, span)
+                _note_in(mentions, name_key(surface), surface, MentionKind.PHRASE, number)
     return Extraction(mentions, tuple(dict.fromkeys(subjects)))
 
 
@@ -61,17 +63,10 @@ def _note(mentions: dict[str, Mention], name: str, kind: MentionKind) -> str:
     return key
 
 
-def _note_key(
-    mentions: dict[str, Mention],
-    key: str | None,
-    sentence: TokenText,
-    span: Span,
-    kind: MentionKind,
-    number: int,
+def _note_in(
+    mentions: dict[str, Mention], key: str, surface: str, kind: MentionKind, number: int
 ) -> None:
-    surface = clean_name(_surface(sentence, span))
-    key = key or name_key(surface)
-    mention = mentions.setdefault(key, Mention(surface, kind, []))
+    mention = mentions.setdefault(key, Mention(clean_name(surface), kind, []))
     mention.kind = max(mention.kind, kind)
     if not mention.sentences or mention.sentences[-1] != number:
         mention.sentences.append(number)
@@ -105,17 +100,14 @@ def _longest(places: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     return kept
 
 
-def _names_at(
-    sentence: TokenText, start: int, end: int, key: str, gazetteer: Gazetteer
-) -> list[str]:
+def _names_at(sentence: TokenText, span: Span, names: tuple[str, ...]) -> list[str]:
     """The names meant at a match: those written exactly so (the longest), else all that need no symbol."""
-    names = gazetteer.names_of(key)
-    begin = sentence.spans[start][0]
+    begin = sentence.spans[span.start][0]
     exact = [name for name in names if name_key(sentence.text[begin : begin + len(name)]) == name]
     if exact:
         longest = max(len(name) for name in exact)
         return [name for name in exact if len(name) == longest]
-    if end - start == 1:
+    if span.end - span.start == 1:
         return [name for name in names if name[-1].isalnum() and name[0].isalnum()]
     return list(names)
 

@@ -6,10 +6,11 @@ import re
 from typing import NamedTuple
 
 from services.graph_query.extraction.tokens import TokenText
-from services.graph_query.names import STOP_WORDS, is_common
+from services.graph_query.names import STOP_WORDS, is_common, word_set
 
-_CONNECTORS = frozenset("of the de del della der den di da das do dos du la le les van von and al bin ibn".split())
-_WEAK_LINKS = frozenset({"and"})
+_CONNECTORS = word_set(
+    """of the de del della der den di da das do dos du la le les van von al bin ibn"""
+)
 _MAX_TOKENS = 6
 _MIN_SINGLE = 4
 _GAP = re.compile(r"[ \t\n]+|-")
@@ -56,7 +57,7 @@ def _next_capital(sentence: TokenText, at: int) -> int | None:
             return None
         if _capital(sentence, at):
             return at
-        if sentence.words[at] not in _CONNECTORS or sentence.words[at] in _WEAK_LINKS:
+        if sentence.words[at] not in _CONNECTORS:
             return None
         at += 1
     return None

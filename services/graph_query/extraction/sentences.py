@@ -7,7 +7,7 @@ import re
 MAX_SENTENCE = 1_000
 
 _PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*#>•]|\d+[.)]\s))")
-_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\Wa-z_])|(?<=[。！？])")  # noqa: RUF001
+_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\Wa-z_])|(?<=[。！？])")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[\"'“])(?:[^\W\d_]|[^\W\d_]\.[^\W\d_]|Mr|Mrs|Ms|Dr|Prof|Rev|Hon|St|Sts|Mt|Ft|Gen|Col|Lt"
     r"|Sgt|Capt|Cmdr|Adm|Maj|Gov|Sen|Rep|Pres|Jr|Sr|Inc|Ltd|Co|Corp|Bros|vs|etc|cf|ca|approx|No|Nos"

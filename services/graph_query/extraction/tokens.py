@@ -20,7 +20,9 @@ class TokenText:
 
 def tokenize(content: str) -> list[TokenText]:
     """The sentences of a text with their words."""
-    return [_token_text(sentence) for sentence in split_sentences(unicodedata.normalize("NFC", content))]
+    return [
+        _token_text(sentence) for sentence in split_sentences(unicodedata.normalize("NFC", content))
+    ]
 
 
 def searchable_words(sentences: list[TokenText]) -> str:

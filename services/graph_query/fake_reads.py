@@ -1,0 +1,240 @@
+"""Reads of the graph in memory: the same promises as the real store's, by plain loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from services.graph_query.domain import (
+    Citation,
+    Entity,
+    EntityRef,
+    Fact,
+    FactFilter,
+    GraphStats,
+    Neighborhood,
+    Origin,
+)
+from services.graph_query.fake_space import FakeSpace, StoredFact
+from services.graph_query.identity import co_occurrence_uuid
+from services.graph_query.intervals import OPEN, end_of, start_of
+from services.graph_query.local_graph import SentenceRow
+from services.graph_query.names import WORD, link_key, name_key
+from services.graph_query.store import ScoredFact, SpaceState, WordHits
+from services.runtime.errors import BraidError, NotFoundError
+
+
+class FakeReads:
+    """Searches and listings over spaces in memory."""
+
+    def __init__(self) -> None:
+        self.spaces: dict[str, FakeSpace] = {}
+        self.failure: BraidError | None = None
+
+    def readable(self, space: str) -> FakeSpace:
+        """The space to read, empty when nobody wrote to it. Raises `failure` when it is set."""
+        if self.failure is not None:
+            raise self.failure
+        return self.spaces.get(space) or FakeSpace(space)
+
+    async def search_words(
+        self,
+        space: str,
+        terms: Sequence[str],
+        link_keys: Sequence[str],
+        only: FactFilter,
+        limit: int,
+    ) -> WordHits:
+        """Facts by how many of the terms they have, facts of named entities, sentences."""
+        held = self.readable(space)
+        stated = list(_stated(held, only))
+        keys = [link_key(only.entity_key)] if only.entity_key else list(link_keys)
+        sentences = [] if only.relation not in ("", "co_occurs") else list(_sentences(held, only))
+        return WordHits(
+            _state(held),
+            text=_best(
+                [ScoredFact(f, _overlap(terms, f"{f.fact} {f.relation}")) for f in stated], limit
+            ),
+            entity=_best([ScoredFact(f, _named_ends(f, keys)) for f in stated], limit),
+            sentences=sorted(
+                (
+                    (facts, score)
+                    for facts in sentences
+                    if (score := _overlap(terms, facts[0].fact))
+                ),
+                key=lambda hit: (-hit[1], hit[0][0].uuid),
+            )[:limit],
+        )
+
+    async def search_vector(
+        self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool
+    ) -> list[ScoredFact]:
+        """Stated facts by cosine; there is no index here, so `exact` changes nothing."""
+        held = self.readable(space)
+        found = []
+        for fact in _stated(held, only):
+            stored = held.facts[fact.uuid].embedding
+            if stored:
+                score = sum(a * b for a, b in zip(stored, vector, strict=True))
+                found.append(ScoredFact(fact, score))
+        return sorted(found, key=lambda hit: (-hit.score, hit.fact.uuid))[:limit]
+
+    async def neighborhood(
+        self, space: str, name: str, entity_type: str, limit: int, only: FactFilter
+    ) -> Neighborhood:
+        """An entity's neighbours with up to three facts each."""
+        held = self.readable(space)
+        named = [_entity(held, uuid) for uuid in held.types.get(name, {}).values()]
+        named.sort(key=lambda one: (-one.mentions, -_degree(held, one.uuid), one.uuid))
+        center = next((one for one in named if not entity_type or one.type == entity_type), None)
+        if center is None:
+            raise NotFoundError("entity")
+        edges = _edges_by_neighbor(held, center.uuid, only)
+        ranked = sorted(edges, key=lambda uuid: (*_rank(edges[uuid]), held.names[uuid], uuid))
+        return Neighborhood(
+            center=center,
+            nodes=tuple(_entity(held, uuid) for uuid in ranked[:limit]),
+            edges=tuple(fact for uuid in ranked[:limit] for fact in edges[uuid][:3]),
+            total=len(edges),
+            homonyms=tuple(
+                EntityRef(one.uuid, one.name, one.type) for one in named if one != center
+            ),
+        )
+
+    async def list_entities(
+        self, space: str, entity_type: str, after: tuple[str, str], limit: int
+    ) -> list[Entity]:
+        """Entities by name and uuid after a position."""
+        held = self.readable(space)
+        found = [_entity(held, uuid) for uuid in held.entities()]
+        found = [one for one in found if not entity_type or one.type == entity_type]
+        found = [one for one in found if (one.name, one.uuid) > after]
+        return sorted(found, key=lambda one: (one.name, one.uuid))[:limit]
+
+    async def stats(self, space: str) -> GraphStats:
+        """The space's graph in numbers."""
+        held = self.readable(space)
+        types: dict[str, int] = {}
+        for uuid in held.entities():
+            types[held.type_of(uuid)] = types.get(held.type_of(uuid), 0) + 1
+        return GraphStats(
+            entities=len(held.entities()),
+            facts=len(held.facts),
+            local_facts=len(held.picture().local_facts),
+            episodes=len(held.passages),
+            entities_by_type=types,
+            last_write=held.last_write,
+            indexes={},
+            revision=held.revision,
+        )
+
+    async def ping(self) -> None:
+        """Raises `failure` when it is set."""
+        self.readable("")
+
+
+def _state(held: FakeSpace) -> SpaceState:
+    vectors = sum(1 for fact in held.facts.values() if fact.embedding)
+    return SpaceState(held.revision, vectors, held.model)
+
+
+def _stated(held: FakeSpace, only: FactFilter) -> Iterator[Fact]:
+    for stored in held.facts.values():
+        given = stored.given
+        holds = start_of(given.valid_at) <= only.until and end_of(given.invalid_at) > only.since
+        fits = not only.relation or given.relation.lower() == only.relation.lower()
+        fact = _as_fact(held, stored)
+        if holds and fits and (not only.entity_key or only.entity_key in _end_keys(fact)):
+            yield fact
+
+
+def _sentences(held: FakeSpace, only: FactFilter) -> Iterator[list[Fact]]:
+    for rows in held.rows.values():
+        for row in rows.sentences.values():
+            facts = _local_facts(held, row)
+            if not only.entity_key or any(only.entity_key in _end_keys(fact) for fact in facts):
+                yield facts
+
+
+def _best(hits: list[ScoredFact], limit: int) -> list[ScoredFact]:
+    found = [hit for hit in hits if hit.score > 0]
+    return sorted(found, key=lambda hit: (-hit.score, hit.fact.uuid))[:limit]
+
+
+def _overlap(terms: Sequence[str], text: str) -> float:
+    words = {match.group().lower() for match in WORD.finditer(text)}
+    return float(sum(term in words for term in terms))
+
+
+def _named_ends(fact: Fact, keys: Sequence[str]) -> float:
+    ends = {link_key(fact.source.name), link_key(fact.target.name)}
+    return float(len(ends.intersection(keys)))
+
+
+def _end_keys(fact: Fact) -> set[str]:
+    return {name_key(fact.source.name), name_key(fact.target.name)}
+
+
+def _edges_by_neighbor(held: FakeSpace, center: str, only: FactFilter) -> dict[str, list[Fact]]:
+    local = [fact for facts in _sentences(held, FactFilter(-OPEN, OPEN)) for fact in facts]
+    edges: dict[str, list[Fact]] = {}
+    for fact in (*_stated(held, only), *local):
+        ends = (fact.source.uuid, fact.target.uuid)
+        if center in ends and ends[0] != ends[1]:
+            edges.setdefault(ends[0] if ends[1] == center else ends[1], []).append(fact)
+    for facts in edges.values():
+        facts.sort(
+            key=lambda fact: (fact.origin is Origin.LOCAL, -start_of(fact.valid_at), fact.uuid)
+        )
+    return edges
+
+
+def _rank(facts: list[Fact]) -> tuple[bool, int]:
+    return all(fact.origin is Origin.LOCAL for fact in facts), -len(facts)
+
+
+def _degree(held: FakeSpace, uuid: str) -> int:
+    return sum(uuid in {fact.source, fact.target} for fact in held.facts.values())
+
+
+def _entity(held: FakeSpace, uuid: str) -> Entity:
+    mentions = sum(uuid in rows.mentions for rows in held.rows.values())
+    return Entity(uuid, held.names[uuid], held.type_of(uuid), "", mentions)
+
+
+def _ref(held: FakeSpace, uuid: str) -> EntityRef:
+    return EntityRef(uuid, held.names[uuid], held.type_of(uuid))
+
+
+def _as_fact(held: FakeSpace, stored: StoredFact) -> Fact:
+    return Fact(
+        uuid=stored.uuid,
+        fact=stored.given.fact,
+        relation=stored.given.relation,
+        source=_ref(held, stored.source),
+        target=_ref(held, stored.target),
+        origin=Origin.GIVEN,
+        valid_at=stored.given.valid_at,
+        invalid_at=stored.given.invalid_at,
+        created_at=stored.created_at,
+        citations=tuple(_citation(held, uuid) for uuid in held.cited(stored)),
+    )
+
+
+def _local_facts(held: FakeSpace, row: SentenceRow) -> list[Fact]:
+    return [
+        Fact(
+            uuid=co_occurrence_uuid(row.uuid, row.subject, target),
+            fact=row.text,
+            relation="CO_OCCURS",
+            source=_ref(held, row.subject),
+            target=_ref(held, target),
+            origin=Origin.LOCAL,
+            citations=(_citation(held, row.episode, row.text),),
+        )
+        for target in row.targets
+    ]
+
+
+def _citation(held: FakeSpace, episode: str, quote: str = "") -> Citation:
+    passage = held.passages[episode]
+    return Citation(episode, passage.document_id, passage.title, passage.source, quote)
