@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from starlette.datastructures import UploadFile
 
 from braid.agent.v1.ingest_pb2 import DocumentMetadata, IngestDocumentRequest
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from starlette.datastructures import FormData
 
+_JSON_OBJECT: TypeAdapter[dict[str, Any]] = TypeAdapter(JsonObject)
 PART_BYTES = 256 * 1024
 _BY_SUFFIX = {
     ".txt": "text/plain",
@@ -58,7 +59,7 @@ class DocumentBody(Body):
 
 
 class UploadFields(Body):
-    """The fields that a form may hold beside its files; `id` and `title` for a single file only."""
+    """The fields that a form may hold beside its files; `id`, `title` and `source` for a single file only."""
 
     id: Text = ""
     title: Text = ""
@@ -86,8 +87,9 @@ def read_form(form: FormData) -> tuple[UploadFields, list[UploadFile]]:
         raise InvalidFieldError(FieldError("files", "at least one file is needed"))
     texts = {name: value for name, value in form.items() if isinstance(value, str)}
     fields = _fields(texts)
-    if len(files) > 1 and (fields.id or fields.title):
-        raise InvalidFieldError(FieldError("id", "id and title name one document, not several"))
+    if len(files) > 1 and (fields.id or fields.title or fields.source):
+        told = "id, title and source are of one document, not of several"
+        raise InvalidFieldError(FieldError("files", told))
     return fields, files
 
 
@@ -112,12 +114,18 @@ def _fields(texts: dict[str, str]) -> UploadFields:
     metadata = texts.pop("metadata", None)
     try:
         fields = UploadFields.model_validate(texts)
-        if metadata is None:
-            return fields
-        told = UploadFields.model_validate_json(f'{{"metadata":{metadata}}}')
-        return fields.model_copy(update={"metadata": told.metadata})
     except ValidationError as error:
         raise invalid(error.errors(include_input=False)) from None
+    return fields.model_copy(update={"metadata": _object(metadata)})
+
+
+def _object(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        return _JSON_OBJECT.validate_json(text)
+    except ValidationError as error:
+        raise invalid(error.errors(include_input=False), "metadata") from None
 
 
 def _content_type(file: UploadFile) -> str:

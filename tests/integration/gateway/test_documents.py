@@ -1,0 +1,262 @@
+"""`/api/documents`, `/api/facts`, `/api/jobs`: what is uploaded arrives as it was sent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from braid.agent.v1 import ingest_pb2
+from braid.graph.v1 import ingest_pb2 as graph_ingest
+from braid.vector.v1 import documents_pb2
+from services.runtime import errors
+from services.runtime.times import to_timestamp
+from tests.integration.gateway.conftest import Served
+from tests.integration.gateway.samples import (
+    CHUNK_ID,
+    DAY,
+    DOCUMENT,
+    DOCUMENT_JSON,
+    JOB,
+    JOB_ID,
+    JOB_JSON,
+)
+
+DOCUMENTS = "/api/documents"
+ACCEPTED = ingest_pb2.IngestDocumentResponse(job=JOB)
+TAKEN = ingest_pb2.IngestFactsResponse(
+    added=1,
+    unchanged=2,
+    refused=[graph_ingest.RefusedFact(index=3, reason="is odd")],
+    refused_total=1,
+)
+
+
+def uploaded(served: Served, call: int = 0) -> tuple[Any, bytes]:
+    """The metadata and the bytes of an upload as the service saw them."""
+    first, *rest = served.script.seen[call].messages
+    return first.metadata, b"".join(part.data for part in rest)
+
+
+async def test_a_document_as_json_is_accepted_with_its_job(served: Served) -> None:
+    served.script.answer("IngestDocument", ACCEPTED)
+    body = {
+        "id": "a",
+        "title": "A",
+        "text": "Über alles.",
+        "source": "wiki/a",
+        "metadata": {"n": 1},
+        "valid_at": "2024-04-18",
+    }
+    response = await served.http.post(DOCUMENTS, json=body)
+    assert response.status_code == 202
+    assert response.json() == {"job": JOB_JSON, "jobs": [JOB_JSON]}
+    assert response.headers["location"] == f"/api/jobs/{JOB_ID}"
+    metadata, data = uploaded(served)
+    assert data.decode() == "Über alles."
+    assert (metadata.document_id, metadata.title, metadata.source) == ("a", "A", "wiki/a")
+    assert (metadata.content_type, metadata.valid_time) == ("text/plain", to_timestamp(DAY))
+    assert dict(metadata.metadata) == {"n": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "kind"),
+    [
+        ("a.md", "application/octet-stream", "text/markdown"),
+        ("a.txt", "application/octet-stream", "text/plain"),
+        ("a.jsonl", "application/octet-stream", "application/jsonl"),
+        ("a", "application/x-ndjson", "application/jsonl"),
+        ("a", "text/markdown; charset=utf-8", "text/markdown"),
+    ],
+)
+async def test_a_files_kind_is_told_by_its_name_or_its_type(
+    served: Served, name: str, told: str, kind: str
+) -> None:
+    served.script.answer("IngestDocument", ACCEPTED)
+    response = await served.http.post(DOCUMENTS, files={"file": (name, b"text", told)})
+    metadata, data = uploaded(served)
+    assert response.status_code == 202
+    assert (metadata.content_type, metadata.source, data) == (kind, name, b"text")
+
+
+async def test_several_files_become_a_job_each(served: Served) -> None:
+    served.script.answer("IngestDocument", ACCEPTED)
+    files = [("files", (name, name.encode())) for name in ("a.md", "b.md")]
+    response = await served.http.post(DOCUMENTS, files=files)
+    assert len(response.json()["jobs"]) == 2
+    assert [uploaded(served, call)[1] for call in (0, 1)] == [b"a.md", b"b.md"]
+
+
+async def test_fields_of_a_form_say_what_its_file_is(served: Served) -> None:
+    served.script.answer("IngestDocument", ACCEPTED)
+    fields = {"id": "x", "title": "X", "metadata": '{"k": [1]}', "valid_at": "2024-04-18"}
+    await served.http.post(DOCUMENTS, data=fields, files={"file": ("a.md", b"text")})
+    metadata, _ = uploaded(served)
+    assert (metadata.document_id, metadata.title) == ("x", "X")
+    assert metadata.valid_time == to_timestamp(DAY)
+    assert list(metadata.metadata["k"]) == [1]
+
+
+async def test_a_large_file_arrives_whole_in_parts(served: Served) -> None:
+    served.script.answer("IngestDocument", ACCEPTED)
+    content = bytes(range(256)) * 12_000
+    response = await served.http.post(DOCUMENTS, files={"file": ("a.txt", content)})
+    assert response.status_code == 202
+    assert uploaded(served)[1] == content
+    assert len(served.script.seen[0].messages) > 10
+
+
+@pytest.mark.parametrize(
+    ("request_", "field"),
+    [
+        ({"json": {"title": "A"}}, "text"),
+        ({"json": {"text": "a", "valid_at": "soon"}}, "valid_at"),
+        ({"json": {"text": "a", "space": "other"}}, "space"),
+        ({"json": {"text": "a", "id": "x" * 513}}, "id"),
+        ({"json": {"text": "a", "id": "a\x00"}}, "id"),
+        ({"json": {"text": "a", "content_type": "image/png"}}, "content_type"),
+        ({"content": b"{", "headers": {"content-type": "application/json"}}, "body"),
+        ({"content": b'{"text": "\xff"}', "headers": {"content-type": "application/json"}}, "body"),
+        ({"content": b"text", "headers": {"content-type": "text/plain"}}, "Content-Type"),
+        ({"content": b"x", "headers": {"content-type": "multipart/form-data"}}, "body"),
+        ({"files": {"id": (None, b"a")}}, "files"),
+        ({"data": {"nonsense": "a"}, "files": {"file": ("a.md", b"a")}}, "nonsense"),
+        ({"data": {"metadata": "{"}, "files": {"file": ("a.md", b"a")}}, "metadata"),
+        ({"data": {"metadata": "[]"}, "files": {"file": ("a.md", b"a")}}, "metadata"),
+        ({"data": {"id": "a"}, "files": [("f", ("a.md", b"a")), ("f", ("b.md", b"b"))]}, "files"),
+        ({"files": {"file": ("a.png", b"a", "image/png")}}, "files[0].content_type"),
+    ],
+)
+async def test_a_wrong_upload_is_refused_by_its_field(
+    served: Served, request_: dict[str, Any], field: str
+) -> None:
+    served.script.answer("IngestDocument", ACCEPTED)
+    response = await served.http.post(DOCUMENTS, **request_)
+    assert response.status_code == 422
+    assert [problem["field"] for problem in response.json()["fields"]] == [field]
+
+
+async def test_a_file_that_the_service_cannot_read_is_named(served: Served) -> None:
+    refusal = errors.InvalidFieldError(errors.FieldError("data", "is empty"))
+    served.script.fail("IngestDocument", refusal)
+    response = await served.http.post(DOCUMENTS, files={"file": ("a.md", b" ")})
+    assert response.json()["fields"] == [{"field": "files[0]", "description": "is empty"}]
+    told = await served.http.post(DOCUMENTS, json={"text": " "})
+    assert told.json()["fields"] == [{"field": "text", "description": "is empty"}]
+
+
+async def test_documents_come_in_pages(served: Served) -> None:
+    answer = documents_pb2.ListDocumentsResponse(documents=[DOCUMENT], next_page_token="n")
+    served.script.answer("ListDocuments", answer)
+    response = await served.http.get(DOCUMENTS, params={"limit": "1", "cursor": "c"})
+    assert response.json() == {"documents": [DOCUMENT_JSON], "next_cursor": "n"}
+    expected = documents_pb2.ListDocumentsRequest(page_size=1, page_token="c")
+    assert served.script.seen[0].message == expected
+
+
+async def test_a_document_is_read_by_its_id_slashes_included(served: Served) -> None:
+    answer = documents_pb2.GetDocumentResponse(document=DOCUMENT, chunk_ids=[CHUNK_ID])
+    served.script.answer("GetDocument", answer)
+    response = await served.http.get(f"{DOCUMENTS}/notes/a.md")
+    assert response.json() == DOCUMENT_JSON | {"chunk_ids": [CHUNK_ID]}
+    assert served.script.seen[0].message.document_id == "notes/a.md"
+
+
+async def test_deleting_answers_with_a_receipt(served: Served) -> None:
+    removed = [ingest_pb2.RemovedRows(store="neo4j", kind="facts", count=2)]
+    served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(removed=removed))
+    response = await served.http.delete(f"{DOCUMENTS}/notes/a.md")
+    assert response.json() == {
+        "id": "notes/a.md",
+        "removed": [{"store": "neo4j", "kind": "facts", "count": 2}],
+    }
+
+
+async def test_a_document_without_an_id_is_named(served: Served) -> None:
+    response = await served.http.delete(f"{DOCUMENTS}/")
+    assert [problem["field"] for problem in response.json()["fields"]] == ["id"]
+
+
+FACT = {
+    "subject": "Jonas Weber",
+    "subject_type": "Person",
+    "relation": "OWNS",
+    "object": "Ledger Service",
+    "valid_at": "2024-04-18",
+    "document_id": "a.md",
+    "attributes": {"share": 0.5},
+}
+LINES = {"content-type": "application/jsonl"}
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"json": {"facts": [FACT]}},
+        {"content": f"\n{json.dumps(FACT)}\n\n".encode(), "headers": LINES},
+    ],
+)
+async def test_facts_are_taken_as_json_or_as_lines(
+    served: Served, request_: dict[str, Any]
+) -> None:
+    served.script.answer("IngestFacts", TAKEN)
+    response = await served.http.post("/api/facts", **request_)
+    assert response.json() == {
+        "added": 1,
+        "unchanged": 2,
+        "refused": [{"index": 3, "reason": "is odd"}],
+        "refused_total": 1,
+    }
+    (fact,) = served.script.seen[0].message.facts
+    assert (fact.subject.name, fact.subject.type, fact.relation) == (
+        "Jonas Weber",
+        "Person",
+        "OWNS",
+    )
+    assert (fact.object.name, fact.document_id) == ("Ledger Service", "a.md")
+    assert fact.valid_time == to_timestamp(DAY)
+    assert not fact.HasField("invalid_time")
+    assert dict(fact.attributes) == {"share": 0.5}
+
+
+async def test_many_facts_travel_in_several_messages(served: Served) -> None:
+    served.script.answer("IngestFacts", TAKEN)
+    await served.http.post("/api/facts", json={"facts": [FACT] * 2500})
+    assert [len(message.facts) for message in served.script.seen[0].messages] == [1000, 1000, 500]
+
+
+@pytest.mark.parametrize(
+    ("facts", "fields"),
+    [
+        ([FACT, FACT | {"subject": " "}], ["facts[1].subject"]),
+        ([FACT | {"subject_type": "a b"}], ["facts[0].subject_type"]),
+        ([FACT | {"relation": "1"}], ["facts[0].relation"]),
+        ([FACT | {"valid_at": "soon"}], ["facts[0].valid_at"]),
+        ([FACT | {"space": "other"}], ["facts[0].space"]),
+        ([{}], ["facts[0].subject", "facts[0].relation", "facts[0].object"]),
+        ([FACT] * 1500 + [FACT | {"object": ""}], ["facts[].object"]),
+    ],
+)
+async def test_a_wrong_fact_is_named_by_place_and_field(
+    served: Served, facts: list[Any], fields: list[str]
+) -> None:
+    served.script.answer("IngestFacts", TAKEN)
+    response = await served.http.post("/api/facts", json={"facts": facts})
+    assert response.status_code == 422
+    assert [problem["field"] for problem in response.json()["fields"]] == fields
+
+
+async def test_wrong_lines_are_all_named_and_nothing_is_sent(served: Served) -> None:
+    lines = [json.dumps(FACT), "{", json.dumps(FACT), '{"subject": 5}', "\udcff"]
+    content = "\n".join(lines).encode("utf-8", "surrogateescape")
+    response = await served.http.post("/api/facts", content=content, headers=LINES)
+    names = [problem["field"] for problem in response.json()["fields"]]
+    assert names == ["facts[1]", "facts[3].subject", "facts[4]"]
+    assert served.script.seen == []
+
+
+async def test_a_job_is_shown_as_it_stands(served: Served) -> None:
+    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=JOB))
+    response = await served.http.get(f"/api/jobs/{JOB_ID}")
+    assert response.json() == JOB_JSON

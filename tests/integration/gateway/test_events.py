@@ -1,0 +1,126 @@
+"""Server-Sent Events: their order, heartbeats, failures, and the end of the call when the client leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from braid.agent.v1 import ingest_pb2, search_pb2
+from services.runtime import errors
+from tests.integration.gateway.conftest import Served
+from tests.integration.gateway.samples import (
+    CHUNK_HIT,
+    CHUNK_JSON,
+    COMPREHENSIVE,
+    COMPREHENSIVE_JSON,
+    JOB,
+    JOB_ID,
+    JOB_JSON,
+    LEGS_JSON,
+    report,
+)
+
+SEARCH = "/api/search/comprehensive"
+RPC = "StreamComprehensiveSearch"
+LEG = search_pb2.StreamComprehensiveSearchResponse(
+    leg=search_pb2.LegResults(report=report("vector", "OK"), vector_results=[CHUNK_HIT])
+)
+LEG_JSON = {"leg": LEGS_JSON[0], "vector_results": [CHUNK_JSON], "graph_results": []}
+FINAL = search_pb2.StreamComprehensiveSearchResponse(final=COMPREHENSIVE)
+
+
+async def events(response: httpx.Response) -> AsyncIterator[tuple[str, Any]]:
+    """Events as name and data; a heartbeat is `("", None)`."""
+    name = ""
+    async for line in response.aiter_lines():
+        if line.startswith(":"):
+            yield "", None
+        elif line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        elif line.startswith("data: "):
+            yield name, json.loads(line.removeprefix("data: "))
+
+
+async def all_events(served: Served, path: str, **headers: str) -> list[tuple[str, Any]]:
+    """Every event of a search."""
+    async with served.http.stream("POST", path, json={"query": "who"}, headers=headers) as response:
+        assert response.status_code == 200
+        assert response.headers["content-type"].startswith("text/event-stream")
+        return [event async for event in events(response)]
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [(f"{SEARCH}/stream", {}), (SEARCH, {"accept": "text/event-stream"})],
+)
+async def test_legs_come_first_and_the_whole_answer_last(
+    served: Served, path: str, headers: dict[str, str]
+) -> None:
+    served.script.answer(RPC, LEG, FINAL)
+    assert await all_events(served, path, **headers) == [
+        ("leg", LEG_JSON),
+        ("final", COMPREHENSIVE_JSON),
+    ]
+
+
+async def test_a_search_that_is_refused_at_once_has_its_status(served: Served) -> None:
+    served.script.fail(RPC, errors.AllLegsFailedError({"vector": "UNAVAILABLE"}))
+    response = await served.http.post(f"{SEARCH}/stream", json={"query": "who"})
+    assert (response.status_code, response.json()["reason"]) == (503, "ALL_LEGS_FAILED")
+
+
+async def test_a_failure_after_the_first_event_is_an_event(served: Served) -> None:
+    served.script.fail(RPC, errors.DeadlineError(), LEG)
+    told = await all_events(served, f"{SEARCH}/stream", **{"x-request-id": "r-1"})
+    assert [name for name, _ in told] == ["leg", "error"]
+    assert told[1][1] == {
+        "detail": errors.DeadlineError().message,
+        "reason": "DEADLINE",
+        "request_id": "r-1",
+    }
+
+
+@pytest.mark.parametrize("before", [[], [LEG]])
+async def test_silence_is_filled_with_heartbeats(served: Served, before: list[Any]) -> None:
+    served.script.hang(RPC, *before)
+    async with served.http.stream("POST", f"{SEARCH}/stream", json={"query": "q"}) as response:
+        names = []
+        async for name, _ in events(response):
+            names.append(name)
+            if len(names) == len(before) + 2:
+                break
+    assert names == ["leg"] * len(before) + ["", ""]
+
+
+async def test_a_client_that_leaves_a_stream_ends_the_call(served: Served) -> None:
+    served.script.hang(RPC, LEG)
+    async with served.http.stream("POST", f"{SEARCH}/stream", json={"query": "q"}) as response:
+        await anext(events(response))
+    async with asyncio.timeout(5):
+        await served.script.cancelled.wait()
+
+
+async def test_a_client_that_leaves_a_search_ends_the_call(served: Served) -> None:
+    served.script.hang("HybridSearch")
+    asking = asyncio.create_task(served.http.post("/api/search/hybrid", json={"query": "q"}))
+    async with asyncio.timeout(5):
+        await served.script.reached.wait()
+        asking.cancel()
+        await served.script.cancelled.wait()
+    assert (await served.http.get("/healthz")).status_code == 200
+
+
+async def test_a_job_is_watched_to_its_end(served: Served) -> None:
+    first = ingest_pb2.WatchIngestJobResponse(job=JOB)
+    done = ingest_pb2.IngestJob(id=JOB_ID, state=ingest_pb2.JOB_STATE_SUCCEEDED)
+    served.script.answer("WatchIngestJob", first, ingest_pb2.WatchIngestJobResponse(job=done))
+    async with served.http.stream("GET", f"/api/jobs/{JOB_ID}/events") as response:
+        told = [event async for event in events(response)]
+    assert told[0] == ("job", JOB_JSON)
+    assert told[1][1]["state"] == "SUCCEEDED"
+    assert len(told) == 2

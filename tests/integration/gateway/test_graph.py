@@ -1,0 +1,134 @@
+"""`GET /api/graph/…`: names are data whatever they hold; pages go on by an opaque cursor."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+
+from braid.graph.v1 import query_pb2
+from services.runtime import errors
+from services.runtime.times import to_timestamp
+from tests.integration.gateway.conftest import Served
+from tests.integration.gateway.samples import DAY, ENTITY, ENTITY_JSON, FACT, FACT_JSON
+
+AROUND = "/api/graph/neighborhood/"
+NAMES = ["Ledger Service", ".*", "') MATCH (n) DETACH DELETE n //", "a/b/c", "C#", "50% é", "x?y=z"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_an_entity_is_looked_up_by_the_very_name_that_was_asked_for(
+    served: Served, name: str
+) -> None:
+    served.script.answer("GetNeighborhood", query_pb2.GetNeighborhoodResponse(center=ENTITY))
+    response = await served.http.get(AROUND + quote(name, safe=""))
+    assert response.status_code == 200
+    assert served.script.seen[0].message.entity_name == name
+
+
+async def test_a_neighborhood_has_a_center_nodes_edges_and_whether_it_is_all(
+    served: Served,
+) -> None:
+    answer = query_pb2.GetNeighborhoodResponse(
+        center=ENTITY, nodes=[ENTITY], edges=[FACT], total=7, truncated=True
+    )
+    served.script.answer("GetNeighborhood", answer)
+    parameters = {"type": "Person", "limit": "1", "as_of": "2024-04-18"}
+    response = await served.http.get(AROUND + "Jonas Weber", params=parameters)
+    assert response.json() == {
+        "center": ENTITY_JSON,
+        "nodes": [ENTITY_JSON],
+        "edges": [FACT_JSON],
+        "total": 7,
+        "truncated": True,
+        "homonyms": [],
+    }
+    request = served.script.seen[0].message
+    assert (request.entity_type, request.limit) == ("Person", 1)
+    assert request.as_of.instant == to_timestamp(DAY)
+
+
+async def test_an_unknown_entity_is_404(served: Served) -> None:
+    served.script.fail("GetNeighborhood", errors.NotFoundError("entity"))
+    response = await served.http.get(AROUND + "nobody")
+    assert response.status_code == 404
+    assert response.json()["detail"] == "There is no such entity in this space."
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        (AROUND, "entity"),
+        (AROUND + "%20", "entity"),
+        (AROUND + "a%00b", "entity"),
+        (AROUND + "x" * 1001, "entity"),
+        (AROUND + "x?type=" + "x" * 201, "type"),
+        (AROUND + "x?limit=0", "limit"),
+        (AROUND + "x?limit=101", "limit"),
+        (AROUND + "x?as_of=then", "as_of"),
+        ("/api/graph/entities?limit=201", "limit"),
+        ("/api/graph/entities?type=%00", "type"),
+        ("/api/graph/entities?cursor=" + "x" * 4097, "cursor"),
+    ],
+)
+async def test_a_wrong_parameter_is_named_as_rest_calls_it(
+    served: Served, path: str, field: str
+) -> None:
+    response = await served.http.get(path)
+    assert response.status_code == 422
+    assert [problem["field"] for problem in response.json()["fields"]] == [field]
+
+
+async def test_entities_come_in_pages(served: Served) -> None:
+    served.script.answer(
+        "ListEntities", query_pb2.ListEntitiesResponse(entities=[ENTITY], next_page_token="t2")
+    )
+    parameters = {"type": "Person", "limit": "1", "cursor": "t1"}
+    response = await served.http.get("/api/graph/entities", params=parameters)
+    assert response.json() == {
+        "entities": [ENTITY_JSON],
+        "next_cursor": "t2",
+        "total_hint": None,
+    }
+    expected = query_pb2.ListEntitiesRequest(type="Person", page_size=1, page_token="t1")
+    assert served.script.seen[0].message == expected
+
+
+async def test_the_last_page_has_no_cursor(served: Served) -> None:
+    served.script.answer("ListEntities", query_pb2.ListEntitiesResponse())
+    response = await served.http.get("/api/graph/entities")
+    assert response.json()["next_cursor"] is None
+
+
+async def test_a_cursor_that_the_service_refuses_is_named(served: Served) -> None:
+    refusal = errors.InvalidFieldError(errors.FieldError("page_token", "belongs to another query"))
+    served.script.fail("ListEntities", refusal)
+    response = await served.http.get("/api/graph/entities?cursor=abc")
+    assert response.json()["fields"] == [
+        {"field": "cursor", "description": "belongs to another query"}
+    ]
+    assert response.json()["detail"] == "cursor: belongs to another query"
+
+
+async def test_the_status_counts_the_graph(served: Served) -> None:
+    answer = query_pb2.GetGraphStatsResponse(
+        entities=2,
+        facts=1,
+        local_facts=4,
+        episodes=3,
+        entities_by_type={"Person": 2},
+        indexes={"facts": "ONLINE"},
+        space_revision=9,
+    )
+    served.script.answer("GetGraphStats", answer)
+    response = await served.http.get("/api/graph/status")
+    assert response.json() == {
+        "entities": 2,
+        "facts": 1,
+        "local_facts": 4,
+        "episodes": 3,
+        "entities_by_type": {"Person": 2},
+        "last_ingest_at": None,
+        "indexes": {"facts": "ONLINE"},
+        "revision": 9,
+    }

@@ -1,0 +1,148 @@
+"""Who calls: the credential alone decides space, user and scopes, and the services see what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from braid.vector.v1 import documents_pb2, search_pb2
+from gateway.serving import StartError, gateway_server
+from gateway.settings import GatewaySettings
+from services.runtime.listen import ListenError
+from tests.integration.gateway.conftest import Served, serve_gateway
+from tests.integration.gateway.scripted import AGENT, VECTOR, Script, start_scripted
+
+SEARCH = "/api/search/text"
+
+
+def bearer(key: str) -> dict[str, str]:
+    """The header of a key."""
+    return {"authorization": f"Bearer {key}"}
+
+
+async def test_the_services_see_the_space_and_user_of_the_callers_key(guarded: Served) -> None:
+    guarded.script.answer("TextSearch", search_pb2.TextSearchResponse())
+    headers = bearer("reader") | {"x-request-id": "r-1"}
+    response = await guarded.http.post(SEARCH, json={"query": "q"}, headers=headers)
+    call = guarded.script.seen[0].call
+    assert response.status_code == 200
+    assert (call.space, call.user, call.request_id) == ("team-a", "ann", "r-1")
+
+
+async def test_without_keys_a_caller_on_loopback_is_local(served: Served) -> None:
+    served.script.answer("TextSearch", search_pb2.TextSearchResponse())
+    await served.http.post(SEARCH, json={"query": "q"})
+    assert (served.script.seen[0].call.space, served.script.seen[0].call.user) == ("local", "local")
+
+
+@pytest.mark.parametrize("headers", [{}, bearer("nobody"), {"authorization": "Basic reader"}])
+async def test_a_caller_without_a_known_key_is_401(
+    guarded: Served, headers: dict[str, str]
+) -> None:
+    response = await guarded.http.post(SEARCH, json={"query": "q"}, headers=headers)
+    assert (response.status_code, response.json()["reason"]) == (401, "INVALID_CREDENTIAL")
+    assert response.headers["www-authenticate"] == "Bearer"
+    assert guarded.script.seen == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/api/documents", {"text": "a"}),
+        ("POST", "/api/facts", {"facts": []}),
+        ("DELETE", "/api/documents/a", None),
+    ],
+)
+async def test_a_key_that_may_only_read_writes_nothing(
+    guarded: Served, method: str, path: str, body: Any
+) -> None:
+    response = await guarded.http.request(method, path, json=body, headers=bearer("reader"))
+    assert (response.status_code, response.json()["reason"]) == (403, "MISSING_SCOPE")
+    assert guarded.script.seen == []
+
+
+@pytest.mark.parametrize("field", ["space", "user", "group_id"])
+async def test_a_space_is_never_taken_from_a_body(guarded: Served, field: str) -> None:
+    body = {"query": "q", field: "team-b"}
+    response = await guarded.http.post(SEARCH, json=body, headers=bearer("reader"))
+    assert response.status_code == 422
+    assert guarded.script.seen == []
+
+
+async def test_a_space_is_never_taken_from_a_query_string(guarded: Served) -> None:
+    guarded.script.answer("ListDocuments", documents_pb2.ListDocumentsResponse())
+    await guarded.http.get("/api/documents?space=team-b", headers=bearer("reader"))
+    assert guarded.script.seen[0].call.space == "team-a"
+
+
+async def test_a_key_without_delegation_may_not_name_a_space(guarded: Served) -> None:
+    headers = bearer("reader") | {"braid-space": "team-b"}
+    response = await guarded.http.get("/api/documents", headers=headers)
+    assert response.status_code == 401
+
+
+async def test_a_trusted_backend_may_name_a_space(guarded: Served) -> None:
+    guarded.script.answer("ListDocuments", documents_pb2.ListDocumentsResponse())
+    headers = bearer("gateway") | {"braid-space": "team-c", "braid-user": "eve"}
+    await guarded.http.get("/api/documents", headers=headers)
+    call = guarded.script.seen[0].call
+    assert (call.space, call.user) == ("team-c", "eve")
+
+
+@pytest.mark.parametrize(
+    "headers", [{"origin": "https://example.org"}, {"host": "example.org"}, {"origin": "null"}]
+)
+async def test_a_page_of_another_site_cannot_use_the_local_identity(
+    served: Served, headers: dict[str, str]
+) -> None:
+    response = await served.http.get("/api/documents", headers=headers)
+    assert response.status_code == 401
+
+
+async def test_probes_and_the_description_need_no_key(guarded: Served) -> None:
+    for path in ("/healthz", "/readyz", "/openapi.json", "/docs"):
+        assert (await guarded.http.get(path)).status_code == 200
+
+
+async def test_it_is_ready_when_every_service_serves(served: Served) -> None:
+    response = await served.http.get("/readyz")
+    services = dict.fromkeys(("agent_orchestrator", "vector_search", "graph_query"), "SERVING")
+    assert response.json() == {"status": "ready", "services": services}
+
+
+async def test_it_is_not_ready_while_a_service_is_away_and_says_which(script: Script) -> None:
+    servers = [await start_scripted(names, script) for names in (AGENT, VECTOR)]
+    gone = await start_scripted(VECTOR, script)
+    await gone.stop()
+    agent, vector, graph = (f"127.0.0.1:{server.port}" for server in (*servers, gone))
+    settings = GatewaySettings(
+        _env_file=None,
+        gateway_listen="127.0.0.1:0",
+        agent_target=agent,
+        vector_target=vector,
+        graph_target=graph,
+    )
+    async with serve_gateway(settings, script) as running:
+        response = await running.http.get("/readyz")
+        alive = await running.http.get("/healthz")
+    for server in servers:
+        await server.stop()
+    assert (response.status_code, alive.status_code) == (503, 200)
+    assert response.json()["detail"] == "graph_query is UNREACHABLE."
+    assert response.json()["services"]["vector_search"] == "SERVING"
+
+
+async def test_it_refuses_to_listen_beyond_loopback_without_keys() -> None:
+    settings = GatewaySettings(_env_file=None, gateway_listen="0.0.0.0:0")
+    with pytest.raises(ListenError):
+        async with gateway_server(settings):
+            pass
+
+
+async def test_it_refuses_to_start_with_keys_and_none_of_its_own(key_file: Path) -> None:
+    settings = GatewaySettings(_env_file=None, api_keys_file=key_file, service_key=None)
+    with pytest.raises(StartError):
+        async with gateway_server(settings):
+            pass
