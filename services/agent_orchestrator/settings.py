@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field, PostgresDsn
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 MIB = 1024 * 1024
@@ -22,7 +22,7 @@ class AgentSettings(BaseSettings):
     listen: str = "127.0.0.1:50050"
     vector_target: str = Field(default="127.0.0.1:50051", validation_alias="BRAID_VECTOR_TARGET")
     graph_target: str = Field(default="127.0.0.1:50052", validation_alias="BRAID_GRAPH_TARGET")
-    database_url: PostgresDsn | None = Field(
+    database_url: SecretStr | None = Field(
         default=None, description="The orchestrator's own database, for durable jobs."
     )
 
