@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -97,6 +97,17 @@ class Child:
     def _send(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(number)
+
+
+@contextlib.asynccontextmanager
+async def ended(process: asyncio.subprocess.Process) -> AsyncIterator[None]:
+    """Kill a helper process that is still there when the block is left, say by cancellation."""
+    try:
+        yield
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
 
 
 def running(child: Child | None, name: str) -> Child:

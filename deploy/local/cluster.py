@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from deploy.local.child import ended
 from deploy.local.credentials import write_private
 from deploy.local.errors import LocalStackError
 
@@ -113,9 +114,16 @@ class Cluster:
         passwords = self.folder / "initial-password"
         write_private(passwords, password)
         self._own(passwords)
+        try:
+            await self._run_initdb(part, superuser, passwords)
+        finally:
+            passwords.unlink()
+        part.rename(self.data)
+
+    async def _run_initdb(self, folder: Path, superuser: str, passwords: Path) -> None:
         process = await asyncio.create_subprocess_exec(
             self.binaries / "initdb",
-            *("-D", part, "-U", superuser, "--encoding=UTF8", "--locale-provider=builtin"),
+            *("-D", folder, "-U", superuser, "--encoding=UTF8", "--locale-provider=builtin"),
             *("--builtin-locale=C.UTF-8", "--locale=C", "--auth=scram-sha-256"),
             *("--pwfile", passwords),
             stdin=asyncio.subprocess.DEVNULL,
@@ -123,11 +131,10 @@ class Cluster:
             stderr=asyncio.subprocess.STDOUT,
             user=self.user or None,
         )
-        output, _ = await process.communicate()
-        passwords.unlink()
+        async with ended(process):
+            output, _ = await process.communicate()
         if process.returncode:
             raise LocalStackError(f"initdb failed:\n{output.decode(errors='replace')}")
-        part.rename(self.data)
 
     def _configure(self) -> None:
         lines = {**self._settings, "unix_socket_directories": str(self.sockets)}

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from deploy.local.child import Child, Command, end_leftover, running, until_ready
+from deploy.local.child import Child, Command, end_leftover, ended, running, until_ready
 from deploy.local.credentials import load_or_create, write_private
 from deploy.local.errors import LocalStackError
 from deploy.local.java import Java
@@ -149,20 +149,26 @@ class Neo4j:
 
     async def _set_first_password(self) -> None:
         """Set the password before the first start; no start ever has the well-known one."""
-        if (self._home / "data" / "dbms").exists():
+        data = self._home / "data"
+        if (data / "dbms" / "auth.ini").exists() or (data / "databases").exists():
             return
         program, *arguments = self._java.admin("dbms", "set-initial-password", self._password)
         file = self._run / "neo4j.arguments"  # a command line would show the password to everyone
         write_private(file, "".join(f'"{argument}"\n' for argument in arguments))
+        try:
+            await self._administer(program, f"@{file}")
+        finally:
+            file.unlink()
+
+    async def _administer(self, *program: str) -> None:
         process = await asyncio.create_subprocess_exec(
-            program,
-            f"@{file}",
+            *program,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
             env=self._environment(),
         )
-        _, errors = await process.communicate()
-        file.unlink()
+        async with ended(process):
+            _, errors = await process.communicate()
         if process.returncode:
             raise LocalStackError(f"Neo4j's password was not set:\n{errors.decode()[-2000:]}")
 
@@ -172,12 +178,8 @@ class Neo4j:
             *(sys.executable, "-P", "-m", "deploy.local.bolt", self.uri),
             stdin=asyncio.subprocess.PIPE,
         )
-        try:
+        async with ended(probe):
             await probe.communicate(self._password.encode())
-        finally:
-            if probe.returncode is None:
-                probe.kill()
-                await probe.wait()
         if probe.returncode == REFUSED:
             raise LocalStackError(f"Neo4j refuses the password that {self._secrets} holds")
         if probe.returncode:

@@ -5,10 +5,12 @@ import signal
 
 
 def end_on_termination() -> None:
-    """Cancel the present task on SIGTERM, as asyncio does on SIGINT: what has started is stopped."""
+    """Cancel the present task on SIGINT or SIGTERM: whatever it has started is stopped."""
     task = asyncio.current_task()
-    if task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if task is not None:
+            loop.add_signal_handler(number, task.cancel)
 
 
 async def until_signalled() -> None:
