@@ -95,8 +95,8 @@ class DocumentWrite:
         now = await self._clock()
         planned = _plan(changed, stored, now)
         if not planned and not due:
-            state = await self._row("read_space")
-            return self._result(documents, before, now, {}, state["revision"] if state else 0)
+            state = _checked(await self._row("read_space"), model)
+            return self._result(documents, before, now, {}, state["revision"])
         outcomes, revision = await self._write(state["model_id"], planned, stored, locked, now)
         return self._result(documents, before, now, outcomes, revision)
 

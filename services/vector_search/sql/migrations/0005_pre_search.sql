@@ -74,6 +74,7 @@ $$;
 -- scale of its own), 2 weighted reciprocal ranks. There is always at least one row; it
 -- carries revision, vector path (0 not run, 1 exact, 2 HNSW) and the space's model, and no chunk where none was found.
 -- A query vector of another model or dimension than the space's is not used: the path is then 0.
+-- Everything here is looked up by key, whatever the planner's statistics say: they lag behind bulk loads.
 create function search_chunks(
   p_space text, p_text text, p_query halfvec, p_model text, p_limit integer, p_text_weight float8,
   p_fusion integer, p_min_score float8, p_documents text[], p_metadata jsonb, p_as_of timestamptz
@@ -83,7 +84,8 @@ create function search_chunks(
   vector_rank integer, text_rank integer,
   document_id text, title text, source text, content text, ordinal integer,
   start_char integer, end_char integer, metadata jsonb, valid_from timestamptz
-) language plpgsql stable as $$
+) language plpgsql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   stats space_stats;
   own model;
@@ -225,7 +227,8 @@ end $$;
 -- `vector` is null when the query vector is not of the space's model.
 create function score_chunks(p_space text, p_text text, p_query halfvec, p_model text, p_ids uuid[])
 returns table (space_model text, space_dimension integer, id uuid, vector float8, text float8)
-language plpgsql stable as $$
+language plpgsql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   stats space_stats;
   own model;

@@ -17,7 +17,7 @@ end $$;
 
 -- Adds to the terms of chunks: `p_df` and `p_postings` say by how much for each chunk.
 create function count_terms(p_space text, p_ids uuid[], p_df integer[], p_postings integer[]) returns void
-language plpgsql as $$
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   insert into term as t (space, lexeme, df, postings)
   select p_space, d.lexeme, d.df, d.postings from (
@@ -44,7 +44,7 @@ $$;
 
 -- Sets `current` of chunks, everywhere that it is kept, except in the statistics.
 create function flag_chunks(p_space text, p_ids uuid[], p_current boolean) returns void
-language plpgsql as $$
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   update chunk c set current = p_current where c.space = p_space and c.id = any (p_ids);
   update posting p set current = p_current
@@ -57,7 +57,7 @@ end $$;
 -- Removes a document with everything of it but the space's counters; answers with what was removed.
 create function remove_document(p_space text, p_document text)
 returns table (versions integer, ids uuid[], current_chunks bigint, current_length bigint)
-language plpgsql as $$
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   gone uuid[];
   gone_current integer[];
