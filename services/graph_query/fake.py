@@ -73,7 +73,8 @@ class FakeGraphStore(FakeReads):
         for uuid, _, name, _ in found.created:
             held.names.setdefault(uuid, name)
         added = sum(_stored(held, fact, found.uuid) for fact in facts)
-        held.model = held.model or model
+        if any(fact.embedding for fact in facts):
+            held.model = held.model or model
         held.rebuild()
         return FactCounts(added, len(facts) - added, held.revision)
 

@@ -66,9 +66,9 @@ class FakeReads:
         )
 
     async def search_vector(
-        self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool
+        self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool  # noqa: ARG002 - no index here
     ) -> list[ScoredFact]:
-        """Stated facts by cosine; there is no index here, so `exact` changes nothing."""
+        """Stated facts by cosine."""
         held = self.readable(space)
         found = []
         for fact in _stated(held, only):

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from services.graph_query.domain import GivenFact, Passage
+from services.graph_query.extraction.extract import MentionKind
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.identity import entity_uuid
 from services.graph_query.local_graph import PassageRows, ReadPassage, passage_rows
@@ -58,10 +59,8 @@ class FakeSpace:
             uuid: passage_rows(self.space, ReadPassage.of(passage), gazetteer)
             for uuid, passage in sorted(self.passages.items())
         }
-        for rows in self.rows.values():
-            for uuid, (key, name) in rows.names.items():
-                self.names.setdefault(uuid, name)
-                self.types.setdefault(key, {"": uuid})
+        self._note_names(about=True)
+        self._note_names(about=False)
         self._forget_unused()
         self.revision += 1
         self.last_write = utc_now()
@@ -117,6 +116,14 @@ class FakeSpace:
             both = {uuid for named, uuid in ranked if -named == len(ends)}
             cited |= both or {uuid for _, uuid in ranked[:1]}
         return sorted(cited)
+
+    def _note_names(self, *, about: bool) -> None:
+        """Names are spelled as the first title has them, else as the first sentence."""
+        for rows in self.rows.values():
+            for uuid, (key, name) in rows.names.items():
+                if about == (rows.mentions[uuid].kind == MentionKind.ABOUT):
+                    self.names.setdefault(uuid, name)
+                    self.types.setdefault(key, {"": uuid})
 
     def _linked(self) -> dict[str, tuple[str, ...]]:
         titles = {name_key(name) for p in self.passages.values() for name in title_names(p.title)}

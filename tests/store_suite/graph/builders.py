@@ -1,0 +1,86 @@
+"""Passages, facts and pictures of the graph for the suites."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from services.graph_query.domain import EntityName, FactFilter, GivenFact, Passage
+from services.graph_query.fake import FakeGraphStore
+from services.graph_query.intervals import OPEN
+
+DIMENSION = 384
+ALWAYS = FactFilter(-OPEN, OPEN)
+
+
+@dataclass(frozen=True)
+class Dump:
+    """A space's graph without the spelling of names, which is that of the first writer."""
+
+    mentions: set[Any]
+    sentences: set[Any]
+    entities: dict[Any, Any]
+    facts: dict[Any, Any]
+
+
+def new_space() -> str:
+    """A space that no other test has."""
+    return f"test-{uuid.uuid4().hex[:12]}"
+
+
+def passage(space: str, document: str, title: str, content: str, part: int = 0) -> Passage:
+    """A chunk of a document."""
+    name = f"{space}/{document}/{part}"
+    return Passage(str(uuid.uuid5(uuid.NAMESPACE_URL, name)), document, title, "notes", content)
+
+
+def fact(
+    subject: str | EntityName, relation: str, target: str | EntityName, **more: Any
+) -> GivenFact:
+    """A given fact; ends may be plain names."""
+    ends = [EntityName(end) if isinstance(end, str) else end for end in (subject, target)]
+    told = more.pop("fact", f"{ends[0].name} {relation.lower()} {ends[1].name}")
+    return GivenFact(ends[0], relation, ends[1], told, **more)
+
+
+def day(text: str) -> datetime:
+    """A day's first instant, UTC."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def at(text: str) -> FactFilter:
+    """What holds at the first instant of a day."""
+    instant = day(text).timestamp()
+    return FactFilter(instant, instant)
+
+
+def unit(*values: float) -> tuple[float, ...]:
+    """A vector of length 1 whose first values are in the given proportion."""
+    length = sum(value * value for value in values) ** 0.5
+    return (*(value / length for value in values), *([0.0] * (DIMENSION - len(values))))
+
+
+def fake_dump(store: FakeGraphStore, space: str) -> Dump:
+    """The picture of a space in memory."""
+    held = store.spaces[space]
+    rows = list(held.rows.values())
+    return Dump(
+        mentions={tuple(row) for one in rows for row in one.mentions.values()},
+        sentences={tuple(row) for one in rows for row in one.sentences.values()},
+        entities={
+            uuid: (key, kind) for key, types in held.types.items() for kind, uuid in types.items()
+        },
+        facts={f.uuid: (f.source, f.target, tuple(held.cited(f))) for f in held.facts.values()},
+    )
+
+
+async def expected(space: str, passages: Sequence[Passage], facts: Sequence[GivenFact]) -> Dump:
+    """The picture when everything is given at once, documents first."""
+    store = FakeGraphStore()
+    await store.add_episodes(space, sorted(passages, key=lambda one: one.uuid))
+    if facts:
+        await store.add_facts(space, facts, "")
+    return fake_dump(store, space)

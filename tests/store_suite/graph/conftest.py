@@ -1,0 +1,22 @@
+"""Neo4j with the graph's schema, once for the run."""
+
+from __future__ import annotations
+
+import pytest
+
+from deploy.local.stores import LocalStores
+from tests.conftest import LoopThread
+from tests.store_suite.graph.neo4j_graph import prepare
+
+pytest.register_assert_rewrite(
+    "tests.store_suite.graph.reading_suite",
+    "tests.store_suite.graph.writing_suite",
+    "tests.store_suite.graph.facts_suite",
+)
+
+
+@pytest.fixture(scope="session")
+def graph_stores(stores: LocalStores, stores_loop: LoopThread) -> LocalStores:
+    """The stores with the graph's schema in Neo4j."""
+    stores_loop.run(prepare(stores))
+    return stores

@@ -1,0 +1,86 @@
+"""What every graph store promises about given facts."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.graph_query.domain import EntityName
+from services.graph_query.store import GraphStore
+from services.runtime.errors import WrongStateError
+from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, passage, unit
+
+PERSON = "Person"
+
+
+class FactsSuite:
+    """Adding facts."""
+
+    async def test_the_same_facts_again_change_nothing(self, store: GraphStore) -> None:
+        space = new_space()
+        facts = [fact("Anna Bell", "OWNS", "Payments"), fact("Karl Otto", "OWNS", "Ledger")]
+        first = await store.add_facts(space, facts, "")
+        again = await store.add_facts(space, facts, "")
+        assert (first.added, first.unchanged) == (2, 0)
+        assert (again.added, again.unchanged) == (0, 2)
+
+    async def test_a_second_term_of_office_is_a_second_fact(self, store: GraphStore) -> None:
+        space = new_space()
+        first = fact(
+            "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"), invalid_at=day("2021-01-01")
+        )
+        second = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2023-01-01"))
+        assert (await store.add_facts(space, [first, second], "")).added == 2
+
+    async def test_an_entity_takes_its_type_rather_than_forking(self, store: GraphStore) -> None:
+        space = new_space()
+        await store.add_episodes(space, [passage(space, "d1", "Anna Bell", "She owns it.")])
+        typed = fact(EntityName("anna  BELL", PERSON), "OWNS", "Payments")
+        await store.add_facts(space, [typed], "")
+        people = await store.list_entities(space, PERSON, ("", ""), 10)
+        assert [(one.name, one.type, one.mentions) for one in people] == [("Anna Bell", PERSON, 1)]
+        assert (await store.stats(space)).entities_by_type == {"": 1, PERSON: 1}
+
+    async def test_one_name_of_two_types_is_two_entities(self, store: GraphStore) -> None:
+        space = new_space()
+        facts = [
+            fact(EntityName("Mercury", "Planet"), "ORBITS", "Sun Star"),
+            fact(EntityName("Mercury", "Element"), "IS_IN", "Old Thermometers"),
+        ]
+        await store.add_facts(space, facts, "")
+        found = await store.neighborhood(space, "mercury", "Element", 10, ALWAYS)
+        assert [node.name for node in found.nodes] == ["Old Thermometers"]
+        assert [other.type for other in found.homonyms] == ["Planet"]
+
+    @pytest.mark.parametrize("documents_first", [True, False])
+    async def test_a_fact_cites_the_chunk_that_names_both_ends_whichever_came_first(
+        self, store: GraphStore, documents_first: bool
+    ) -> None:
+        space = new_space()
+        chunks = [
+            passage(space, "d1", "Note", "Nothing of interest here.", 0),
+            passage(space, "d1", "Note", "Anna Bell owns the Payments Service.", 1),
+        ]
+        given = [fact("Anna Bell", "OWNS", "Payments Service", document_id="d1")]
+        if documents_first:
+            await store.add_episodes(space, chunks)
+        await store.add_facts(space, given, "")
+        if not documents_first:
+            await store.add_episodes(space, chunks)
+        found = await store.neighborhood(space, "anna bell", "", 10, ALWAYS)
+        assert [cited.chunk_id for cited in found.edges[0].citations] == [chunks[1].uuid]
+
+    async def test_vectors_of_another_model_are_refused(self, store: GraphStore) -> None:
+        space = new_space()
+        await store.add_facts(space, [fact("Aaa Bbb", "IS", "Ccc Ddd", embedding=unit(1))], "one")
+        with pytest.raises(WrongStateError):
+            await store.add_facts(
+                space, [fact("Eee Fff", "IS", "Ggg Hhh", embedding=unit(1))], "two"
+            )
+
+    async def test_names_that_look_like_queries_are_just_names(self, store: GraphStore) -> None:
+        space = new_space()
+        names = [".*", "') MATCH (n) DETACH DELETE n //", "`x`", 'a"b\\', "C++", "line\nbreak"]
+        facts = [fact(EntityName(name), "LIKES", "Plain Name") for name in names]
+        assert (await store.add_facts(space, facts, "")).added == len(names)
+        found = await store.neighborhood(space, "plain name", "", 10, ALWAYS)
+        assert found.total == len(names)

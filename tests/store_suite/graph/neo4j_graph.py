@@ -1,0 +1,82 @@
+"""The graph store on the run's Neo4j, and what stands in it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from neo4j import AsyncGraphDatabase
+from pydantic import SecretStr
+
+from deploy.local.stores import LocalStores
+from services.graph_query.app import build_store
+from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.settings import GraphSettings
+from tests.store_suite.graph.builders import DIMENSION, Dump
+
+_MENTIONS = """MATCH (e:Episodic {group_id: $space})-[m:BRAID_MENTIONS]->(n:Entity)
+RETURN e.uuid, n.uuid, m.kind, m.sentences"""
+_SENTENCES = """MATCH (s:BraidSentence {group_id: $space})
+RETURN s.uuid, s.episode_uuid, s.ordinal, s.text, s.subject_uuid, s.target_uuids"""
+_PAIRS = """MATCH (a:Entity)-[r:CO_OCCURS {group_id: $space}]->(b:Entity)
+RETURN r.sentence_uuid, a.uuid, b.uuid"""
+_ENTITIES = """MATCH (n:Entity {group_id: $space})
+OPTIONAL MATCH (k:EntityName {entity_uuid: n.uuid})
+RETURN n.uuid, k.name_key, k.type, [l IN labels(n) WHERE l <> 'Entity']"""
+_FACTS = """MATCH (a:Entity)-[e:RELATES_TO {group_id: $space}]->(b:Entity)
+RETURN e.uuid, a.uuid, b.uuid, e.episodes"""
+_STRAYS = """MATCH (n {group_id: $space})
+WHERE n:EntityName AND NOT EXISTS { MATCH (e:Entity {uuid: n.entity_uuid}) }
+   OR n:BraidPassage AND NOT EXISTS { MATCH (e:Episodic {uuid: n.uuid}) }
+   OR n:Document AND NOT EXISTS { (n)-[:HAS_EPISODE]->() }
+RETURN labels(n), properties(n)"""
+
+
+def settings(stores: LocalStores) -> GraphSettings:
+    """How the run's Neo4j is reached."""
+    found = stores.environment()
+    return GraphSettings(
+        neo4j_uri=found["NEO4J_URI"],
+        neo4j_user=found["NEO4J_USER"],
+        neo4j_password=SecretStr(found["NEO4J_PASSWORD"]),
+    )
+
+
+async def prepare(stores: LocalStores) -> None:
+    """Brings the schema into being."""
+    async with opened(stores) as store:
+        await store.ensure_schema()
+
+
+@asynccontextmanager
+async def opened(stores: LocalStores) -> AsyncIterator[Neo4jStore]:
+    """A store of its own, without the caches of another."""
+    store = build_store(settings(stores), DIMENSION)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+async def dump(stores: LocalStores, space: str) -> Dump:
+    """Everything local in a space, in canonical form."""
+    found = settings(stores)
+    auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
+    async with AsyncGraphDatabase.driver(found.neo4j_uri, auth=auth) as driver:
+
+        async def rows(query: str) -> list[list[object]]:
+            result = await driver.execute_query(query, space=space)
+            return [record.values() for record in result.records]
+
+        assert await rows(_STRAYS) == []
+        mentions = {(e, n, k, tuple(s)) for e, n, k, s in await rows(_MENTIONS)}  # type: ignore[call-overload]
+        sentences = {(*row[:5], tuple(row[5])) for row in await rows(_SENTENCES)}  # type: ignore[call-overload]
+        pairs = sorted(tuple(row) for row in await rows(_PAIRS))  # type: ignore[type-var]
+        told = sorted((row[0], row[4], target) for row in sentences for target in row[5])
+        assert pairs == told
+        entities = {}
+        for uuid, key, kind, labels in await rows(_ENTITIES):
+            assert labels == ([kind] if kind else [])
+            entities[uuid] = (key, kind)
+        facts = {u: (a, b, tuple(c)) for u, a, b, c in await rows(_FACTS)}  # type: ignore[call-overload]
+    return Dump(mentions, sentences, entities, facts)

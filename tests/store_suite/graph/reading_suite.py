@@ -1,0 +1,147 @@
+"""What every graph store promises about searches and listings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from services.graph_query.domain import EntityName, Origin
+from services.graph_query.lucene import name_candidates, query_terms
+from services.graph_query.store import GraphStore, WordHits
+from services.runtime.errors import NotFoundError
+from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage, unit
+
+
+async def search(store: GraphStore, space: str, question: str, only=ALWAYS) -> WordHits:  # type: ignore[no-untyped-def]
+    return await store.search_words(
+        space, query_terms(question), name_candidates(question), only, 10
+    )
+
+
+async def owners(store: GraphStore) -> str:
+    """A space with three owners of a service, one after the other, and a fact of another service."""
+    space = new_space()
+    payments = EntityName("Payments Service", "Service")
+    await store.add_facts(
+        space,
+        [
+            fact(
+                "Anna Bell",
+                "OWNS",
+                payments,
+                valid_at=day("2020-01-01"),
+                invalid_at=day("2021-01-01"),
+            ),
+            fact(
+                "Karl Otto",
+                "OWNS",
+                payments,
+                valid_at=day("2021-01-01"),
+                invalid_at=day("2022-01-01"),
+            ),
+            fact("Mira Okafor", "OWNS", payments, valid_at=day("2022-01-01")),
+            fact("Karl Otto", "WROTE", "Ledger Handbook"),
+        ],
+        "",
+    )
+    return space
+
+
+class ReadingSuite:
+    """Searches, neighbourhoods, listings."""
+
+    async def test_words_find_facts_that_hold_at_the_time(self, store: GraphStore) -> None:
+        space = await owners(store)
+        found = await search(store, space, "who owns payments", at("2021-06-01"))
+        assert [hit.fact.source.name for hit in found.text] == ["Karl Otto"]
+
+    async def test_an_interval_ends_before_its_last_instant(self, store: GraphStore) -> None:
+        space = await owners(store)
+        found = await search(store, space, "who owns payments", at("2022-01-01"))
+        assert [hit.fact.source.name for hit in found.text] == ["Mira Okafor"]
+
+    async def test_the_facts_of_a_named_entity_are_found_whatever_the_words(
+        self, store: GraphStore
+    ) -> None:
+        space = await owners(store)
+        found = await search(store, space, "What became of Karl Otto?")
+        assert {hit.fact.relation for hit in found.entity} == {"OWNS", "WROTE"}
+
+    async def test_filters_act_before_ranking(self, store: GraphStore) -> None:
+        space = await owners(store)
+        entity = replace(ALWAYS, entity_key="karl otto")
+        found = await search(store, space, "payments", entity)
+        assert [hit.fact.source.name for hit in found.text] == ["Karl Otto"]
+        relation = replace(ALWAYS, relation="wrote")
+        found = await search(store, space, "ledger payments handbook", relation)
+        assert [hit.fact.relation for hit in found.text] == ["WROTE"]
+        nobody = replace(ALWAYS, entity_key="nobody")
+        found = await search(store, space, "payments", nobody)
+        assert (found.text, found.entity, found.sentences) == ([], [], [])
+
+    async def test_a_sentence_is_one_hit_with_its_co_occurrences(self, store: GraphStore) -> None:
+        space = new_space()
+        text = "She met Karl Otto and Mira Okafor at the harbour."
+        await store.add_episodes(space, [passage(space, "d1", "Anna Bell", text)])
+        found = await search(store, space, "harbour")
+        (facts, _score), *rest = found.sentences
+        assert rest == []
+        assert {one.target.name for one in facts} == {"Karl Otto", "Mira Okafor"}
+        assert all(one.origin is Origin.LOCAL and one.fact == text for one in facts)
+        assert facts[0].citations[0].quote == text
+
+    async def test_vectors_find_the_nearest_facts_of_the_time(self, store: GraphStore) -> None:
+        space = new_space()
+        old = fact("Aaa", "IS", "Bbb", embedding=unit(1, 0.1), invalid_at=day("2020-01-01"))
+        near = fact("Aaa", "IS", "Ccc", embedding=unit(1, 0.2))
+        far = fact("Aaa", "IS", "Ddd", embedding=unit(0, 1))
+        await store.add_facts(space, [old, near, far], "model")
+        for exact in (True, False):
+            found = await store.search_vector(space, unit(1), at("2021-01-01"), 5, exact=exact)
+            assert [hit.fact.target.name for hit in found] == ["Ccc", "Ddd"]
+            assert found[0].score == pytest.approx(unit(1, 0.2)[0], abs=0.01)
+
+    async def test_another_space_is_never_seen(self, store: GraphStore) -> None:
+        await owners(store)
+        empty = new_space()
+        found = await search(store, empty, "who owns the Payments Service")
+        assert (found.text, found.entity, found.sentences, found.state.revision) == ([], [], [], 0)
+        assert await store.list_entities(empty, "", ("", ""), 10) == []
+
+    async def test_a_neighbourhood_puts_stated_facts_first_and_tells_the_whole_number(
+        self, store: GraphStore
+    ) -> None:
+        space = await owners(store)
+        text = "He likes Zoe Zimmer. He met Zoe Zimmer. He knows Yan Young."
+        await store.add_episodes(space, [passage(space, "d1", "Karl Otto", text)])
+        found = await store.neighborhood(space, "karl otto", "", 3, ALWAYS)
+        names = [node.name for node in found.nodes]
+        assert names == ["Ledger Handbook", "Payments Service", "Zoe Zimmer"]
+        assert found.total == 4
+        assert [edge.origin for edge in found.edges[-2:]] == [Origin.LOCAL, Origin.LOCAL]
+
+    @pytest.mark.parametrize("name", [".*", "') match (n) detach delete n //", "karl", "nobody"])
+    async def test_only_the_exact_name_is_found(self, store: GraphStore, name: str) -> None:
+        space = await owners(store)
+        with pytest.raises(NotFoundError):
+            await store.neighborhood(space, name, "", 10, ALWAYS)
+
+    async def test_pages_follow_each_other_without_gap_or_repeat(self, store: GraphStore) -> None:
+        space = new_space()
+        names = [f"Item {number:02}" for number in range(7)]
+        await store.add_facts(space, [fact(name, "IS", "Thing Kind") for name in names], "")
+        seen: list[str] = []
+        after = ("", "")
+        while page := await store.list_entities(space, "", after, 3):
+            seen += [one.name for one in page]
+            after = (page[-1].name, page[-1].uuid)
+        assert seen == [*names, "Thing Kind"]
+
+    async def test_stats_count_what_is_there(self, store: GraphStore) -> None:
+        space = await owners(store)
+        await store.add_episodes(space, [passage(space, "d1", "Karl Otto", "He met Zoe Zimmer.")])
+        stats = await store.stats(space)
+        assert (stats.episodes, stats.facts, stats.local_facts, stats.entities) == (1, 4, 1, 6)
+        assert stats.revision == 2
+        assert stats.last_write is not None

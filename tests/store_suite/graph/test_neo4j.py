@@ -1,0 +1,32 @@
+"""The Neo4j store keeps the same promises as the one in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from deploy.local.stores import LocalStores
+from services.graph_query.store import GraphStore
+from tests.store_suite.graph.facts_suite import FactsSuite
+from tests.store_suite.graph.neo4j_graph import opened
+from tests.store_suite.graph.reading_suite import ReadingSuite
+from tests.store_suite.graph.writing_suite import WritingSuite
+
+
+@pytest.fixture
+async def store(graph_stores: LocalStores) -> AsyncIterator[GraphStore]:
+    async with opened(graph_stores) as found:
+        yield found
+
+
+class TestWriting(WritingSuite):
+    """Episodes in Neo4j."""
+
+
+class TestFacts(FactsSuite):
+    """Facts in Neo4j."""
+
+
+class TestReading(ReadingSuite):
+    """Reads in Neo4j."""
