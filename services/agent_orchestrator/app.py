@@ -146,7 +146,7 @@ def _ingest(
         runner=runner,
         board=board,
         backlog=Backlog(max_jobs=settings.max_waiting_jobs, max_bytes=settings.max_waiting_bytes),
-        facts=FactIngestion(graph=graph, embedder=embedder, seconds=settings.facts_seconds),
+        facts=FactIngestion(graph=graph, embedder=embedder),
         deletion=Deletion(vector=vector, graph=graph, retries=Retries(DELETION_RETRY_SECONDS)),
         max_upload_bytes=settings.max_upload_bytes,
     )

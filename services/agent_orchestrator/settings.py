@@ -47,4 +47,3 @@ class AgentSettings(BaseSettings):
         ge=0,
         description="How long a job retries a tier or an embedder that is away.",
     )
-    facts_seconds: float = Field(default=3600.0, gt=0, description="Limit of a stream of facts.")

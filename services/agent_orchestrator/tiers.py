@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
     from services.runtime.channels import Outgoing
 
-FactStream = grpc.aio.StreamUnaryCall[
-    graph_ingest_pb2.AddFactsRequest, graph_ingest_pb2.AddFactsResponse
-]
-
 
 class VectorTier:
     """Calls to `vector_search` on behalf of the current call. Failures are `BraidError`s, searches' excepted."""
@@ -156,9 +152,19 @@ class GraphTier:
         except grpc.aio.AioRpcError as error:
             raise error_from_rpc(error) from None
 
-    def open_facts(self, limit: float) -> FactStream:
-        """A stream of facts to write to, open for `limit` seconds at most. Its methods raise AioRpcError."""
-        return self._ingest.AddFacts(timeout=remaining(limit), metadata=self._outgoing.metadata())
+    async def add_facts(
+        self, facts: Sequence[graph_ingest_pb2.FactInput], model: str
+    ) -> graph_ingest_pb2.AddFactsResponse:
+        """Adds facts whose vectors, where they have one, are of `model`."""
+        request = graph_ingest_pb2.AddFactsRequest(facts=facts, embedding_model=model)
+        try:
+            return await self._ingest.AddFacts(
+                iter((request,)),
+                timeout=remaining(self._write_seconds),
+                metadata=self._outgoing.metadata(),
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
 
 
 async def check_serving(channel: grpc.aio.Channel, name: str, seconds: float) -> None:

@@ -193,7 +193,10 @@ class VectorStub(
 class GraphStub(
     query_pb2_grpc.GraphQueryServiceServicer, ingest_pb2_grpc.GraphIngestServiceServicer
 ):
-    """The graph tier: `answer` is what SearchFacts answers with; episodes are kept by (space, uuid)."""
+    """The graph tier: `answer` is what SearchFacts answers with; episodes are kept by (space, uuid).
+
+    Facts with both times are refused, for a test to see one refused.
+    """
 
     script: Script = field(default_factory=Script)
     answer: query_pb2.SearchFactsResponse = field(
@@ -201,6 +204,7 @@ class GraphStub(
     )
     episodes: dict[tuple[str, str], ingest_pb2.EpisodeInput] = field(default_factory=dict)
     facts: list[ingest_pb2.FactInput] = field(default_factory=list)
+    known_facts: set[bytes] = field(default_factory=set)
     writes: Counter[str] = field(default_factory=Counter)
 
     async def SearchFacts(
@@ -224,15 +228,30 @@ class GraphStub(
     async def AddFacts(
         self, request_iterator: AsyncIterator[ingest_pb2.AddFactsRequest], context: Any
     ) -> ingest_pb2.AddFactsResponse:
+        answer = ingest_pb2.AddFactsResponse()
+        index = 0
         async for request in request_iterator:
             await self.script.note("AddFacts", request)
-            self.facts.extend(request.facts)
-        return ingest_pb2.AddFactsResponse(
-            added=len(self.facts) - 1,
-            unchanged=1,
-            refused=[ingest_pb2.RefusedFact(index=0, reason="ends before it starts")],
-            refused_total=1,
-        )
+            for fact in request.facts:
+                self._add_fact(fact, index, answer)
+                index += 1
+        return answer
+
+    def _add_fact(
+        self, fact: ingest_pb2.FactInput, index: int, answer: ingest_pb2.AddFactsResponse
+    ) -> None:
+        bare = ingest_pb2.FactInput()
+        bare.CopyFrom(fact)
+        bare.ClearField("embedding")
+        if fact.HasField("valid_time") and fact.HasField("invalid_time"):
+            answer.refused_total += 1
+            answer.refused.add(index=index, reason="ends before it starts")
+        elif bare.SerializeToString(deterministic=True) in self.known_facts:
+            answer.unchanged += 1
+        else:
+            answer.added += 1
+            self.known_facts.add(bare.SerializeToString(deterministic=True))
+            self.facts.append(fact)
 
     async def DeleteEpisodes(
         self, request: ingest_pb2.DeleteEpisodesRequest, context: Any

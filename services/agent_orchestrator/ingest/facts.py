@@ -1,69 +1,66 @@
-"""A stream of facts on its way to the graph: each message's sentences embedded, then passed on."""
+"""A stream of facts on its way to the graph: their sentences embedded, then passed on, in calls of some hundreds.
+
+Each call to the tier is short and whole: a stream of our own to it would lose the tier's reason when it refuses one
+message while the next is being written.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 
-import grpc
-
 from braid.agent.v1 import ingest_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
-from services.agent_orchestrator.tiers import FactStream, GraphTier
+from services.agent_orchestrator.tiers import GraphTier
 from services.models.embedder import Embedder
 from services.runtime.errors import BraidError
-from services.runtime.status import error_from_rpc
 from services.runtime.telemetry import get_logger
 
 EMBED_SECONDS = 30.0
+FACTS_AT_ONCE = 500
+MAX_REFUSED = 1000
+
+Requests = AsyncIterator[ingest_pb2.IngestFactsRequest]
 
 
 class FactIngestion:
     """Takes dated facts. Those without a vector get one, or go without while the embedder is away."""
 
-    def __init__(self, *, graph: GraphTier, embedder: Embedder, seconds: float) -> None:
+    def __init__(self, *, graph: GraphTier, embedder: Embedder) -> None:
         self._graph = graph
         self._embedder = embedder
-        self._seconds = seconds
 
-    async def run(
-        self, requests: AsyncIterator[ingest_pb2.IngestFactsRequest]
-    ) -> ingest_pb2.IngestFactsResponse:
-        """Passes all facts on and answers with what became of them."""
-        stream = self._graph.open_facts(self._seconds)
+    async def run(self, requests: Requests) -> ingest_pb2.IngestFactsResponse:
+        """Passes all facts on, some being embedded while others are stored; what became of them all."""
+        total = ingest_pb2.IngestFactsResponse()
+        sending: asyncio.Task[None] | None = None
+        embedding, start = True, 0
         try:
-            await self._send(requests, stream)
-            answer = await stream
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
-        finally:
-            # Does nothing to a stream that has ended; one that has not is of no use to anybody any more.
-            stream.cancel()
-        return ingest_pb2.IngestFactsResponse(
-            added=answer.added,
-            unchanged=answer.unchanged,
-            refused=answer.refused,
-            refused_total=answer.refused_total,
-        )
+            async with asyncio.TaskGroup() as group:
+                async for facts in _slices(requests):
+                    # Once it has failed it is not asked again: a long stream would wait as often as it has slices.
+                    embedding = embedding and await self._embed(facts)
+                    if sending is not None:
+                        await sending
+                    sending = group.create_task(self._send(facts, start, total))
+                    start += len(facts)
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        return total
 
     async def _send(
-        self, requests: AsyncIterator[ingest_pb2.IngestFactsRequest], stream: FactStream
+        self,
+        facts: Sequence[graph_pb2.FactInput],
+        start: int,
+        total: ingest_pb2.IngestFactsResponse,
     ) -> None:
-        embedding = True
-        async for request in requests:
-            # Once it has failed it is not asked again: a long stream would wait as often as it has messages.
-            embedding = embedding and await self._embed(request.facts)
-            message = graph_pb2.AddFactsRequest(
-                facts=request.facts, embedding_model=self._model(request.facts)
-            )
-            try:
-                await stream.write(message)
-            except asyncio.InvalidStateError:
-                return  # the tier has ended the call: its status says why
-        await stream.done_writing()
-
-    def _model(self, facts: Sequence[graph_pb2.FactInput]) -> str:
-        return self._embedder.model if any(fact.embedding for fact in facts) else ""
+        model = self._embedder.model if any(fact.embedding for fact in facts) else ""
+        answer = await self._graph.add_facts(facts, model)
+        total.added += answer.added
+        total.unchanged += answer.unchanged
+        total.refused_total += answer.refused_total
+        for one in answer.refused[: MAX_REFUSED - len(total.refused)]:
+            total.refused.add(index=start + one.index, reason=one.reason)
 
     async def _embed(self, facts: Sequence[graph_pb2.FactInput]) -> bool:
         """Fills in missing vectors. False when the embedder is away: the facts are as they were then."""
@@ -79,6 +76,18 @@ class FactIngestion:
         for fact, row in zip(missing, rows.tolist(), strict=True):
             fact.embedding.extend(row)
         return True
+
+
+async def _slices(requests: Requests) -> AsyncIterator[list[graph_pb2.FactInput]]:
+    """The stream's facts in order, `FACTS_AT_ONCE` at a time, however its messages are cut."""
+    waiting: list[graph_pb2.FactInput] = []
+    async for request in requests:
+        waiting.extend(request.facts)
+        while len(waiting) >= FACTS_AT_ONCE:
+            yield waiting[:FACTS_AT_ONCE]
+            del waiting[:FACTS_AT_ONCE]
+    if waiting:
+        yield waiting
 
 
 def sentence(fact: graph_pb2.FactInput) -> str:

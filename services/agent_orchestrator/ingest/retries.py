@@ -48,14 +48,18 @@ class Retries:
             wait=_Wait(),
             reraise=True,
         )
-        return await retrying(work)
+
+        async def attempt() -> Result:
+            return await work()
+
+        return await retrying(attempt)
 
 
 class _Wait(wait_exponential_jitter):
     """Grows from try to try; at least as long as the other side asked for, and never over the longest wait."""
 
     def __init__(self) -> None:
-        super().__init__(initial=FIRST_WAIT, max=LONGEST_WAIT, jitter=FIRST_WAIT)
+        super().__init__(multiplier=FIRST_WAIT, max=LONGEST_WAIT, jitter=FIRST_WAIT)
 
     def __call__(self, retry_state: RetryCallState) -> float:
         error = retry_state.outcome.exception() if retry_state.outcome else None

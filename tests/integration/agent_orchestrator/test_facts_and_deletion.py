@@ -1,0 +1,159 @@
+"""Facts given as triples, and documents removed from both tiers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+import grpc
+import pytest
+
+from braid.agent.v1 import ingest_pb2
+from braid.graph.v1 import ingest_pb2 as graph_pb2
+from services.runtime.errors import FieldError, InvalidFieldError, StoreUnavailableError
+from services.runtime.status import error_from_rpc
+from tests.integration.agent_orchestrator.conftest import ALICE, BOB, Metadata, World
+from tests.integration.agent_orchestrator.uploads import data, document, ingest
+from tests.stubs.tiers import fail
+
+Entity = graph_pb2.EntityInput
+
+
+def fact(**values: object) -> graph_pb2.FactInput:
+    return graph_pb2.FactInput(
+        subject=Entity(name="Mira"),
+        relation="LEADS_TEAM",
+        object=Entity(name="Payments"),
+        **values,  # type: ignore[arg-type] # any field of the message
+    )
+
+
+async def send(
+    world: World, *messages: list[graph_pb2.FactInput]
+) -> ingest_pb2.IngestFactsResponse:
+    async def parts() -> AsyncIterator[ingest_pb2.IngestFactsRequest]:
+        for facts in messages:
+            yield ingest_pb2.IngestFactsRequest(facts=facts)
+
+    return await world.ingest.IngestFacts(parts(), metadata=ALICE, timeout=10)
+
+
+async def test_facts_reach_the_graph_with_the_vectors_of_their_sentences(world: World) -> None:
+    answer = await send(world, [fact(fact="Mira leads."), fact()], [fact(fact="Later.")])
+    assert world.embedder.texts == ["Mira leads.", "Mira leads team Payments", "Later."]
+    assert {r.embedding_model for r in world.graph.script.requests["AddFacts"]} == {"stub"}
+    assert all(len(one.embedding) == 4 for one in world.graph.facts)
+    assert (answer.added, answer.unchanged, answer.refused_total) == (3, 0, 0)
+
+
+async def test_many_facts_go_in_several_calls_and_are_told_as_one_stream(world: World) -> None:
+    facts = [fact(fact=f"Fact {n}.") for n in range(1200)]
+    for late in (3, 700, 1199):
+        facts[late].valid_time.seconds = facts[late].invalid_time.seconds = 1
+    answer = await send(world, facts[:900], facts[900:], [facts[0]])
+    assert [len(r.facts) for r in world.graph.script.requests["AddFacts"]] == [500, 500, 201]
+    assert (answer.added, answer.unchanged, answer.refused_total) == (1197, 1, 3)
+    assert [one.index for one in answer.refused] == [3, 700, 1199]
+    assert [one.fact for one in world.graph.facts][-1] == "Fact 1198."
+
+
+async def test_given_vectors_are_kept(world: World) -> None:
+    await send(world, [fact(embedding=[0.0, 1.0, 0.0, 0.0])])
+    assert world.embedder.texts == []
+    assert list(world.graph.facts[0].embedding) == [0.0, 1.0, 0.0, 0.0]
+
+
+async def test_without_an_embedder_facts_go_without_vectors_and_it_is_asked_once(
+    world: World,
+) -> None:
+    world.embedder.failures = 1
+    await send(world, [fact(fact=f"Fact {n}.") for n in range(900)])
+    assert not any(one.embedding for one in world.graph.facts)
+    assert len(world.graph.facts) == 900
+    assert {r.embedding_model for r in world.graph.script.requests["AddFacts"]} == {""}
+    assert world.embedder.texts == []
+
+
+async def test_what_the_graph_tier_refuses_is_the_callers_field_error(world: World) -> None:
+    error = InvalidFieldError(FieldError("facts[0].embedding", "must have 4 values"))
+    world.graph.script.acts["AddFacts"] = fail(error)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await send(world, *([fact()] * 500 for _ in range(10)))
+    assert error_from_rpc(caught.value).fields == error.fields
+
+
+async def test_a_malformed_fact_ends_the_stream_with_its_field(world: World) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await send(world, [fact()], [graph_pb2.FactInput(relation="OWNS")])
+    fields = {field.field for field in error_from_rpc(caught.value).fields}
+    assert fields == {"facts[0].subject", "facts[0].object"}
+
+
+async def delete(
+    world: World, document_id: str, caller: Metadata = ALICE
+) -> dict[tuple[str, str], int]:
+    request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
+    answer = await world.ingest.DeleteDocument(request, metadata=caller, timeout=10)
+    return {(row.store, row.kind): row.count for row in answer.removed}
+
+
+async def not_found(world: World, document_id: str, caller: Metadata = ALICE) -> bool:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await delete(world, document_id, caller)
+    return caught.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_a_deleted_document_is_gone_from_both_stores_with_a_receipt(world: World) -> None:
+    await ingest(world, document(document_id="d"), data("text"))
+    await ingest(world, document(document_id="kept"), data("text"))
+    assert await delete(world, "d") == {
+        ("postgresql", "versions"): 1,
+        ("postgresql", "chunks"): 1,
+        ("neo4j", "episodes"): 1,
+        ("neo4j", "facts"): 0,
+        ("neo4j", "local_facts"): 0,
+        ("neo4j", "mentions"): 2,
+        ("neo4j", "entities"): 1,
+    }
+    assert {key for _, key in world.vector.documents} == {"kept"}
+    assert {one.document_id for one in world.graph.episodes.values()} == {"kept"}
+    assert await not_found(world, "d")
+
+
+async def test_chunks_of_former_versions_go_as_well(world: World) -> None:
+    await ingest(world, document(document_id="d"), data("first"))
+    await ingest(world, document(document_id="d"), data("second"))
+    removed = await delete(world, "d")
+    assert removed["postgresql", "versions"] == 2
+    assert removed["postgresql", "chunks"] == removed["neo4j", "episodes"] == 2
+    assert world.graph.episodes == {}
+
+
+async def test_a_document_of_another_space_is_not_found_and_stays(world: World) -> None:
+    await ingest(world, document(document_id="d"), data("text"))
+    assert await not_found(world, "d", BOB)
+    assert await not_found(world, "unknown")
+    assert len(world.graph.episodes) == len(world.vector.documents) == 1
+
+
+async def test_a_deletion_that_stopped_half_way_is_finished_by_the_same_call(
+    world: World,
+) -> None:
+    await ingest(world, document(document_id="d"), data("text"))
+    world.vector.script.acts["DeleteDocument"] = fail(StoreUnavailableError("postgresql"))
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await delete(world, "d")
+    assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+    world.vector.script.acts.clear()
+    removed = await delete(world, "d")
+    assert removed["postgresql", "chunks"] == 1
+    assert world.graph.episodes == world.vector.documents == {}
+
+
+async def test_while_the_graph_is_away_nothing_is_deleted(world: World) -> None:
+    await ingest(world, document(document_id="d"), data("text"))
+    world.graph.script.acts["DeleteEpisodes"] = fail(StoreUnavailableError("neo4j"))
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await delete(world, "d")
+    assert "neo4j" in json.dumps(error_from_rpc(caught.value).metadata)
+    assert len(world.vector.documents) == 1

@@ -1,0 +1,61 @@
+"""Uploads as a caller makes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from braid.agent.v1 import ingest_pb2
+from tests.integration.agent_orchestrator.conftest import ALICE, Metadata, World
+
+SUCCEEDED = ingest_pb2.JOB_STATE_SUCCEEDED
+FAILED = ingest_pb2.JOB_STATE_FAILED
+
+Part = ingest_pb2.IngestDocumentRequest
+
+
+def document(content_type: str = "text/plain", **values: Any) -> Part:
+    """The first part of an upload."""
+    return Part(metadata=ingest_pb2.DocumentMetadata(content_type=content_type, **values))
+
+
+def data(content: bytes | str) -> Part:
+    """A later part of an upload."""
+    return Part(data=content.encode() if isinstance(content, str) else content)
+
+
+def lines(*values: object) -> list[Part]:
+    """An upload of JSON lines."""
+    raw = "\n".join(v if isinstance(v, str) else json.dumps(v) for v in values)
+    return [document("application/jsonl"), data(raw)]
+
+
+async def submit(world: World, *parts: Part, caller: Metadata = ALICE) -> ingest_pb2.IngestJob:
+    """Sends an upload; the job as it was accepted."""
+
+    async def send() -> AsyncIterator[Part]:
+        for part in parts:
+            yield part
+
+    answer = await world.ingest.IngestDocument(send(), metadata=caller, timeout=10)
+    return answer.job
+
+
+async def watched(
+    world: World, job: ingest_pb2.IngestJob, caller: Metadata = ALICE
+) -> list[ingest_pb2.IngestJob]:
+    """Every state that a watcher of the job is told, up to its end."""
+    request = ingest_pb2.WatchIngestJobRequest(job_id=job.id)
+    watch = world.ingest.WatchIngestJob(request, metadata=caller, timeout=20)
+    return [answer.job async for answer in watch]
+
+
+async def ingest(world: World, *parts: Part, caller: Metadata = ALICE) -> ingest_pb2.IngestJob:
+    """Sends an upload and waits for its job to end."""
+    return (await watched(world, await submit(world, *parts, caller=caller), caller))[-1]
+
+
+def reasons(job: ingest_pb2.IngestJob) -> dict[str, str]:
+    """Why documents of a job could not be taken, by id."""
+    return {failure.document_id: failure.reason for failure in job.failures}
