@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup run test check format generate checkgenerate lint types contracts bench eval lock clean
+.PHONY: all help setup run test unit check format generate checkgenerate lint types contracts release bench eval lock clean
 
 all: format lint types unit ## format, lint, type-check and run the unit tests
 
@@ -18,6 +18,7 @@ $(READY): requirements.lock pyproject.toml
 	@echo "Installing the locked dependencies …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m deploy.local prepare
 	@touch $@
 
 setup: $(READY) ## set up the environment from requirements.lock
