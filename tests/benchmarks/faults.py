@@ -13,7 +13,7 @@ import grpc
 from deploy.local.stack import LocalStack
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import bar
-from tests.benchmarks.legs import LEGS, LOOKED, Searches, Statuses
+from tests.benchmarks.legs import LEGS, Reports, Searches, looked, told
 from tests.benchmarks.recovery import until_looking
 
 _CALLERS = 2
@@ -81,21 +81,21 @@ class Drill:
     async def _ask(self) -> None:
         while not self._enough():
             away, changes, began = self._away, self._changes, time.perf_counter()
-            statuses = await self._statuses(next(self._queries))
+            reports = await self._reports(next(self._queries))
             self._times_ms.append((time.perf_counter() - began) * 1000)
             self._asked += 1
-            if away and changes == self._changes and statuses.get(_LEG_OF[away]) in LOOKED:
+            if away and changes == self._changes and looked(reports, _LEG_OF[away]):
                 self._false_ok += 1
 
-    async def _statuses(self, text: str) -> Statuses:
+    async def _reports(self, text: str) -> Reports:
         try:
-            statuses = await self._doors.comprehensive(text, _DEADLINE)
+            reports = await self._doors.comprehensive(text, _DEADLINE)
         except grpc.aio.AioRpcError as error:
             self._fail(error.code().name)
             return {}
-        if not any(statuses.get(leg) in LOOKED for leg in LEGS):
-            self._fail("no leg looked")
-        return statuses
+        if not any(looked(reports, leg) for leg in LEGS):
+            self._fail(told(reports))
+        return reports
 
     def _fail(self, reason: str) -> None:
         self._failures[f"{reason} (away: {self._away or 'none'})"] += 1

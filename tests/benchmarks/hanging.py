@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
@@ -13,9 +14,9 @@ import grpc
 from deploy.local.stack import LocalStack
 from tests.benchmarks.callers import Sample, timed
 from tests.benchmarks.command import MeasureError
-from tests.benchmarks.figures import Figures
+from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import bar
-from tests.benchmarks.legs import LEGS, LOOKED, Searches, Statuses
+from tests.benchmarks.legs import LEGS, Searches, looked, told
 from tests.benchmarks.recovery import until_looking
 
 _BUDGET = 0.3
@@ -27,35 +28,32 @@ async def measure_hanging(
     stack: LocalStack, doors: Searches, queries: Iterator[str], figures: Figures
 ) -> None:
     """Ask with a budget while each leg hangs in turn; every answer must carry the other leg."""
-    sample, failed = Sample(), 0
+    sample, wrong = Sample(), Counter[str]()
     for leg in LEGS:
         with _hanging(stack, _PROCESS[leg]), bar(f"{leg} hangs", _ASKED) as show:
             for number, text in enumerate(islice(queries, _ASKED)):
-                statuses, took = await timed(_within_budget(doors, text))
+                failure, took = await timed(_failure(doors, text, leg))
                 sample.times_ms.append(took)
-                failed += not _right(statuses, leg)
+                wrong[f"{leg} hangs: {failure}"] += bool(failure)
                 show(number + 1)
         await until_looking(doors, queries, leg)
+    for failure, times in wrong.items():
+        if times:
+            note(f"failed {times} times: {failure}")
     figures.put("hung_leg_p99_over_budget_ms", sample.percentile(99) - 1000 * _BUDGET, "ms")
     figures.put("hung_leg_budget_ms", 1000 * _BUDGET, "ms")
     figures.put("hung_leg_p50_ms", sample.percentile(50), "ms")
-    figures.put("hung_leg_failed", failed, "queries")
+    figures.put("hung_leg_failed", wrong.total(), "queries")
 
 
-async def _within_budget(doors: Searches, text: str) -> Statuses | None:
+async def _failure(doors: Searches, text: str, hung: str) -> str:
+    """What is wrong with an answer while a leg hangs: nothing, when it says so and brings the other leg."""
     try:
-        return await doors.comprehensive(text, _BUDGET)
-    except grpc.aio.AioRpcError:
-        return None
-
-
-def _right(statuses: Statuses | None, hung: str) -> bool:
-    """Whether the hung leg is said not to have looked, and the other one answered."""
-    if statuses is None:
-        return False
-    return statuses[hung] not in LOOKED and all(
-        statuses[leg] in LOOKED for leg in LEGS if leg != hung
-    )
+        reports = await doors.comprehensive(text, _BUDGET)
+    except grpc.aio.AioRpcError as error:
+        return error.code().name
+    others = all(looked(reports, leg) for leg in LEGS if leg != hung)
+    return "" if others and not looked(reports, hung) else told(reports)
 
 
 @contextlib.contextmanager

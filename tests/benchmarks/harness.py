@@ -21,7 +21,11 @@ from tests.benchmarks.credentials import issue
 from tests.benchmarks.figures import note
 
 # Caches off: a figure is about the work, not about having done it before.
-SETTINGS = {"BRAID_LOG_LEVEL": "warning", "EMBEDDING_CACHE_ENTRIES": "0"}
+SETTINGS = {
+    "BRAID_LOG_LEVEL": "warning",
+    "EMBEDDING_CACHE_ENTRIES": "0",
+    "BRAID_AGENT_DATABASE_URL": "",
+}
 
 
 @contextlib.contextmanager

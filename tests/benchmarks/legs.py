@@ -15,11 +15,11 @@ from deploy.local.stack import LocalStack
 from tests.benchmarks.harness import channel_to
 
 LEGS = ("vector", "graph")
-LOOKED = frozenset({legs_pb2.LEG_STATUS_OK, legs_pb2.LEG_STATUS_NO_MATCH})
+_LOOKED = frozenset({legs_pb2.LEG_STATUS_OK, legs_pb2.LEG_STATUS_NO_MATCH})
 _LIMIT = 10
 _DEADLINE = 10.0
 
-Statuses = dict[str, "legs_pb2.LegStatus.ValueType"]
+Reports = dict[str, legs_pb2.LegReport]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class Searches:
     vector_tier: vector_pb2_grpc.VectorSearchServiceStub
     graph_tier: query_pb2_grpc.GraphQueryServiceStub
 
-    async def comprehensive(self, text: str, deadline: float = _DEADLINE) -> Statuses:
+    async def comprehensive(self, text: str, deadline: float = _DEADLINE) -> Reports:
         """How each leg ended, by name, within `deadline` seconds."""
         request = search_pb2.ComprehensiveSearchRequest(query=text, limit=_LIMIT)
         answer = await self.orchestrator.ComprehensiveSearch(request, timeout=deadline)
-        return {leg.name: leg.status for leg in answer.legs}
+        return {leg.name: leg for leg in answer.legs}
 
     def vector(self, text: str) -> Awaitable[vector_pb2.HybridSearchResponse]:
         """The leg `vector` at its own tier, which embeds the text itself."""
@@ -45,6 +45,19 @@ class Searches:
         """The leg `graph` at its own tier, which embeds the text itself where it has vectors."""
         request = query_pb2.SearchFactsRequest(query=text, limit=_LIMIT)
         return self.graph_tier.SearchFacts(request, timeout=_DEADLINE)
+
+
+def looked(reports: Reports, leg: str) -> bool:
+    """Whether the leg is said to have looked in full."""
+    return leg in reports and reports[leg].status in _LOOKED
+
+
+def told(reports: Reports) -> str:
+    """The reports in words."""
+    return ", ".join(
+        f"{name} {legs_pb2.LegStatus.Name(leg.status)} {legs_pb2.LegReason.Name(leg.reason)}"
+        for name, leg in sorted(reports.items())
+    )
 
 
 @contextlib.asynccontextmanager

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import grpc
 
 from tests.benchmarks.command import MeasureError
-from tests.benchmarks.legs import LOOKED, Searches
+from tests.benchmarks.legs import Searches, looked
 
 _LIMIT = 60.0
 _PAUSE = 0.02
@@ -20,10 +20,10 @@ async def until_looking(doors: Searches, queries: Iterator[str], leg: str) -> fl
     limit = time.perf_counter() + _LIMIT
     while time.perf_counter() < limit:
         try:
-            statuses = await doors.comprehensive(next(queries), 2.0)
+            reports = await doors.comprehensive(next(queries), 2.0)
         except grpc.aio.AioRpcError:
-            statuses = {}
-        if statuses.get(leg) in LOOKED:
+            reports = {}
+        if looked(reports, leg):
             return time.perf_counter()
         await asyncio.sleep(_PAUSE)
     raise MeasureError(f"the leg {leg} did not look again within {_LIMIT:.0f} s")

@@ -25,6 +25,7 @@ _SMALL, _LARGE = 6_000, 100_000
 _QUERIES = 300
 _WARM_UP = 50
 _LIMIT = 10
+_WORDS = 40
 # Vectors play no part here; short ones are stored fast.
 _MODEL, _DIMENSION = "not-searched", 4
 
@@ -56,10 +57,9 @@ def _corpus(options: Options, size: int, questions: int) -> tuple[list[str], lis
     chance = random.Random(options.seed)  # noqa: S311
     if options.data is None:
         note("no --data: texts of invented words, as frequent as words are")
-        words = _invented_words(chance, (size + questions) * 70)
-        return [" ".join(islice(words, 60)) for _ in range(size)], [
-            " ".join(islice(words, 10)) for _ in range(questions)
-        ]
+        words = _invented_words(chance, size * _WORDS)
+        texts = [" ".join(islice(words, _WORDS)) for _ in range(size)]
+        return texts, [_about(text, chance) for text in chance.sample(texts, questions)]
     data = read_multihop(options.folder())
     texts = _dealt(data, size, chance)
     asked = [question.text for question in data.questions]
@@ -76,11 +76,15 @@ def _dealt(data: Dataset, size: int, chance: random.Random) -> list[str]:
 
 
 def _invented_words(chance: random.Random, count: int) -> Iterator[str]:
-    """Words of a vocabulary of 60,000 by Zipf's law."""
-    ranks = range(1, 60_001)
+    """Words by Zipf's law, without the hundred most frequent ones, which full text leaves out of any language."""
+    ranks = range(101, 60_001)
     weights = [1 / rank**1.05 for rank in ranks]
     for rank in chance.choices(ranks, weights, k=count):
         yield f"w{rank:x}q"
+
+
+def _about(text: str, chance: random.Random) -> str:
+    return " ".join(chance.sample(text.split(), 6))
 
 
 def _passages(texts: Sequence[str]) -> list[Passage]:
