@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ from tests.integration.gateway.scripted import (
     start_scripted,
 )
 
-KEYS = {
+KEYS: dict[str, dict[str, Any]] = {
     "gateway": {"space": None, "scopes": ["read", "write", "admin", "delegate"]},
     "reader": {"space": "team-a", "user": "ann", "scopes": ["read"]},
     "writer": {"space": "team-b", "user": "bob", "scopes": ["read", "write"]},
@@ -68,7 +68,7 @@ async def script() -> Script:
 @pytest.fixture
 async def settings_of(
     script: Script,
-) -> AsyncIterator[Callable[..., GatewaySettings]]:
+) -> AsyncIterator[Callable[..., Awaitable[GatewaySettings]]]:
     """Makes settings of a gateway over the scripted services; they know the keys of `key_file`, if it is given."""
     servers = []
 

@@ -1,0 +1,5 @@
+"""`python -m gateway.cli`: the `braid` command."""
+
+from gateway.cli.app import main
+
+main()

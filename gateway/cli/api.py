@@ -1,0 +1,107 @@
+"""The gateway's REST API as the command uses it: plain answers, and failures as `CliError`."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
+
+import httpx
+
+from gateway.cli.errors import CliError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TIMEOUT = httpx.Timeout(150.0, connect=5.0)
+PATIENCE_SECONDS = 60.0
+_TRY_AGAIN = frozenset({429, 503})
+
+
+class Api:
+    """A client of one gateway. Writes that find a service busy or away are tried again for up to a minute."""
+
+    def __init__(
+        self, url: str, key: str = "", *, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        # Proxies are for other machines: the local stack must be found whatever the environment says.
+        self._http = httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT, trust_env=False)
+        self._sleep = sleep
+        self.url = url
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends all connections."""
+        self._http.close()
+
+    def get(self, path: str, **parameters: Any) -> Any:
+        """A reading; parameters that are None are left out."""
+        given = {name: value for name, value in parameters.items() if value is not None}
+        return self._ask("GET", path, params=given)
+
+    def post(self, path: str, body: Any) -> Any:
+        """A JSON body."""
+        return self._ask("POST", path, json=body)
+
+    def delete(self, path: str) -> Any:
+        """A deletion."""
+        return self._ask("DELETE", path)
+
+    def upload(self, name: str, data: bytes, kind: str) -> Any:
+        """One file, whose name becomes its document's id; answers with its job."""
+        return self._patiently("/api/documents", files={"file": (name, data, kind)})
+
+    def facts(self, facts: list[dict[str, Any]]) -> Any:
+        """Given facts; answers with what became of them."""
+        return self._patiently("/api/facts", json={"facts": facts})
+
+    def _patiently(self, path: str, **options: Any) -> Any:
+        until = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            response = self._send("POST", path, **options)
+            if response.status_code not in _TRY_AGAIN or time.monotonic() > until:
+                return _answer(response)
+            self._sleep(min(10.0, _seconds(response.headers.get("retry-after", ""))))
+
+    def _ask(self, method: str, path: str, **options: Any) -> Any:
+        return _answer(self._send(method, path, **options))
+
+    def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
+        try:
+            return self._http.request(method, path, **options)
+        except httpx.TimeoutException:
+            raise CliError(f"{self.url} did not answer in time", reason="DEADLINE") from None
+        except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
+            told = f"{self.url} cannot be reached: {error or type(error).__name__}"
+            raise CliError(told, reason="UNREACHABLE") from None
+
+
+def segment(name: str) -> str:
+    """A name as a part of a path, whatever it holds."""
+    return quote(name, safe="")
+
+
+def _seconds(text: str) -> float:
+    return float(text) if text.isdecimal() else 1.0
+
+
+def _answer(response: httpx.Response) -> Any:
+    try:
+        body = response.json()
+    except ValueError:
+        raise CliError(f"the answer is no JSON (status {response.status_code})") from None
+    if response.is_success:
+        return body
+    fields = tuple((item["field"], item["description"]) for item in body.get("fields") or ())
+    raise CliError(
+        body.get("detail", f"status {response.status_code}"),
+        reason=body.get("reason", ""),
+        request_id=body.get("request_id", ""),
+        fields=fields,
+    )

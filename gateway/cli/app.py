@@ -1,0 +1,233 @@
+"""The commands and their options; what they do lives in the modules beside this one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from gateway.cli import show
+from gateway.cli.errors import CliError
+from gateway.cli.session import Session
+
+app = typer.Typer(
+    name="braid",
+    help="Answers from vectors, full text and a temporal knowledge graph.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+graph = typer.Typer(help="Walk the graph.", no_args_is_help=True)
+documents = typer.Typer(help="List, show and delete documents.", no_args_is_help=True)
+app.add_typer(graph, name="graph")
+app.add_typer(documents, name="documents")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Limit = Annotated[int | None, typer.Option(help="How many at most.")]
+AsOf = Annotated[str | None, typer.Option(help="The day or instant that the answer is about.")]
+Cursor = Annotated[str | None, typer.Option(help="Go on where the page before ended.")]
+
+
+class Mode(StrEnum):
+    """What is searched."""
+
+    comprehensive = "comprehensive"
+    hybrid = "hybrid"
+    vector = "vector"
+    text = "text"
+    graph = "graph"
+
+
+def main() -> None:
+    """The `braid` command. Exit code 0; 1 when something failed; 2 when it was called wrongly."""
+    out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+    session = Session(os.environ, out, err)
+    try:
+        app(obj=session, prog_name="braid")
+    except CliError as error:
+        session.complain(error)
+        sys.exit(1)
+    except BrokenPipeError:
+        # The reader (`head`) has what it wanted; flushing what is left at exit would fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+@app.command()
+def up(  # noqa: PLR0917 - typer names them all
+    context: typer.Context,
+    data: Annotated[
+        Path | None, typer.Option(help="Data folder. Default: BRAID_DATA or .braid.")
+    ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Load the sample on first start.")
+    ] = False,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask the sample's first question.")] = False,
+    free_ports: Annotated[bool, typer.Option("--free-ports", help="Take any free ports.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Start PostgreSQL, Neo4j and Braid on this machine, and keep them running until Ctrl-C."""
+    import asyncio  # noqa: PLC0415 - as below: each command pays for what it imports
+
+    from gateway.cli.up import Wishes  # noqa: PLC0415
+    from gateway.cli.up import up as run  # noqa: PLC0415
+
+    session: Session = context.obj
+    wishes = Wishes(sample=sample, ask=ask, free_ports=free_ports, as_json=as_json)
+    asyncio.run(run(session, data or session.data, wishes))
+
+
+@app.command()
+def ingest(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path], typer.Argument(help="Files or folders: .txt .md .markdown .jsonl")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Add documents, and facts (.jsonl lines with subject, relation, object). Unchanged ones are passed over."""
+    from gateway.cli.bars import ConsoleBars  # noqa: PLC0415
+    from gateway.cli.ingest import Ingest  # noqa: PLC0415
+    from gateway.cli.sources import find  # noqa: PLC0415
+
+    session: Session = context.obj
+    with session.api() as api, ConsoleBars(session.err) as bars:
+        report = Ingest(api, bars).run(find(paths))
+    told = report.as_json()
+    if as_json:
+        session.show_json(told)
+    else:
+        failures = told.pop("failures")
+        show.show_pairs(session.out, told)
+        for problem in failures:
+            session.complain(CliError(f"{problem['path']}: {problem['reason']}"))
+    if report.failures:
+        raise typer.Exit(1)
+
+
+@app.command()
+def search(  # noqa: PLR0917 - as above
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="The question.")],
+    mode: Annotated[Mode, typer.Option(help="What is searched.")] = Mode.comprehensive,
+    limit: Limit = None,
+    as_of: AsOf = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a question."""
+    session: Session = context.obj
+    body: dict[str, Any] = {"query": query, "limit": limit, "as_of": as_of}
+    with session.api() as api:
+        answer = api.post(f"/api/search/{mode.value}", body)
+    shown = {Mode.comprehensive: show.show_comprehensive, Mode.graph: show.show_facts}
+    _show(session, answer, shown.get(mode, show.show_chunks), as_json)
+
+
+@app.command()
+def status(context: typer.Context, as_json: AsJson = False) -> None:
+    """Say which services serve, and what the graph holds."""
+    session: Session = context.obj
+    with session.api() as api:
+        answer = {"url": api.url, **api.get("/readyz"), "graph": api.get("/api/graph/status")}
+
+    def shown(out: Console, answer: dict[str, Any]) -> None:
+        pairs = {"gateway": answer["url"], **answer["services"]}
+        show.show_pairs(out, pairs | {f"graph {k}": v for k, v in answer["graph"].items()})
+
+    _show(session, answer, shown, as_json)
+
+
+@graph.command()
+def neighborhood(  # noqa: PLR0917 - as above
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The entity's name, any case.")],
+    kind: Annotated[
+        str | None, typer.Option("--type", help="Its type, where several share it.")
+    ] = None,
+    limit: Limit = None,
+    as_of: AsOf = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show an entity's neighbours and the facts that join them."""
+    from gateway.cli.api import segment  # noqa: PLC0415
+
+    session: Session = context.obj
+    path = f"/api/graph/neighborhood/{segment(name)}"
+    with session.api() as api:
+        answer = api.get(path, type=kind, limit=limit, as_of=as_of)
+    _show(session, answer, show.show_neighborhood, as_json)
+
+
+@graph.command()
+def entities(
+    context: typer.Context,
+    kind: Annotated[str | None, typer.Option("--type", help="Only entities of this type.")] = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+    as_json: AsJson = False,
+) -> None:
+    """List entities by name."""
+    session: Session = context.obj
+    with session.api() as api:
+        answer = api.get("/api/graph/entities", type=kind, limit=limit, cursor=cursor)
+    columns = {"name": "name", "type": "type", "mentions": "mentions"}
+    _show_page(session, answer, "entities", columns, as_json)
+
+
+@documents.command("list")
+def list_documents(
+    context: typer.Context, limit: Limit = None, cursor: Cursor = None, as_json: AsJson = False
+) -> None:
+    """List documents by id."""
+    session: Session = context.obj
+    with session.api() as api:
+        answer = api.get("/api/documents", limit=limit, cursor=cursor)
+    columns = {"id": "id", "title": "title", "version": "version", "chunks": "chunk_count"}
+    _show_page(session, answer, "documents", columns, as_json)
+
+
+@documents.command("show")
+def show_document(context: typer.Context, document_id: str, as_json: AsJson = False) -> None:
+    """Show one document's current version."""
+    from gateway.cli.api import segment  # noqa: PLC0415
+
+    session: Session = context.obj
+    with session.api() as api:
+        answer = api.get(f"/api/documents/{segment(document_id)}")
+    _show(session, answer, show.show_pairs, as_json)
+
+
+@documents.command("delete")
+def delete_document(context: typer.Context, document_id: str, as_json: AsJson = False) -> None:
+    """Remove a document from both stores, and show what was removed."""
+    from gateway.cli.api import segment  # noqa: PLC0415
+
+    session: Session = context.obj
+    with session.api() as api:
+        answer = api.delete(f"/api/documents/{segment(document_id)}")
+    columns = {"store": "store", "removed": "kind", "count": "count"}
+    _show(session, answer, lambda out, a: show.show_table(out, columns, a["removed"]), as_json)
+
+
+def _show_page(
+    session: Session, answer: dict[str, Any], name: str, columns: dict[str, str], as_json: bool
+) -> None:
+    def shown(out: Console, answer: dict[str, Any]) -> None:
+        show.show_table(out, columns, answer[name])
+        if answer["next_cursor"]:
+            out.print(f"More: --cursor {answer['next_cursor']}", markup=False, soft_wrap=True)
+
+    _show(session, answer, shown, as_json)
+
+
+def _show(session: Session, answer: dict[str, Any], shown: Any, as_json: bool) -> None:
+    if as_json:
+        session.show_json(answer)
+    else:
+        shown(session.out, answer)

@@ -1,0 +1,215 @@
+"""Ingests files through the gateway: uploads, watches their jobs, then gives the facts."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gateway.cli.errors import CliError
+from gateway.cli.parts import Fact, Part, split
+from gateway.cli.sources import Problem, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from gateway.cli.api import Api
+
+MOST_JOBS = 32
+POLL_SECONDS = 0.1
+MOST_BYTES = 63 * 1024 * 1024
+# As many as travel in one message, so that a refused one is named by its place.
+FACTS_A_REQUEST = 1000
+_ENDED = frozenset({"SUCCEEDED", "FAILED"})
+_PLACE = re.compile(r"facts\[(\d+)\]")
+_LINE = re.compile(r"^line (\d+)")
+
+
+class Bars(Protocol):
+    """Told how far the work is."""
+
+    def documents(self, total: int, searchable: int, graph_ready: int) -> None:
+        """How many documents there are, are found by search, and are in the graph."""
+
+    def facts(self, total: int, done: int) -> None:
+        """How many facts there are, and were taken or refused."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of it all."""
+
+    documents: int = 0
+    searchable: int = 0
+    graph_ready: int = 0
+    unchanged: int = 0
+    chunks_written: int = 0
+    facts_added: int = 0
+    facts_unchanged: int = 0
+    failures: list[Problem] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain values."""
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class _Running:
+    """A job that has not ended: its file, its lines where it has several, and how it was last seen."""
+
+    path: str
+    lines: list[int]
+    job: dict[str, Any]
+
+
+class Ingest:
+    """One run over many files. Files that cannot be taken are listed, and the others go on."""
+
+    def __init__(
+        self, api: Api, bars: Bars, *, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._api = api
+        self._bars = bars
+        self._sleep = sleep
+        self._running: list[_Running] = []
+        self._ended: list[_Running] = []
+        self._facts: list[tuple[str, Fact]] = []
+        self.report = Report()
+
+    def run(self, found: Iterable[Source | Problem]) -> Report:
+        """Takes everything found; facts last, since they cite documents. CliError when the gateway is away."""
+        began = time.monotonic()
+        for item in found:
+            if isinstance(item, Problem):
+                self.report.failures.append(item)
+            else:
+                self._take(item)
+        while self._running:
+            self._poll()
+        self._give_facts()
+        self.report.seconds = round(time.monotonic() - began, 3)
+        return self.report
+
+    def _take(self, source: Source) -> None:
+        try:
+            if source.kind == "application/jsonl":
+                self._take_lines(source)
+                return
+            if source.path.stat().st_size > MOST_BYTES:
+                self._fail(str(source.path), f"is larger than {MOST_BYTES} bytes")
+                return
+            self._upload(source, source.path.read_bytes(), [])
+        except OSError as error:
+            self._fail(str(source.path), (error.strerror or str(error)).lower())
+
+    def _take_lines(self, source: Source) -> None:
+        with source.path.open("rb") as lines:
+            empty = True
+            for item in split(lines):
+                empty = False
+                if isinstance(item, Part):
+                    self._upload(source, bytes(item.data), item.lines)
+                else:
+                    self._facts.append((str(source.path), item))
+        if empty:
+            self._fail(str(source.path), "is empty")
+
+    def _upload(self, source: Source, data: bytes, lines: list[int]) -> None:
+        try:
+            job = self._api.upload(source.id, data, source.kind)["job"]
+        except CliError as error:
+            if not error.fields:
+                raise
+            self._fail(str(source.path), "; ".join(told for _, told in error.fields))
+            return
+        self._running.append(_Running(str(source.path), lines, job))
+        self._sum()
+        while len(self._running) >= MOST_JOBS:
+            self._poll()
+
+    def _poll(self) -> None:
+        for running in list(self._running):
+            running.job = self._api.get(f"/api/jobs/{running.job['id']}")
+            if running.job["state"] in _ENDED:
+                self._running.remove(running)
+                self._end(running)
+        self._sum()
+        if self._running:
+            self._sleep(POLL_SECONDS)
+
+    def _end(self, running: _Running) -> None:
+        self._ended.append(running)
+        job = running.job
+        self.report.unchanged += job["documents_unchanged"]
+        self.report.chunks_written += job["chunks_written"]
+        for failure in job["failures"]:
+            self._fail(running.path, _located(failure, running.lines))
+        unlisted = job["documents_failed"] - len(job["failures"])
+        if unlisted > 0:
+            self._fail(running.path, f"{unlisted} more documents could not be taken")
+        if job["state"] == "FAILED" and not job["failures"]:
+            self._fail(running.path, "the job failed before its documents were done")
+
+    def _sum(self) -> None:
+        jobs = [running.job for running in (*self._ended, *self._running)]
+        report = self.report
+        report.documents = sum(job["documents_total"] for job in jobs)
+        report.searchable = sum(job["documents_searchable"] for job in jobs)
+        report.graph_ready = sum(job["documents_graph_ready"] for job in jobs)
+        self._bars.documents(report.documents, report.searchable, report.graph_ready)
+
+    def _give_facts(self) -> None:
+        for start in range(0, len(self._facts), FACTS_A_REQUEST):
+            self._give(self._facts[start : start + FACTS_A_REQUEST])
+            self._bars.facts(len(self._facts), min(start + FACTS_A_REQUEST, len(self._facts)))
+
+    def _give(self, facts: list[tuple[str, Fact]]) -> None:
+        """Gives facts; those that the contract refuses are listed, and the others are given again."""
+        while facts:
+            try:
+                answer = self._api.facts([fact.body for _, fact in facts])
+            except CliError as error:
+                wrong = _wrong_facts(error)
+                if not wrong:
+                    raise
+                for place, told in wrong.items():
+                    self._fail(facts[place][0], f"line {facts[place][1].line}: {told}")
+                facts = [fact for place, fact in enumerate(facts) if place not in wrong]
+                continue
+            self._note_facts(answer, facts)
+            return
+
+    def _note_facts(self, answer: dict[str, Any], facts: list[tuple[str, Fact]]) -> None:
+        self.report.facts_added += answer["added"]
+        self.report.facts_unchanged += answer["unchanged"]
+        for refused in answer["refused"]:
+            path, fact = facts[refused["index"]]
+            self._fail(path, f"line {fact.line}: {refused['reason']}")
+
+    def _fail(self, path: str, reason: str) -> None:
+        self.report.failures.append(Problem(path, reason))
+
+
+def _located(failure: dict[str, str], lines: list[int]) -> str:
+    """A failure's reason with the line of the file, where the job counted the lines of a part of it."""
+    if not lines:
+        return failure["reason"]
+
+    def counted(told: re.Match[str]) -> str:
+        number = int(told[1])
+        return f"line {lines[number - 1] if 0 < number <= len(lines) else number}"
+
+    name = _LINE.sub(counted, failure["id"])
+    return f"{name}: {_LINE.sub(counted, failure['reason'])}"
+
+
+def _wrong_facts(error: CliError) -> dict[int, str]:
+    wrong: dict[int, str] = {}
+    for name, told in error.fields:
+        found = _PLACE.match(name)
+        if found:
+            rest = name[found.end() :].lstrip(".")
+            wrong.setdefault(int(found[1]), f"{rest}: {told}" if rest else told)
+    return wrong

@@ -1,0 +1,69 @@
+"""A file as uploads: whole, or JSON lines in parts of a few megabytes, with given facts told apart from documents."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+PART_BYTES = 4 * 1024 * 1024
+# Fields of facts that go by another name in REST.
+_RENAMED = {"document": "document_id"}
+
+
+@dataclass(slots=True)
+class Part:
+    """Lines of documents to upload together; `lines` holds the number of each, from 1."""
+
+    data: bytearray = field(default_factory=bytearray)
+    lines: list[int] = field(default_factory=list)
+
+    def add(self, number: int, line: bytes) -> None:
+        """Takes one more line."""
+        self.data += line if line.endswith(b"\n") else line + b"\n"
+        self.lines.append(number)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A given fact and the number of its line, from 1."""
+
+    line: int
+    body: dict[str, Any]
+
+
+def split(lines: Iterable[bytes], part_bytes: int = PART_BYTES) -> Iterator[Part | Fact]:
+    """JSON lines as parts of documents, and as single facts. Blank lines are passed over."""
+    part = Part()
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        fact = _fact(line)
+        if fact is not None:
+            yield Fact(number, fact)
+            continue
+        if part.lines and len(part.data) + len(line) > part_bytes:
+            yield part
+            part = Part()
+        part.add(number, line)
+    if part.lines:
+        yield part
+
+
+def _fact(line: bytes) -> dict[str, Any] | None:
+    if not all(name in line for name in (b'"subject"', b'"relation"', b'"object"')):
+        return None  # most lines: spared from being read as JSON twice
+    try:
+        body = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(body, dict) or not body.keys() >= {"subject", "relation", "object"}:
+        return None
+    return {
+        _RENAMED.get(str(name), str(name)): value
+        for name, value in body.items()
+        if value is not None
+    }

@@ -1,0 +1,105 @@
+"""Files to ingest: found under paths, each with the id that its document gets; what cannot be read, with its reason."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+KINDS = {
+    ".txt": "text/plain",
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".jsonl": "application/jsonl",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to ingest; `id` is its path within the folder that was named."""
+
+    path: Path
+    id: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What could not be taken, and why."""
+
+    path: str
+    reason: str
+
+
+def find(paths: Sequence[Path]) -> Iterator[Source | Problem]:
+    """All files under `paths`, folders recursively and in order of name; hidden and other files are passed over."""
+    taken: dict[str, Path] = {}
+    for path in paths:
+        for found in _under(path):
+            if isinstance(found, Source):
+                other = taken.setdefault(found.id, found.path)
+                if other != found.path:
+                    yield Problem(str(found.path), f"would be the same document as {other}")
+                    continue
+            yield found
+
+
+def _under(path: Path) -> Iterator[Source | Problem]:
+    mode = _mode(path)
+    if isinstance(mode, Problem):
+        yield mode
+    elif stat.S_ISDIR(mode):
+        yield from _folder(path, path, frozenset())
+    elif not stat.S_ISREG(mode):
+        yield Problem(str(path), "is not a file")
+    elif path.suffix.lower() not in KINDS:
+        yield Problem(str(path), f"is none of {', '.join(KINDS)}")
+    else:
+        yield Source(path, path.name, KINDS[path.suffix.lower()])
+
+
+def _folder(
+    root: Path, folder: Path, above: frozenset[tuple[int, int]]
+) -> Iterator[Source | Problem]:
+    try:
+        info = folder.stat()
+        names = sorted(os.listdir(folder))  # noqa: PTH208 - names, not paths
+    except OSError as error:
+        yield Problem(str(folder), _told(error))
+        return
+    here = (info.st_dev, info.st_ino)
+    if here in above:
+        yield Problem(str(folder), "links back to a folder that holds it")
+        return
+    for name in names:
+        if not name.startswith("."):
+            yield from _entry(root, folder / name, above | {here})
+
+
+def _entry(root: Path, path: Path, above: frozenset[tuple[int, int]]) -> Iterator[Source | Problem]:
+    mode = _mode(path)
+    if isinstance(mode, Problem):
+        yield mode
+    elif stat.S_ISDIR(mode):
+        yield from _folder(root, path, above)
+    elif not stat.S_ISREG(mode):
+        yield Problem(str(path), "is not a file")
+    elif path.suffix.lower() in KINDS:
+        yield Source(path, path.relative_to(root).as_posix(), KINDS[path.suffix.lower()])
+
+
+def _mode(path: Path) -> int | Problem:
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError) as error:
+        return Problem(str(path), _told(error))
+
+
+def _told(error: Exception) -> str:
+    """An operating system's reason, without the path that stands beside it anyway."""
+    return (getattr(error, "strerror", None) or str(error)).lower()

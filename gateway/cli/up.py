@@ -1,0 +1,127 @@
+"""`braid up`: runs the local stack, loads the sample once, asks a question, and runs until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from gateway.cli import show
+from gateway.cli.api import Api
+from gateway.cli.bars import ConsoleBars
+from gateway.cli.errors import CliError
+from gateway.cli.ingest import Ingest
+from gateway.cli.safe import styled
+from gateway.cli.sample import Question, Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gateway.cli.session import Session
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+LOADED = "sample.loaded"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What was asked for."""
+
+    sample: bool
+    ask: bool
+    free_ports: bool
+    as_json: bool
+
+
+async def up(session: Session, data: Path, wishes: Wishes) -> None:
+    """Runs the stack until SIGINT or SIGTERM, then stops it cleanly. CliError when it does not start."""
+    from deploy.local.errors import LocalStackError  # noqa: PLC0415 - only this command runs the stack
+    from deploy.local.progress import ConsoleProgress  # noqa: PLC0415
+    from deploy.local.stack import LocalStack  # noqa: PLC0415
+
+    ports: Any = "free" if wishes.free_ports else "default"
+    try:
+        with _cancelled_by_signals(), ConsoleProgress(session.err) as progress:
+            progress.note(f"Starting PostgreSQL, Neo4j and Braid under {data} …")
+            async with LocalStack(data, ports=ports, progress=progress) as stack:
+                await _greet(session, stack.data, stack.addresses, wishes)
+                await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        session.err.print("Stopped.")
+    except LocalStackError as error:
+        raise CliError(str(error)) from None
+
+
+async def _greet(session: Session, data: Path, addresses: dict[str, str], wishes: Wishes) -> None:
+    url = f"http://{addresses['gateway']}"
+    with Api(url) as api:  # closed when cancelled, which ends the thread's work
+        if wishes.sample:
+            await asyncio.to_thread(load_sample, session, api, data)
+        if wishes.ask:
+            question = Sample.of_the_stack().question()
+            await asyncio.to_thread(ask, session, api, question, as_json=wishes.as_json)
+    if wishes.as_json:
+        session.show_json({"url": url, "addresses": addresses})
+    else:
+        _show_addresses(session, addresses, url)
+
+
+def load_sample(session: Session, api: Api, data: Path) -> None:
+    """Loads the sample, unless the data folder has had it before: what was deleted since stays deleted."""
+    mark = data / LOADED
+    if mark.exists():
+        return
+    session.err.print("Loading the sample: the notes of an invented company …")
+    with ConsoleBars(session.err) as bars:
+        report = Ingest(api, bars).run(Sample.of_the_stack().sources())
+    for problem in report.failures:
+        session.err.print(styled(f"{problem.path}: {problem.reason}"), soft_wrap=True)
+    if not report.failures:
+        mark.touch()
+
+
+def ask(session: Session, api: Api, question: Question, *, as_json: bool) -> None:
+    """Asks one question and shows its whole answer."""
+    body = {"query": question.text, "limit": 5, "as_of": question.as_of}
+    answer = api.post("/api/search/comprehensive", body)
+    if as_json:
+        session.show_json(answer)
+        return
+    session.out.print(
+        Text("\nQuestion: ").append_text(styled(question.text, "bold")), soft_wrap=True
+    )
+    show.show_comprehensive(session.out, answer)
+
+
+def _show_addresses(session: Session, addresses: dict[str, str], url: str) -> None:
+    session.out.print("")
+    rows = {"REST": url, "OpenAPI": f"{url}/docs"}
+    rows |= {f"gRPC {name}": told for name, told in addresses.items() if name != "gateway"}
+    show.show_pairs(session.out, rows)
+    session.out.print('Running; Ctrl-C stops it. Ask more: braid search "…"', markup=False)
+
+
+@contextmanager
+def _cancelled_by_signals() -> Iterator[None]:
+    """The first signal cancels what runs; later ones are passed over, so that the stores stop cleanly."""
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+
+    def cancel() -> None:
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, lambda: None)
+        if task is not None:
+            task.cancel()
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, cancel)
+    try:
+        yield
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)

@@ -1,0 +1,247 @@
+"""The `braid` command, run as a program against a gateway over scripted services."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from braid.agent.v1 import ingest_pb2
+from braid.common.v1 import legs_pb2
+from braid.graph.v1 import ingest_pb2 as graph_ingest
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import documents_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
+from services.runtime import errors
+from tests.integration.gateway.conftest import Served
+from tests.integration.gateway.samples import (
+    COMPREHENSIVE,
+    COMPREHENSIVE_JSON,
+    DOCUMENT,
+    ENTITY,
+    FACT,
+    JOB_ID,
+)
+
+DONE = ingest_pb2.IngestJob(
+    id=JOB_ID,
+    state=ingest_pb2.JOB_STATE_SUCCEEDED,
+    documents_total=1,
+    documents_searchable=1,
+    documents_graph_ready=1,
+)
+
+
+@dataclass
+class Ended:
+    """How the command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """Its output as JSON."""
+        return json.loads(self.out)
+
+
+async def braid(served: Served, *arguments: str | Path, **environment: str) -> Ended:
+    """Runs the command against the gateway."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "gateway.cli",
+        *arguments,
+        env=os.environ | {"BRAID_URL": served.url, "COLUMNS": "200"} | environment,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(60):
+        out, err = await process.communicate()
+    assert "Traceback" not in err.decode()
+    assert process.returncode is not None
+    return Ended(process.returncode, out.decode(), err.decode())
+
+
+async def test_a_search_shows_results_facts_and_legs(served: Served) -> None:
+    served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
+    ended = await braid(served, "search", "who owned it?", "--limit", "3", "--as-of", "2024-04-18")
+    request = served.script.seen[0].message
+    assert ended.code == 0
+    assert "INC-104" in ended.out
+    assert "Jonas Weber owned the Ledger Service.  (2024-04-18 → now)  given" in ended.out
+    assert "graph UNAVAILABLE STORE_UNAVAILABLE 1.5 ms" in ended.out
+    assert (request.query, request.limit) == ("who owned it?", 3)
+    assert request.as_of.ToJsonString() == "2024-04-18T00:00:00Z"
+
+
+async def test_a_search_as_json_is_what_rest_answers(served: Served) -> None:
+    served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
+    ended = await braid(served, "search", "who", "--json")
+    assert ended.json() == COMPREHENSIVE_JSON
+
+
+@pytest.mark.parametrize(
+    ("mode", "rpc", "answer"),
+    [
+        ("vector", "VectorSearch", vector_pb2.VectorSearchResponse()),
+        ("text", "TextSearch", vector_pb2.TextSearchResponse()),
+        ("hybrid", "HybridSearch", vector_pb2.HybridSearchResponse()),
+        ("graph", "SearchFacts", query_pb2.SearchFactsResponse()),
+    ],
+)
+async def test_each_mode_has_its_search(served: Served, mode: str, rpc: str, answer: Any) -> None:
+    answer.status = legs_pb2.LEG_STATUS_NO_MATCH
+    served.script.answer(rpc, answer)
+    ended = await braid(served, "search", "who", "--mode", mode)
+    assert (ended.code, len(served.script.seen)) == (0, 1)
+    assert f"{mode} NO_MATCH" in ended.out
+
+
+async def test_an_error_is_one_line_with_its_reason_and_request(served: Served) -> None:
+    ended = await braid(served, "search", "who", "--limit", "51")
+    (line,) = ended.err.splitlines()
+    assert ended.code == 1
+    assert line.startswith("braid: limit: ")
+    assert "INVALID_FIELD, request " in line
+
+
+async def test_without_a_running_stack_it_says_what_to_do(served: Served, tmp_path: Path) -> None:
+    ended = await braid(served, "search", "who", BRAID_URL="", BRAID_DATA=str(tmp_path))
+    assert ended.code == 1
+    assert "`braid up`" in ended.err
+
+
+async def test_it_finds_the_running_stack_by_its_data_folder(
+    served: Served, tmp_path: Path
+) -> None:
+    address = served.url.removeprefix("http://")
+    (tmp_path / "run.json").write_text(json.dumps({"addresses": {"gateway": address}}))
+    served.script.answer("ListEntities", query_pb2.ListEntitiesResponse(entities=[ENTITY]))
+    ended = await braid(served, "graph", "entities", BRAID_URL="", BRAID_DATA=str(tmp_path))
+    assert "Jonas Weber" in ended.out
+
+
+async def test_a_gateway_that_is_away_is_told(served: Served) -> None:
+    ended = await braid(served, "status", BRAID_URL="http://127.0.0.1:1")
+    assert (ended.code, len(ended.err.splitlines())) == (1, 1)
+    assert "cannot be reached" in ended.err
+
+
+async def test_a_name_is_looked_up_whatever_it_holds(served: Served) -> None:
+    answer = query_pb2.GetNeighborhoodResponse(
+        center=ENTITY, nodes=[ENTITY], edges=[FACT], total=2, truncated=True
+    )
+    served.script.answer("GetNeighborhood", answer)
+    ended = await braid(served, "graph", "neighborhood", "') MATCH (n) // ../x")
+    assert served.script.seen[0].message.entity_name == "') MATCH (n) // ../x"
+    assert "1 of 2 neighbours" in ended.out
+
+
+async def test_documents_are_listed_shown_and_deleted(served: Served) -> None:
+    served.script.answer(
+        "ListDocuments",
+        documents_pb2.ListDocumentsResponse(documents=[DOCUMENT], next_page_token="n"),
+    )
+    served.script.answer("GetDocument", documents_pb2.GetDocumentResponse(document=DOCUMENT))
+    removed = [ingest_pb2.RemovedRows(store="neo4j", kind="facts", count=2)]
+    served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(removed=removed))
+    listed = await braid(served, "documents", "list")
+    shown = await braid(served, "documents", "show", "notes/a.md", "--json")
+    deleted = await braid(served, "documents", "delete", "notes/a.md")
+    assert "notes/a.md" in listed.out
+    assert "--cursor n" in listed.out
+    assert shown.json()["title"] == "A"
+    assert "neo4j" in deleted.out
+
+
+async def test_the_status_names_services_and_counts(served: Served) -> None:
+    served.script.answer("GetGraphStats", query_pb2.GetGraphStatsResponse(entities=7))
+    ended = await braid(served, "status")
+    assert "vector_search: SERVING" in ended.out
+    assert "graph entities: 7" in ended.out
+
+
+async def test_a_folder_is_ingested_and_bad_files_are_told_while_the_others_go_on(
+    served: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_text("# A")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "b.txt").write_bytes(b"\xff\xfe")
+    (tmp_path / "c.md").symlink_to(tmp_path / "gone")
+    served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
+    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=DONE))
+    ended = await braid(served, "ingest", tmp_path, "--json")
+    uploads = [seen for seen in served.script.seen if seen.method.endswith("IngestDocument")]
+    report = ended.json()
+    assert ended.code == 1
+    assert [seen.messages[0].metadata.source for seen in uploads] == ["a.md", "notes/b.txt"]
+    assert (report["documents"], report["searchable"], report["graph_ready"]) == (2, 2, 2)
+    assert report["failures"] == [
+        {"path": str(tmp_path / "c.md"), "reason": "no such file or directory"}
+    ]
+
+
+async def test_a_file_that_is_refused_has_its_reason(served: Served, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(" ")
+    refusal = errors.InvalidFieldError(errors.FieldError("data", "is empty"))
+    served.script.fail("IngestDocument", refusal)
+    ended = await braid(served, "ingest", tmp_path)
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1] == f"braid: {tmp_path / 'a.md'}: is empty"
+
+
+async def test_facts_follow_the_documents_and_wrong_ones_are_told_by_line(
+    served: Served, tmp_path: Path
+) -> None:
+    fact = {"subject": "a", "relation": "OWNS", "object": "b", "document": "a.md"}
+    lines: list[dict[str, Any]] = [{"id": "x", "text": "y"}, fact, fact | {"relation": "1"}, fact]
+    (tmp_path / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
+    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=DONE))
+    taken = ingest_pb2.IngestFactsResponse(
+        added=1, refused=[graph_ingest.RefusedFact(index=1, reason="is odd")]
+    )
+    served.script.answer("IngestFacts", taken)
+    ended = await braid(served, "ingest", tmp_path / "all.jsonl", "--json")
+    report = ended.json()
+    given = served.script.seen[-1].message.facts
+    assert [item.document_id for item in given] == ["a.md", "a.md"]
+    assert report["facts_added"] == 1
+    assert [problem["reason"].partition(":")[0] for problem in report["failures"]] == [
+        "line 3",
+        "line 4",
+    ]
+
+
+async def test_a_failed_line_is_told_by_its_number_in_the_file(
+    served: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "all.jsonl").write_text('\n\n{"id": "x"}\n')
+    failed = ingest_pb2.IngestJob(
+        id=JOB_ID,
+        state=ingest_pb2.JOB_STATE_SUCCEEDED,
+        documents_total=1,
+        documents_failed=1,
+        failures=[ingest_pb2.IngestFailure(document_id="x", reason="line 1: has no text")],
+    )
+    served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=failed))
+    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=failed))
+    ended = await braid(served, "ingest", tmp_path, "--json")
+    (problem,) = ended.json()["failures"]
+    assert problem["reason"] == "x: line 3: has no text"
+
+
+async def test_a_key_is_presented(guarded: Served) -> None:
+    guarded.script.answer("ListEntities", query_pb2.ListEntitiesResponse())
+    refused = await braid(guarded, "graph", "entities")
+    let_in = await braid(guarded, "graph", "entities", BRAID_API_KEY="reader")
+    assert (refused.code, let_in.code) == (1, 0)
+    assert "INVALID_CREDENTIAL" in refused.err
+    assert guarded.script.seen[0].call.space == "team-a"

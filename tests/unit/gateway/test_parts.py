@@ -1,0 +1,45 @@
+"""JSON lines as uploads: parts of bounded size that hold every line once, and facts told apart."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.cli.parts import Fact, Part, split
+
+LINES = st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line), max_size=30)
+
+
+@given(lines=LINES, most=st.integers(1, 100))
+def test_every_line_is_in_one_part_in_order(lines: list[bytes], most: int) -> None:
+    parts = [
+        part for part in split((line + b"\n" for line in lines), most) if isinstance(part, Part)
+    ]
+    kept = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    assert b"".join(bytes(part.data) for part in parts) == b"".join(b + b"\n" for _, b in kept)
+    assert [number for part in parts for number in part.lines] == [number for number, _ in kept]
+
+
+@given(lines=LINES, most=st.integers(1, 100))
+def test_a_part_is_no_larger_than_asked_unless_one_line_is(lines: list[bytes], most: int) -> None:
+    for part in split((line + b"\n" for line in lines), most):
+        assert isinstance(part, Part)
+        assert len(part.data) <= most or len(part.lines) == 1
+
+
+def test_a_line_with_subject_relation_and_object_is_a_fact() -> None:
+    fact = {"subject": "a", "relation": "R", "object": "b", "document": "d.md", "invalid_at": None}
+    lines = [b'{"id": "x", "text": "y"}', json.dumps(fact).encode(), b"\n"]
+    part, found = sorted(split(lines), key=lambda item: isinstance(item, Fact))
+    assert isinstance(part, Part)
+    assert part.lines == [1]
+    body = {"subject": "a", "relation": "R", "object": "b", "document_id": "d.md"}
+    assert found == Fact(2, body)
+
+
+def test_a_document_that_only_talks_of_subjects_stays_a_document() -> None:
+    text = json.dumps({"id": "x", "text": '"subject" "relation" "object"'}).encode()
+    broken = b'{"subject": "relation" "object"'
+    assert [type(item) for item in split([text, broken])] == [Part]

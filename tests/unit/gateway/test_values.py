@@ -1,0 +1,82 @@
+"""What REST can carry, how the contracts' fields are called there, and how values are shown."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from google.protobuf.struct_pb2 import Struct
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from gateway.rest import views
+from gateway.rest.fields import rest_name
+from gateway.rest.json import encode
+from gateway.rest.values import DEEPEST_JSON, Instant, JsonObject, to_struct
+
+SCALARS = st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text()
+JSON = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+)
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=3))
+def test_metadata_comes_back_as_it_was_sent(value: dict[str, Any]) -> None:
+    message = to_struct(value)
+    assert message is not None
+    assert views.struct(Struct.FromString(message.SerializeToString())) == value
+
+
+def nested(depth: int) -> dict[str, Any]:
+    """An object that nests `depth` deep."""
+    value: dict[str, Any] = {}
+    for _ in range(depth - 1):
+        value = {"a": value}
+    return value
+
+
+def test_metadata_as_deep_as_it_may_be_survives_the_wire() -> None:
+    value: dict[str, Any] = TypeAdapter(JsonObject).validate_python(nested(DEEPEST_JSON))
+    message = to_struct(value)
+    assert message is not None
+    assert views.struct(Struct.FromString(message.SerializeToString())) == value
+    with pytest.raises(ValidationError):
+        TypeAdapter(JsonObject).validate_python(nested(DEEPEST_JSON + 2))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("2024-04-18", "2024-04-18T00:00:00+00:00"),
+        ("2024-04-18T10:00:00", "2024-04-18T10:00:00+00:00"),
+        ("2024-04-18T10:00:00+02:00", "2024-04-18T08:00:00+00:00"),
+    ],
+)
+def test_times_are_utc_unless_they_say_otherwise(text: str, shown: str) -> None:
+    assert TypeAdapter(Instant).validate_python(text).isoformat() == shown
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("query", "query"),
+        ("search.query", "query"),
+        ("page_token", "cursor"),
+        ("page_size", "limit"),
+        ("as_of.instant", "as_of"),
+        ("filter.document_ids[2]", "filter.document_ids[2]"),
+        ("facts[3].valid_time", "facts[3].valid_at"),
+        ("request", "body"),
+        ("search", "body"),
+    ],
+)
+def test_fields_are_called_as_rest_calls_them(path: str, name: str) -> None:
+    assert rest_name(path) == name
+
+
+@given(st.dictionaries(st.text(), st.text()))
+def test_json_is_written_in_utf8(value: dict[str, str]) -> None:
+    assert json.loads(encode(value)) == value
