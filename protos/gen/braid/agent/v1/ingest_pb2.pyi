@@ -37,7 +37,7 @@ class _JobStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobState.Val
     JOB_STATE_SUCCEEDED: _JobState.ValueType  # 3
     """Every document is searchable and graph-ready; those that could not be read are listed."""
     JOB_STATE_FAILED: _JobState.ValueType  # 4
-    """The job ended before its documents were done; the reason is listed."""
+    """The job ended before its documents were done, or none of them could be taken; the reasons are listed."""
 
 class JobState(_JobState, metaclass=_JobStateEnumTypeWrapper):
     """How far a job is."""
@@ -51,7 +51,7 @@ JOB_STATE_RUNNING: JobState.ValueType  # 2
 JOB_STATE_SUCCEEDED: JobState.ValueType  # 3
 """Every document is searchable and graph-ready; those that could not be read are listed."""
 JOB_STATE_FAILED: JobState.ValueType  # 4
-"""The job ended before its documents were done; the reason is listed."""
+"""The job ended before its documents were done, or none of them could be taken; the reasons are listed."""
 Global___JobState: _TypeAlias = JobState  # noqa: Y015
 
 @_typing.final
@@ -233,7 +233,7 @@ class IngestFailure(_message.Message):
     DOCUMENT_ID_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     document_id: _builtins.str
-    """The document's id, or `line N` of JSON lines that could not be read."""
+    """The document's id, or `line N` of JSON lines that could not be read. Empty when the reason is the whole job's."""
     reason: _builtins.str
     """Why, in words without the document's own text."""
     def __init__(
