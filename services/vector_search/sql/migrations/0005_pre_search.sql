@@ -1,8 +1,9 @@
 -- The searches: one stored function, one round trip, from query to hits with their chunk and document version.
 
--- Constants of the searches, each in one place.
+-- Constants of the searches, each in one place. With these caps, 100 of 100 top-10 lists of real questions over 98,000
+-- passages were those of scoring every posting (97 with a cap of 2,000).
 create function exact_cap() returns integer language sql immutable as 'select 4000';
-create function text_cap() returns bigint language sql immutable as 'select 2000::bigint';
+create function text_cap() returns bigint language sql immutable as 'select 5000::bigint';
 create function text_pool() returns integer language sql immutable as 'select 200';
 
 -- The text leg from query to scored chunks, best first.
