@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT = 10
 DEFAULT_TEXT_WEIGHT = 0.3
 # Kept back from the caller's deadline for fusing and sending: a share of it, within bounds.
-MARGIN_SHARE = 0.02
+MARGIN_SHARE = 0.08
 MIN_MARGIN = 0.01
 MAX_MARGIN = 0.05
 
