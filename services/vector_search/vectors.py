@@ -17,10 +17,11 @@ def unit_vector(values: Iterable[float], field: str) -> Vector:
         raise InvalidFieldError(
             FieldError(field, f"must not have more than {MAX_DIMENSION} values")
         )
-    # In double precision: the squares of large floats overflow in single.
-    length = float(np.sqrt(np.square(vector, dtype=np.float64).sum()))
+    # In double precision: in single, squares and sums of large floats overflow.
+    wide = vector.astype(np.float64)
+    length = float(np.linalg.norm(wide))
     if not np.isfinite(length):
         raise InvalidFieldError(FieldError(field, "must consist of finite numbers"))
     if length == 0:
         raise InvalidFieldError(FieldError(field, "must not be all zeros"))
-    return (vector / length).astype(np.float32)
+    return (wide / length).astype(np.float32)
