@@ -158,7 +158,8 @@ class Ingest:
         report.documents = sum(job["documents_total"] for job in jobs)
         report.searchable = sum(job["documents_searchable"] for job in jobs)
         report.graph_ready = sum(job["documents_graph_ready"] for job in jobs)
-        self._bars.documents(report.documents, report.searchable, report.graph_ready)
+        taken = report.documents - sum(job["documents_failed"] for job in jobs)
+        self._bars.documents(taken, report.searchable, report.graph_ready)
 
     def _give_facts(self) -> None:
         for start in range(0, len(self._facts), FACTS_A_REQUEST):

@@ -51,7 +51,7 @@ def show_hit(out: Console, number: int, hit: Json) -> None:
     head = Text(f"{number:>3}  {hit['score']:.4f}  ").append_text(styled(hit["title"], "bold"))
     where = hit["document_id"] or hit["source"]
     if where:
-        head.append_text(styled(f"  {where}", QUIET))
+        head.append("  ").append_text(styled(where, QUIET))
     out.print(head, soft_wrap=True)
     parts = _parts(hit["scores"])
     if parts:
@@ -71,9 +71,8 @@ def fact_line(fact: Json) -> Text:
     )
     for source in fact["sources"][:3]:
         title = source["document_title"] or source["document_id"]
-        told.append_text(
-            styled(f"  ← {title} · {source['source'] or source['document_id']}", QUIET)
-        )
+        where = source["source"] or source["document_id"]
+        told.append("  ").append_text(styled(f"← {title} · {where}", QUIET))
     return told
 
 
@@ -97,7 +96,8 @@ def show_legs(out: Console, legs: list[Json]) -> None:
 def show_neighborhood(out: Console, answer: Json) -> None:
     """An entity, its neighbours' number, and the facts that join them."""
     center = answer["center"]
-    out.print(styled(center["name"], "bold").append_text(styled(f"  {center['type']}", QUIET)))
+    head = styled(center["name"], "bold").append("  ").append_text(styled(center["type"], QUIET))
+    out.print(head, soft_wrap=True)
     for edge in answer["edges"]:
         out.print(Text("  ").append_text(fact_line(edge)), soft_wrap=True)
     shown, total = len(answer["nodes"]), answer["total"]

@@ -74,8 +74,10 @@ async def test_a_search_shows_results_facts_and_legs(served: Served) -> None:
     ended = await braid(served, "search", "who owned it?", "--limit", "3", "--as-of", "2024-04-18")
     request = served.script.seen[0].message
     assert ended.code == 0
-    assert "INC-104" in ended.out
-    assert "Jonas Weber owned the Ledger Service.  (2024-04-18 → now)  given" in ended.out
+    assert "  1  0.9000  INC-104  inc-104.md\n" in ended.out
+    assert (
+        "Jonas Weber owned the Ledger Service.  (2024-04-18 → now)  given  ← INC-104" in ended.out
+    )
     assert "graph UNAVAILABLE STORE_UNAVAILABLE 1.5 ms" in ended.out
     assert (request.query, request.limit) == ("who owned it?", 3)
     assert request.as_of.ToJsonString() == "2024-04-18T00:00:00Z"
