@@ -1,0 +1,85 @@
+"""The TypeScript example, made in a copy of its folder as its README says."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PROTOS = Path(__file__).parents[3] / "protos"
+FOLDER = Path("clients", "typescript")
+STEP_SECONDS = 120
+# What npm says when it cannot reach a registry, or when this machine's Node is too old for the example.
+NOT_HERE = {
+    *("EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "ENETUNREACH", "ENOTCACHED"),
+    *("ENOTFOUND", "ETIMEDOUT", "ERR_SOCKET_TIMEOUT", "EBADENGINE"),
+}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(folder: Path, *command: str, **environment: str) -> Ended:
+    """Runs a command of the README in `folder`; past its time, all that it started is ended with it."""
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=STEP_SECONDS)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return Ended(process.returncode, out, err)
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the built example; the repository's own stays as it is."""
+    for tool in ("node", "npm"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"the TypeScript example needs {tool}, which is not installed")
+    folder = copied(tmp_path_factory.mktemp("typescript"))
+    install(folder)
+    built = run(folder, "npm", "run", "build")
+    assert built.code == 0, f"{built.out}\n{built.err}"
+    return folder
+
+
+def copied(root: Path) -> Path:
+    """Contracts and example below `root` as they lie in the repository, beside the environment of this run."""
+    (root / ".venv").symlink_to(sys.prefix, target_is_directory=True)
+    made = shutil.ignore_patterns("node_modules", "gen", "dist")
+    for name in ("braid", "buf", FOLDER):
+        shutil.copytree(PROTOS / name, root / "protos" / name, ignore=made)
+    shutil.copy(PROTOS / "buf.yaml", root / "protos")
+    return root / "protos" / FOLDER
+
+
+def install(folder: Path) -> None:
+    """Installs what is locked. Skips where no registry answers; fails where the lock and the packages differ."""
+    patience = ("--prefer-offline", "--fetch-retries=1", "--fetch-timeout=30000")
+    installed = run(folder, "npm", "ci", *patience)
+    found = re.search(r"npm (?:error|ERR!) code (\S+)", installed.err)
+    if found and found[1] in NOT_HERE:
+        pytest.skip(f"npm cannot install the TypeScript example here: {found[1]}")
+    assert installed.code == 0, installed.err
