@@ -66,7 +66,13 @@ class FakeReads:
         )
 
     async def search_vector(
-        self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool  # noqa: ARG002 - no index here
+        self,
+        space: str,
+        vector: Sequence[float],
+        only: FactFilter,
+        limit: int,
+        *,
+        exact: bool,  # noqa: ARG002 - no index here
     ) -> list[ScoredFact]:
         """Stated facts by cosine."""
         held = self.readable(space)

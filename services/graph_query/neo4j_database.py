@@ -32,6 +32,7 @@ _POPULATING = (
 )
 _TIMED_OUT = ("TransactionTimedOut", "LockClientStopped", "Terminated")
 _READ_ATTEMPTS = 2
+_WRITE_ATTEMPTS = 3
 
 
 def open_driver(uri: str, user: str, password: SecretStr) -> AsyncDriver:
@@ -82,15 +83,15 @@ class Database:
         raise AssertionError("unreachable")
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Runs `work` in one transaction: all of it or none."""
-        async with (
-            _translated(WRITE_LIMIT) as limit,
-            self._driver.session() as session,
-            await session.begin_transaction(timeout=limit) as transaction,
-        ):
-            result = await work(Transaction(transaction, self._queries))
-            await transaction.commit()
-            return result
+        """Runs `work` in one transaction: all of it or none. A deadlock's victim is tried again."""
+        async with _translated(WRITE_LIMIT) as limit:
+            for attempt in range(1, _WRITE_ATTEMPTS + 1):
+                try:
+                    return await self._write_once(work, limit)
+                except TransientError as error:
+                    if attempt == _WRITE_ATTEMPTS or "Deadlock" not in str(error.code):
+                        raise
+        raise AssertionError("unreachable")
 
     async def run_text(self, text: str, **parameters: Any) -> Rows:
         """Runs one statement outside of the named queries: the schema's."""
@@ -100,6 +101,15 @@ class Database:
     async def close(self) -> None:
         """Closes all connections."""
         await self._driver.close()
+
+    async def _write_once(self, work: Callable[[Transaction], Awaitable[T]], limit: float) -> T:
+        async with (
+            self._driver.session() as session,
+            await session.begin_transaction(timeout=limit) as transaction,
+        ):
+            result = await work(Transaction(transaction, self._queries))
+            await transaction.commit()
+            return result
 
     async def _read_once(self, query: Query, parameters: dict[str, Any]) -> Rows:
         async with self._driver.session(default_access_mode=neo4j.READ_ACCESS) as session:

@@ -26,6 +26,7 @@ from services.runtime.queries import Queries
 from services.runtime.times import utc_now
 
 T = TypeVar("T")
+_KNOWN_SPACES = 10_000
 Work = Callable[[SpaceWriter], Awaitable[T]]
 
 
@@ -37,6 +38,7 @@ class Neo4jStore(Neo4jReads):
         self._schema = schema
         self._dimension = dimension
         self._gazetteers = GazetteerCache()
+        self._spaces: set[str] = set()
         self._ready = False
 
     async def ensure_schema(self) -> None:
@@ -72,7 +74,11 @@ class Neo4jStore(Neo4jReads):
 
     async def _write(self, space: str, work: Work[T], model: str = "") -> tuple[T, int]:
         async def transaction(tx: Transaction) -> tuple[T, int, int, SpaceWriter]:
-            state = (await tx.run("lock_space", space=space))[0]
+            rows = await tx.run("lock_space", space=space)
+            if not rows:  # the database was emptied under us: the next attempt makes the node anew
+                self._spaces.discard(space)
+                raise StoreUnavailableError("neo4j")
+            state = rows[0]
             if model and state["model"] not in (None, model):
                 raise WrongStateError("The space holds vectors of another model.")
             names = state["name_revision"]
@@ -82,9 +88,19 @@ class Neo4jStore(Neo4jReads):
                 names = (await tx.run("raise_name_revision", space=space))[0]["name_revision"]
             return result, state["revision"], names, writer
 
+        await self._ensure_space(space)
         result, revision, names, writer = await self._database.write(transaction)
         self._gazetteers.put(space, names, writer.gazetteer)
         return result, revision
+
+    async def _ensure_space(self, space: str) -> None:
+        """Makes the node that writers lock. Inside their transactions its creation could deadlock."""
+        if space in self._spaces:
+            return
+        await self._database.write(lambda tx: tx.run("create_space", space=space))
+        if len(self._spaces) >= _KNOWN_SPACES:
+            self._spaces.clear()
+        self._spaces.add(space)
 
     async def _gazetteer(self, tx: Transaction, space: str, revision: int) -> Gazetteer:
         held = self._gazetteers.get(space, revision)

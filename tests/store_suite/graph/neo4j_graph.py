@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from neo4j import AsyncGraphDatabase
 from pydantic import SecretStr
@@ -64,19 +65,19 @@ async def dump(stores: LocalStores, space: str) -> Dump:
     auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
     async with AsyncGraphDatabase.driver(found.neo4j_uri, auth=auth) as driver:
 
-        async def rows(query: str) -> list[list[object]]:
+        async def rows(query: str) -> list[list[Any]]:
             result = await driver.execute_query(query, space=space)
             return [record.values() for record in result.records]
 
         assert await rows(_STRAYS) == []
-        mentions = {(e, n, k, tuple(s)) for e, n, k, s in await rows(_MENTIONS)}  # type: ignore[call-overload]
-        sentences = {(*row[:5], tuple(row[5])) for row in await rows(_SENTENCES)}  # type: ignore[call-overload]
-        pairs = sorted(tuple(row) for row in await rows(_PAIRS))  # type: ignore[type-var]
+        mentions = {(e, n, k, tuple(s)) for e, n, k, s in await rows(_MENTIONS)}
+        sentences = {(*row[:5], tuple(row[5])) for row in await rows(_SENTENCES)}
+        pairs = sorted(tuple(row) for row in await rows(_PAIRS))
         told = sorted((row[0], row[4], target) for row in sentences for target in row[5])
         assert pairs == told
         entities = {}
         for uuid, key, kind, labels in await rows(_ENTITIES):
             assert labels == ([kind] if kind else [])
             entities[uuid] = (key, kind)
-        facts = {u: (a, b, tuple(c)) for u, a, b, c in await rows(_FACTS)}  # type: ignore[call-overload]
+        facts = {u: (a, b, tuple(c)) for u, a, b, c in await rows(_FACTS)}
     return Dump(mentions, sentences, entities, facts)

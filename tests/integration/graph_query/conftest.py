@@ -1,0 +1,80 @@
+"""The tier as others meet it: a real server over real Neo4j, called through a real socket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import pytest
+
+from braid.graph.v1 import ingest_pb2_grpc, query_pb2_grpc
+from deploy.local.stores import LocalStores
+from services.graph_query.app import build_services
+from services.graph_query.neo4j_store import Neo4jStore
+from services.runtime.identity import hash_key
+from services.runtime.server import start_server
+from services.runtime.settings import RuntimeSettings
+from tests.conftest import LoopThread
+from tests.store_suite.graph.builders import new_space
+from tests.store_suite.graph.neo4j_graph import opened, prepare
+from tests.unit.graph_query.embedder import CountingEmbedder
+
+Credential = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Tier:
+    """A running tier: its stubs, and the credentials of two spaces that no other test has."""
+
+    query: query_pb2_grpc.GraphQueryServiceStub
+    ingest: ingest_pb2_grpc.GraphIngestServiceStub
+    ours: Credential
+    theirs: Credential
+
+
+@pytest.fixture(scope="session")
+def graph_stores(stores: LocalStores, stores_loop: LoopThread) -> LocalStores:
+    """The stores with the graph's schema in Neo4j."""
+    stores_loop.run(prepare(stores))
+    return stores
+
+
+@pytest.fixture
+async def store(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
+    """A store of this test's own."""
+    async with opened(graph_stores) as found:
+        await found.ensure_schema()
+        yield found
+
+
+@pytest.fixture
+async def tier(store: Neo4jStore, tmp_path: Path) -> AsyncIterator[Tier]:
+    """The tier with two spaces' keys."""
+    file = tmp_path / "keys.json"
+    file.write_text(json.dumps({"keys": [_key("ours"), _key("theirs")]}))
+    server = await start_server(
+        settings=RuntimeSettings(api_keys_file=file, drain_seconds=0),
+        listen="127.0.0.1:0",
+        services=build_services(store, CountingEmbedder()),
+        probes={"neo4j": store.ping},
+    )
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        yield Tier(
+            query_pb2_grpc.GraphQueryServiceStub(channel),
+            ingest_pb2_grpc.GraphIngestServiceStub(channel),
+            _credential("ours"),
+            _credential("theirs"),
+        )
+    await server.stop()
+
+
+def _credential(name: str) -> Credential:
+    return (("authorization", f"Bearer key-of-{name}"),)
+
+
+def _key(name: str) -> dict[str, object]:
+    scopes = ["read", "write"]
+    return {"id": name, "hash": hash_key(f"key-of-{name}"), "space": new_space(), "scopes": scopes}

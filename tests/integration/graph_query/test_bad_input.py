@@ -1,0 +1,122 @@
+"""What is wrong is told by field and changes nothing; what only looks dangerous is just text."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import grpc
+import pytest
+
+from braid.common.v1 import errors_pb2
+from braid.graph.v1 import ingest_pb2, query_pb2
+from services.runtime.status import error_from_rpc
+from tests.integration.graph_query.conftest import Tier
+from tests.integration.graph_query.messages import episode, fact, stream
+
+HOSTILE = [
+    ".*",
+    "') MATCH (n) DETACH DELETE n //",
+    "`; DROP",
+    'a" OR group_id:"b',
+    "AND OR NOT (",
+    "\\",
+    "x" * 1_000,
+    "[TO]^~*?:/",
+]
+Call = Callable[[Tier], Awaitable[object]]
+
+
+def search(**fields: object) -> Call:
+    request = query_pb2.SearchFactsRequest(**{"query": "words", **fields})  # type: ignore[arg-type]
+    return lambda tier: tier.query.SearchFacts(request, metadata=tier.ours)
+
+
+def listing(**fields: object) -> Call:
+    request = query_pb2.ListEntitiesRequest(**fields)  # type: ignore[arg-type]
+    return lambda tier: tier.query.ListEntities(request, metadata=tier.ours)
+
+
+def around(**fields: object) -> Call:
+    request = query_pb2.GetNeighborhoodRequest(**fields)  # type: ignore[arg-type]
+    return lambda tier: tier.query.GetNeighborhood(request, metadata=tier.ours)
+
+
+def adding(**fields: object) -> Call:
+    told = episode("d", "t", "text")
+    for name, value in fields.items():
+        setattr(told, name, value)
+    request = ingest_pb2.AddEpisodeRequest(episode=told)
+    return lambda tier: tier.ingest.AddEpisode(request, metadata=tier.ours)
+
+
+def stating(one: ingest_pb2.FactInput) -> Call:
+    return lambda tier: tier.ingest.AddFacts(stream(one), metadata=tier.ours)
+
+
+@pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        (search(query=""), "query"),
+        (search(query=" \n"), "query"),
+        (search(query="x" * 1_000_000), "query"),
+        (search(query="a\x00b"), "query"),
+        (search(limit=0), "limit"),
+        (search(limit=51), "limit"),
+        (search(limit=-1), "limit"),
+        (around(entity_name=""), "entity_name"),
+        (around(entity_name="x", limit=101), "limit"),
+        (listing(page_size=0), "page_size"),
+        (listing(page_token="nonsense"), "page_token"),
+        (adding(uuid="nonsense"), "episode.uuid"),
+        (adding(content=""), "episode.content"),
+        (adding(content="a\x00b"), "episode.content"),
+        (adding(content="x" * 32_769), "episode.content"),
+        (adding(document_id=""), "episode.document_id"),
+        (stating(fact("a", "DROP; --", "b")), "facts[0].relation"),
+        (stating(fact("", "IS", "b")), "facts[0].subject.name"),
+        (stating(fact("a", "IS", "b", subject_type="a`b")), "facts[0].subject.type"),
+    ],
+)
+async def test_what_is_wrong_is_told_by_its_field(tier: Tier, call: Call, field: str) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await call(tier)
+    error = error_from_rpc(failed.value)
+    assert error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
+    assert [wrong.field for wrong in error.fields] == [field]
+    stats = await tier.query.GetGraphStats(query_pb2.GetGraphStatsRequest(), metadata=tier.ours)
+    assert (stats.space_revision, stats.entities) == (0, 0)
+
+
+async def test_the_same_uuid_twice_in_a_batch_is_refused(tier: Tier) -> None:
+    one = episode("d", "t", "text")
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await tier.ingest.BatchAddEpisodes(
+            ingest_pb2.BatchAddEpisodesRequest(episodes=[one, one]), metadata=tier.ours
+        )
+    assert failed.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+async def test_text_that_looks_like_a_query_is_just_text(tier: Tier, text: str) -> None:
+    await tier.ingest.AddFacts(stream(fact("Anna Bell", "KNOWS", "Karl Otto")), metadata=tier.ours)
+    await search(query=text, entity_name=text, relation_type=text[:200])(tier)
+    await search(query=text)(tier)
+    await listing(type=text[:200])(tier)
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await around(entity_name=text)(tier)
+    assert error_from_rpc(failed.value).reason == errors_pb2.ERROR_REASON_NOT_FOUND
+    assert text not in str(failed.value.details())
+    stats = await tier.query.GetGraphStats(query_pb2.GetGraphStatsRequest(), metadata=tier.ours)
+    assert (stats.entities, stats.facts) == (2, 1)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+async def test_names_and_titles_of_any_kind_are_kept_as_they_are(tier: Tier, text: str) -> None:
+    request = ingest_pb2.AddEpisodeRequest(episode=episode("d", text, f"It says {text} here."))
+    await tier.ingest.AddEpisode(request, metadata=tier.ours)
+    await tier.ingest.AddFacts(stream(fact(text, "IS", "Odd Name")), metadata=tier.ours)
+    found = await tier.query.GetNeighborhood(
+        query_pb2.GetNeighborhoodRequest(entity_name=text), metadata=tier.ours
+    )
+    assert found.center.name == text
+    assert "Odd Name" in [node.name for node in found.nodes]

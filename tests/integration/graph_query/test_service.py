@@ -1,0 +1,197 @@
+"""The graph tier over its socket: what goes in comes out, by words, by time, with its sources."""
+
+from __future__ import annotations
+
+import uuid
+
+import grpc
+import pytest
+
+from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
+from braid.graph.v1 import facts_pb2, ingest_pb2, query_pb2
+from services.runtime.status import error_from_rpc
+from tests.integration.graph_query.conftest import Tier
+from tests.integration.graph_query.messages import episode, fact, stamp, stream
+from tests.store_suite.graph.builders import unit
+
+NOTE = "Mira Okafor owns the Payments Service. She met Karl Otto in Vienna Hall."
+
+
+async def filled(tier: Tier) -> None:
+    """One note, and the owners of a service one after the other."""
+    await tier.ingest.AddEpisode(
+        ingest_pb2.AddEpisodeRequest(episode=episode("note", "Mira Okafor", NOTE)),
+        metadata=tier.ours,
+    )
+    await tier.ingest.AddFacts(
+        stream(
+            fact(
+                "Anna Bell",
+                "OWNS",
+                "Payments Service",
+                valid_time=stamp("2020-01-01"),
+                invalid_time=stamp("2022-01-01"),
+                object_type="Service",
+            ),
+            fact(
+                "Mira Okafor",
+                "OWNS",
+                "Payments Service",
+                valid_time=stamp("2022-01-01"),
+                document_id="note",
+                subject_type="Person",
+            ),
+        ),
+        metadata=tier.ours,
+    )
+
+
+async def test_a_question_finds_the_fact_that_holds_now_with_its_source(tier: Tier) -> None:
+    await filled(tier)
+    answer = await tier.query.SearchFacts(
+        query_pb2.SearchFactsRequest(query="Who owns the Payments Service?"), metadata=tier.ours
+    )
+    best = answer.hits[0].fact
+    assert (best.source_entity.name, best.source_entity.type) == ("Mira Okafor", "Person")
+    assert best.origin == facts_pb2.FACT_ORIGIN_GIVEN
+    assert [cited.document_id for cited in best.sources] == ["note"]
+    assert answer.status == legs_pb2.LEG_STATUS_OK
+    assert answer.space_revision == 3
+    assert not [hit for hit in answer.hits if hit.fact.source_entity.name == "Anna Bell"]
+
+
+async def test_a_time_in_the_past_finds_what_held_then(tier: Tier) -> None:
+    await filled(tier)
+    then = retrieval_pb2.TimeSelector(instant=stamp("2021-01-01"))
+    answer = await tier.query.SearchFacts(
+        query_pb2.SearchFactsRequest(query="owns Payments", as_of=then, relation_type="owns"),
+        metadata=tier.ours,
+    )
+    assert [hit.fact.source_entity.name for hit in answer.hits] == ["Anna Bell"]
+
+
+async def test_a_range_finds_what_held_at_any_moment_of_it(tier: Tier) -> None:
+    await filled(tier)
+    years = retrieval_pb2.TimeRange(start_time=stamp("2021-06-01"), end_time=stamp("2022-01-02"))
+    answer = await tier.query.SearchFacts(
+        query_pb2.SearchFactsRequest(
+            query="owns Payments",
+            as_of=retrieval_pb2.TimeSelector(range=years),
+            relation_type="OWNS",
+        ),
+        metadata=tier.ours,
+    )
+    found = {hit.fact.source_entity.name for hit in answer.hits}
+    assert found == {"Anna Bell", "Mira Okafor"}
+
+
+async def test_a_neighbourhood_ignores_case_and_shows_local_facts_as_local(tier: Tier) -> None:
+    await filled(tier)
+    found = await tier.query.GetNeighborhood(
+        query_pb2.GetNeighborhoodRequest(entity_name="mira   OKAFOR"), metadata=tier.ours
+    )
+    names = [node.name for node in found.nodes]
+    assert names == ["Payments Service", "Karl Otto", "Vienna Hall"]
+    assert (found.total, found.truncated) == (3, False)
+    local = [edge for edge in found.edges if edge.origin == facts_pb2.FACT_ORIGIN_LOCAL]
+    assert {edge.sources[0].quote for edge in local} == {
+        "Mira Okafor owns the Payments Service.",
+        "She met Karl Otto in Vienna Hall.",
+    }
+
+
+async def test_pages_of_entities_are_bound_to_their_query(tier: Tier) -> None:
+    await filled(tier)
+    first = await tier.query.ListEntities(
+        query_pb2.ListEntitiesRequest(page_size=2), metadata=tier.ours
+    )
+    assert [one.name for one in first.entities] == ["Anna Bell", "Karl Otto"]
+    second = await tier.query.ListEntities(
+        query_pb2.ListEntitiesRequest(page_size=9, page_token=first.next_page_token),
+        metadata=tier.ours,
+    )
+    rest = [one.name for one in second.entities]
+    assert rest == ["Mira Okafor", "Payments Service", "Vienna Hall"]
+    assert second.next_page_token == ""
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await tier.query.ListEntities(
+            query_pb2.ListEntitiesRequest(type="Person", page_token=first.next_page_token),
+            metadata=tier.ours,
+        )
+    assert failed.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_types_filter_and_the_base_label_is_no_type(tier: Tier) -> None:
+    await filled(tier)
+    for kind, names in {"Person": ["Mira Okafor"], "Entity": [], "Nothing": []}.items():
+        page = await tier.query.ListEntities(
+            query_pb2.ListEntitiesRequest(type=kind), metadata=tier.ours
+        )
+        assert [one.name for one in page.entities] == names
+    stats = await tier.query.GetGraphStats(query_pb2.GetGraphStatsRequest(), metadata=tier.ours)
+    assert dict(stats.entities_by_type) == {"": 3, "Person": 1, "Service": 1}
+    assert (stats.facts, stats.episodes) == (2, 1)
+    assert set(stats.indexes.values()) == {"ONLINE"}
+
+
+async def test_nothing_of_a_space_is_seen_from_another(tier: Tier) -> None:
+    await filled(tier)
+    answer = await tier.query.SearchFacts(
+        query_pb2.SearchFactsRequest(query="Who owns the Payments Service?"), metadata=tier.theirs
+    )
+    assert (list(answer.hits), answer.status) == ([], legs_pb2.LEG_STATUS_NO_MATCH)
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await tier.query.GetNeighborhood(
+            query_pb2.GetNeighborhoodRequest(entity_name="Mira Okafor"), metadata=tier.theirs
+        )
+    assert error_from_rpc(failed.value).reason == errors_pb2.ERROR_REASON_NOT_FOUND
+    page = await tier.query.ListEntities(query_pb2.ListEntitiesRequest(), metadata=tier.theirs)
+    assert list(page.entities) == []
+
+
+async def test_reversed_and_misshapen_facts_are_refused_by_place_and_the_others_taken(
+    tier: Tier,
+) -> None:
+    day = stamp("2020-01-01")
+    nested = fact("Aaa Bbb", "IS", "Nested")
+    nested.attributes.update({"deep": {"er": 1}})
+    answer = await tier.ingest.AddFacts(
+        stream(
+            fact("Aaa Bbb", "IS", "Reversed", valid_time=day, invalid_time=stamp("2019-01-01")),
+            fact("Aaa Bbb", "IS", "Empty", valid_time=day, invalid_time=day),
+            nested,
+            fact("Aaa Bbb", "IS", "Short", embedding=[1.0]),
+            fact("Aaa Bbb", "IS", "Taken", embedding=unit(1)),
+            model="model",
+        ),
+        metadata=tier.ours,
+    )
+    assert (answer.added, answer.refused_total) == (1, 4)
+    assert [refused.index for refused in answer.refused] == [0, 1, 2, 3]
+    assert answer.refused[0].reason == "invalid_time is not after valid_time"
+
+
+async def test_vectors_are_searched_when_the_space_has_some(tier: Tier) -> None:
+    await tier.ingest.AddFacts(
+        stream(fact("Aaa Bbb", "IS", "Ccc Ddd", embedding=unit(1)), model="model"),
+        metadata=tier.ours,
+    )
+    answer = await tier.query.SearchFacts(
+        query_pb2.SearchFactsRequest(query="nothing alike"), metadata=tier.ours
+    )
+    assert answer.vector_path == query_pb2.FACT_VECTOR_PATH_EXACT
+    assert answer.hits[0].scores.vector == pytest.approx(1, abs=0.01)
+    assert "embedding" not in str(answer)
+
+
+async def test_a_deleted_episode_takes_its_names_along(tier: Tier) -> None:
+    await filled(tier)
+    gone = episode("other", "Zoe Zimmer", "She met Karl Otto.")
+    batch = ingest_pb2.BatchAddEpisodesRequest(episodes=[gone])
+    added = await tier.ingest.BatchAddEpisodes(batch, metadata=tier.ours)
+    assert (added.counts.episodes_added, added.counts.entities_added) == (1, 1)
+    deleted = await tier.ingest.DeleteEpisodes(
+        ingest_pb2.DeleteEpisodesRequest(uuids=[gone.uuid, str(uuid.uuid4())]), metadata=tier.ours
+    )
+    assert (deleted.episodes_deleted, deleted.entities_deleted) == (1, 1)
+    assert (deleted.mentions_deleted, deleted.local_facts_deleted) == (2, 1)

@@ -1,0 +1,31 @@
+"""An embedder that counts its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from services.models.errors import EmbedderUnavailable
+from services.models.vectors import Matrix
+from tests.store_suite.graph.builders import DIMENSION, unit
+
+
+class CountingEmbedder:
+    """Embeds everything as the first axis, or fails."""
+
+    model = "model"
+    dimension = DIMENSION
+
+    def __init__(self, *, away: bool = False) -> None:
+        self.calls = 0
+        self._away = away
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        self.calls += 1
+        if self._away:
+            raise EmbedderUnavailable("away")
+        return np.array([unit(1) for _ in texts], dtype=np.float32)
+
+    async def close(self) -> None:
+        """Nothing is held."""

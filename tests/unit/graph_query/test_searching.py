@@ -1,0 +1,75 @@
+"""Searching: which lists are asked, and what is said when one cannot be."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.graph_query.domain import FactFilter, Origin
+from services.graph_query.fake import FakeGraphStore
+from services.graph_query.intervals import OPEN
+from services.graph_query.searching import FactSearch, FactSearcher, QueryVector, Shortfall
+from services.graph_query.store import VectorPath
+from tests.store_suite.graph.builders import fact, passage, unit
+from tests.unit.graph_query.embedder import CountingEmbedder
+
+ALWAYS = FactFilter(-OPEN, OPEN)
+
+
+@pytest.fixture
+def store() -> FakeGraphStore:
+    return FakeGraphStore()
+
+
+def asked(query: str = "who owns payments", **more: object) -> FactSearch:
+    return FactSearch(query, 5, ALWAYS, **more)  # type: ignore[arg-type]
+
+
+async def with_vectors(store: FakeGraphStore) -> None:
+    await store.add_facts("s", [fact("Anna Bell", "OWNS", "Payments", embedding=unit(1))], "model")
+
+
+async def test_a_space_without_vectors_embeds_nothing(store: FakeGraphStore) -> None:
+    await store.add_facts("s", [fact("Anna Bell", "OWNS", "Payments")], "")
+    embedder = CountingEmbedder()
+    answer = await FactSearcher(store, embedder).search("s", asked())
+    assert (embedder.calls, answer.shortfall, answer.path) == (0, None, None)
+    assert [hit.fact.source.name for hit in answer.hits] == ["Anna Bell"]
+
+
+async def test_a_given_vector_of_the_spaces_model_is_used_as_it_is(store: FakeGraphStore) -> None:
+    await with_vectors(store)
+    embedder = CountingEmbedder()
+    search = asked("nothing alike", vector=QueryVector("model", unit(1)))
+    answer = await FactSearcher(store, embedder).search("s", search)
+    assert (embedder.calls, answer.path) == (0, VectorPath.EXACT)
+    assert answer.hits[0].vector == pytest.approx(1)
+
+
+async def test_a_vector_of_another_model_is_made_anew(store: FakeGraphStore) -> None:
+    await with_vectors(store)
+    embedder = CountingEmbedder()
+    await FactSearcher(store, embedder).search("s", asked(vector=QueryVector("other", unit(1))))
+    assert embedder.calls == 1
+
+
+async def test_an_embedder_that_is_away_leaves_the_words(store: FakeGraphStore) -> None:
+    await with_vectors(store)
+    answer = await FactSearcher(store, CountingEmbedder(away=True)).search("s", asked())
+    assert answer.shortfall is Shortfall.EMBEDDER
+    assert len(answer.hits) == 1
+
+
+async def test_a_caller_that_knows_the_embedder_is_away_spares_the_attempt(
+    store: FakeGraphStore,
+) -> None:
+    await with_vectors(store)
+    embedder = CountingEmbedder()
+    answer = await FactSearcher(store, embedder).search("s", asked(text_only=True))
+    assert (embedder.calls, answer.shortfall) == (0, Shortfall.EMBEDDER)
+
+
+async def test_stated_facts_stand_above_sentences_of_equal_words(store: FakeGraphStore) -> None:
+    await store.add_episodes("s", [passage("s", "d", "Payments", "It owns Karl Otto.")])
+    await store.add_facts("s", [fact("Mira Okafor", "OWNS", "Zebra")], "")
+    answer = await FactSearcher(store, CountingEmbedder()).search("s", asked("owns"))
+    assert [hit.fact.origin for hit in answer.hits] == [Origin.GIVEN, Origin.LOCAL]
