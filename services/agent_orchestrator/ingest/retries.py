@@ -33,6 +33,8 @@ _OF_A_DOCUMENT = frozenset(
     {errors_pb2.ERROR_REASON_INVALID_FIELD, errors_pb2.ERROR_REASON_INTERNAL}
 )
 
+_MODEL_FIELD = "embedding_model"
+
 
 class Retries:
     """Repeats idempotent work with growing waits until it succeeds or `seconds` have passed."""
@@ -77,11 +79,15 @@ def will_pass(error: BaseException) -> bool:
 
 
 def is_of_a_document(error: BraidError) -> bool:
-    """Whether the failure may be one document's alone."""
+    """Whether the failure may be one document's alone: a wrong model is every document's."""
+    if any(field.field == _MODEL_FIELD for field in error.fields):
+        return False
     overload = error.reason == errors_pb2.ERROR_REASON_OVERLOADED
     return error.reason in _OF_A_DOCUMENT or (overload and not will_pass(error))
 
 
 def told(error: BraidError) -> str:
     """The reason of a failure without positions in messages that the caller never sent."""
+    if any(field.field == _MODEL_FIELD for field in error.fields):
+        return error.message
     return "; ".join(description for _, description in error.fields) or error.message

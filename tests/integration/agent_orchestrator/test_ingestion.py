@@ -250,10 +250,23 @@ async def test_a_tier_that_stays_away_fails_the_job_and_says_so(world: World) ->
     assert (job.documents_searchable, job.documents_graph_ready) == (1, 0)
 
 
-async def test_a_space_with_another_model_fails_the_job_at_once(world: World) -> None:
-    world.vector.script.acts["BatchUpsertDocuments"] = fail(WrongStateError("Another model."))
-    job = await ingest(world, document(), data("text"))
-    assert reasons(job) == {"": "Another model."}
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (WrongStateError("Another model."), "Another model."),
+        (
+            InvalidFieldError(FieldError("embedding_model", "is not the space's")),
+            "embedding_model: is not the space's",
+        ),
+    ],
+)
+async def test_a_space_with_another_model_fails_the_job_at_once(
+    world: World, error: BraidError, reason: str
+) -> None:
+    world.vector.script.acts["BatchUpsertDocuments"] = fail(error)
+    job = await ingest(world, *lines({"id": "a", "text": "x"}, {"id": "b", "text": "y"}))
+    assert job.state == FAILED
+    assert reasons(job) == {"": reason}
     assert world.vector.script.count("BatchUpsertDocuments") == 1
 
 
