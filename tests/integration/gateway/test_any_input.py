@@ -1,0 +1,143 @@
+"""Whatever is sent, the answer is one that the OpenAPI document names, in the shape that it names."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from braid.agent.v1 import ingest_pb2, search_pb2
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import documents_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
+from gateway.settings import GatewaySettings
+from tests.integration.gateway.conftest import Served, serve_gateway
+from tests.integration.gateway.samples import JOB
+from tests.integration.gateway.scripted import (
+    AGENT,
+    GRAPH,
+    LOOPBACK,
+    VECTOR,
+    Script,
+    start_scripted,
+)
+
+ANSWERS = {
+    "VectorSearch": vector_pb2.VectorSearchResponse(),
+    "TextSearch": vector_pb2.TextSearchResponse(),
+    "HybridSearch": vector_pb2.HybridSearchResponse(),
+    "SearchFacts": query_pb2.SearchFactsResponse(),
+    "ComprehensiveSearch": search_pb2.ComprehensiveSearchResponse(),
+    "StreamComprehensiveSearch": search_pb2.StreamComprehensiveSearchResponse(),
+    "GetNeighborhood": query_pb2.GetNeighborhoodResponse(),
+    "ListEntities": query_pb2.ListEntitiesResponse(),
+    "IngestDocument": ingest_pb2.IngestDocumentResponse(job=JOB),
+    "IngestFacts": ingest_pb2.IngestFactsResponse(),
+    "GetIngestJob": ingest_pb2.GetIngestJobResponse(job=JOB),
+    "WatchIngestJob": ingest_pb2.WatchIngestJobResponse(job=JOB),
+    "GetDocument": documents_pb2.GetDocumentResponse(),
+    "ListDocuments": documents_pb2.ListDocumentsResponse(),
+    "DeleteDocument": ingest_pb2.DeleteDocumentResponse(),
+}
+POSTED = (
+    "/api/search/vector",
+    "/api/search/text",
+    "/api/search/hybrid",
+    "/api/search/graph",
+    "/api/search/comprehensive",
+    "/api/search/comprehensive/stream",
+    "/api/documents",
+    "/api/facts",
+)
+NAMES = st.sampled_from(
+    ["query", "limit", "text_weight", "filter", "as_of", "min_score", "fusion", "metadata", "start", "document_ids", "use_graph", "text", "id", "facts", "subject", "relation", "object", "valid_at"]
+)
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.sampled_from(["q", "2024"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(NAMES | st.text(), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+TYPES = st.sampled_from(
+    ["application/json", "application/jsonl", "multipart/form-data; boundary=x", "text/plain", ""]
+)
+PATHS = st.sampled_from(["/api/graph/neighborhood/", "/api/documents/", "/api/jobs/", "/api/"])
+METHODS = st.sampled_from(["GET", "DELETE", "PUT", "HEAD"])
+ANSWERED = {200, 202, 404, 405, 413, 422}
+
+
+async def check_all(requests: list[dict[str, Any]]) -> None:
+    """Sends each request to a gateway of its own and looks at the answer."""
+    script = Script()
+    for rpc, answer in ANSWERS.items():
+        script.answer(rpc, answer)
+    servers = [await start_scripted(names, script) for names in (AGENT, VECTOR, GRAPH)]
+    targets = [f"{LOOPBACK}:{server.port}" for server in servers]
+    own: dict[str, Any] = dict(
+        zip(("agent_target", "vector_target", "graph_target"), targets, strict=True)
+    )
+    listen = f"{LOOPBACK}:0"
+    try:
+        told = GatewaySettings(_env_file=None, gateway_listen=listen, drain_seconds=0, **own)
+        async with serve_gateway(told, script) as served:
+            for request in requests:
+                await check(served, request)
+    finally:
+        await asyncio.gather(*(server.stop() for server in servers))
+
+
+async def check(served: Served, request: dict[str, Any]) -> None:
+    """The status is one that is documented, and an error has its shape."""
+    response = await served.http.request(**request)
+    assert response.status_code in ANSWERED
+    if response.status_code >= 400 and request["method"] != "HEAD":
+        body = response.json()
+        assert {"detail", "reason", "request_id"} <= body.keys()
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(bodies=st.lists(st.tuples(st.sampled_from(POSTED), VALUES), min_size=20, max_size=60))
+def test_any_json(bodies: list[tuple[str, Any]]) -> None:
+    requests = [
+        {
+            "method": "POST",
+            "url": path,
+            "content": json.dumps(value).encode(),
+            "headers": {"content-type": "application/json"},
+        }
+        for path, value in bodies
+    ]
+    asyncio.run(check_all(requests))
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    bodies=st.lists(
+        st.tuples(st.sampled_from(POSTED), TYPES, st.binary()), min_size=20, max_size=60
+    )
+)
+def test_any_bytes(bodies: list[tuple[str, str, bytes]]) -> None:
+    requests = [
+        {"method": "POST", "url": path, "content": data, "headers": {"content-type": kind}}
+        for path, kind, data in bodies
+    ]
+    asyncio.run(check_all(requests))
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(paths=st.lists(st.tuples(METHODS, PATHS, st.binary(max_size=30)), min_size=20, max_size=60))
+def test_any_path(paths: list[tuple[str, str, bytes]]) -> None:
+    requests = [
+        {"method": method, "url": path + "".join(f"%{byte:02X}" for byte in name)}
+        for method, path, name in paths
+    ]
+    asyncio.run(check_all(requests))
