@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from grpc_health.v1 import health, health_pb2
@@ -10,9 +11,10 @@ from grpc_health.v1 import health, health_pb2
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    Probe = Callable[[], Awaitable[None]]
+Probe = Callable[[], Awaitable[None]]
+"""Asks a store; raises, whatever it likes, when the store does not answer."""
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
