@@ -53,7 +53,26 @@ POSTED = (
     "/api/facts",
 )
 NAMES = st.sampled_from(
-    ["query", "limit", "text_weight", "filter", "as_of", "min_score", "fusion", "metadata", "start", "document_ids", "use_graph", "text", "id", "facts", "subject", "relation", "object", "valid_at"]
+    [
+        "query",
+        "limit",
+        "text_weight",
+        "filter",
+        "as_of",
+        "min_score",
+        "fusion",
+        "metadata",
+        "start",
+        "document_ids",
+        "use_graph",
+        "text",
+        "id",
+        "facts",
+        "subject",
+        "relation",
+        "object",
+        "valid_at",
+    ]
 )
 VALUES = st.recursive(
     st.none()
