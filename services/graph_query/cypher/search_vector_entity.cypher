@@ -1,6 +1,6 @@
 // Stated facts of an entity nearest to a vector, every fact that passes the filter compared.
 CYPHER 25
-MATCH (k:EntityName {group_id: $space, name_key: $entity_key})
+MATCH (k:EntityName {group_id: $space, name_key: $entity_key}) WHERE k.type >= ''
 MATCH (n:Entity {uuid: k.entity_uuid})-[e:RELATES_TO]-()
 WHERE e.group_id = $space AND e.fact_embedding IS NOT NULL AND e.valid_from <= $until AND e.valid_until > $since
   AND ($relation = '' OR toLower(e.name) = $relation)
