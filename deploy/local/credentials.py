@@ -22,6 +22,6 @@ def load_or_create(path: Path, names: Iterable[str]) -> dict[str, str]:
     known: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
     missing = [name for name in names if name not in known]
     if missing:
-        known |= {name: secrets.token_urlsafe(24) for name in missing}
+        known |= {name: secrets.token_hex(24) for name in missing}
         write_private(path, json.dumps(known, indent=1))
     return known

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 
 from gateway.rest.documented import describe
@@ -32,7 +33,8 @@ def create_app(
     clients: Clients, settings: GatewaySettings, authenticator: Authenticator
 ) -> FastAPI:
     """The application over `clients`. It owns neither them nor anything else that must be closed."""
-    app = FastAPI(
+    # Its page brings its own scripts: /docs works on a machine without network.
+    app = FastAPIOffline(
         title="Braid",
         version="1",
         description=_ABOUT,

@@ -64,3 +64,8 @@ def test_issuing_again_keeps_the_keys_and_those_that_others_added(tmp_path: Path
     assert keys.issue({"gateway": ("read",)}) == first
     ids = [entry["id"] for entry in json.loads(keys.file.read_text())["keys"]]
     assert sorted(ids) == ["local-gateway", "team"]
+
+
+def test_no_secret_can_be_taken_for_an_option_of_a_command(tmp_path: Path) -> None:
+    secrets_made = load_or_create(tmp_path / "secrets.json", [f"name{n}" for n in range(500)])
+    assert all(secret.isalnum() for secret in secrets_made.values())

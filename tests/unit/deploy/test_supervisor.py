@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from deploy.local.child import Child, Command, end_leftover
+from deploy.local.child import Command, end_leftover
 from deploy.local.errors import DataFolderInUseError, LocalStackError, NotRunningError, StartError
 from deploy.local.ports import LOOPBACK, free_ports
 from deploy.local.probes import listening
@@ -216,9 +216,9 @@ def fake_unit(data: Path, name: str, *, grace: float = 10.0) -> Process:
 
 async def test_a_leftover_of_a_killed_supervisor_is_ended(tmp_path: Path) -> None:
     command = replace_program(tmp_path, ("/bin/sleep", "1000"))
-    leftover = await Child.start(command)
+    leftover = orphan(command)
     await end_leftover(command)
-    assert not leftover.running or await leftover.wait() == -signal.SIGTERM
+    assert not leftover.is_running() or leftover.status() == psutil.STATUS_ZOMBIE
     assert not command.pid_file.exists()
 
 
@@ -227,6 +227,20 @@ async def test_a_stranger_with_a_leftovers_process_id_is_left_alone(tmp_path: Pa
     command.pid_file.write_text(json.dumps({"pid": os.getpid(), "created": 1.0}))
     await end_leftover(command)
     assert psutil.pid_exists(os.getpid())
+
+
+def orphan(command: Command) -> psutil.Process:
+    """Runs a command as nobody's child, as one is whose supervisor was killed, and its pid file."""
+    started = subprocess.run(
+        ["/bin/sh", "-c", '"$@" >/dev/null 2>&1 & echo $!', "sh", *command.program],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    process = psutil.Process(int(started.stdout))
+    remembered = {"pid": process.pid, "created": process.create_time()}
+    command.pid_file.write_text(json.dumps(remembered))
+    return process
 
 
 def replace_program(data: Path, program: tuple[str, ...]) -> Command:
