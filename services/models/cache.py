@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 import numpy as np
+from opentelemetry import metrics
 
 from services.models.embedder import Embedder
 from services.models.vectors import Matrix, empty
@@ -38,7 +39,13 @@ class CachedEmbedder:
     Keys are digests of model and text: no text is held. Failures are not remembered.
     """
 
-    def __init__(self, inner: Embedder, max_entries: int = 4096) -> None:
+    def __init__(
+        self, inner: Embedder, max_entries: int = 4096, meter: metrics.Meter | None = None
+    ) -> None:
+        """Counts texts in `braid.embedding_cache.hits` and `.misses`, by model."""
+        meter = meter or metrics.get_meter("braid")
+        self._hit_counter = meter.create_counter("braid.embedding_cache.hits", unit="{text}")
+        self._miss_counter = meter.create_counter("braid.embedding_cache.misses", unit="{text}")
         self._inner = inner
         self._max_entries = max_entries
         self._rows: OrderedDict[bytes, Matrix] = OrderedDict()
@@ -68,7 +75,7 @@ class CachedEmbedder:
         keys = [self._key(text) for text in texts]
         found = {key: row for key in keys if (row := self._remembered(key)) is not None}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
-        self._hits += len(keys) - len(missing)
+        self._count(hits=len(keys) - len(missing), misses=0)
         found |= await self._fetch(missing)
         return np.stack([found[key] for key in keys])
 
@@ -79,13 +86,20 @@ class CachedEmbedder:
 
     async def _fetch(self, wanted: dict[bytes, str]) -> dict[bytes, Matrix]:
         new = {key: text for key, text in wanted.items() if key not in self._flights}
-        self._hits += len(wanted) - len(new)
-        self._misses += len(new)
+        self._count(hits=len(wanted) - len(new), misses=len(new))
         if new:
             self._start(new)
         seats = {key: self._flights[key] for key in wanted}
         await self._wait({flight for flight, _ in seats.values()})
         return {key: flight.task.result()[row] for key, (flight, row) in seats.items()}
+
+    def _count(self, *, hits: int, misses: int) -> None:
+        self._hits += hits
+        self._misses += misses
+        if hits:
+            self._hit_counter.add(hits, {"model": self.model})
+        if misses:
+            self._miss_counter.add(misses, {"model": self.model})
 
     async def _wait(self, flights: set[_Flight]) -> None:
         if not flights:

@@ -13,6 +13,7 @@ from services.runtime.settings import RuntimeSettings
 from services.vector_search.document_servicer import DocumentServicer
 from services.vector_search.pool import PoolLimits
 from services.vector_search.postgres import PostgresStore
+from services.vector_search.results import ResultCache
 from services.vector_search.search_servicer import SearchServicer
 from services.vector_search.searching import Searcher
 from services.vector_search.settings import VectorSettings
@@ -20,9 +21,12 @@ from services.vector_search.store import VectorStore
 from services.vector_search.writing import DocumentWriter
 
 
-def build_services(store: VectorStore, embedder: Embedder) -> list[Service]:
-    """Both services of the tier over one store and one embedder."""
-    search = SearchServicer(Searcher(store, embedder), store)
+def build_services(
+    store: VectorStore, embedder: Embedder, *, result_cache_bytes: int = 0
+) -> list[Service]:
+    """Both services of the tier over one store and one embedder, with so much memory for results."""
+    results = ResultCache(store, result_cache_bytes)
+    search = SearchServicer(Searcher(store, embedder, results), store)
     documents = DocumentServicer(DocumentWriter(store, embedder), store)
     return [
         Service(
@@ -60,7 +64,9 @@ async def run(
         await serve(
             settings=runtime,
             listen=settings.listen,
-            services=build_services(store, embedder),
+            services=build_services(
+                store, embedder, result_cache_bytes=settings.result_cache_mib * 1024 * 1024
+            ),
             probes={"postgresql": store.ping},
         )
     finally:

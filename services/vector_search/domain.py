@@ -55,7 +55,8 @@ class QueryVector:
 class Search:
     """One search: by meaning (`vector`), by words (`text`), or by both, which are then fused.
 
-    `text_weight` and `fusion` matter to fused searches, `min_score` is on the scale of the hits' score.
+    `text_weight` and `fusion` matter to fused searches, `min_score` is on the scale of the hits' score;
+    `use_cache` says whether an earlier result may be given.
     """
 
     text: str | None = None
@@ -67,6 +68,15 @@ class Search:
     document_ids: tuple[str, ...] = ()
     metadata: Metadata = field(default_factory=dict)
     as_of: datetime | None = None
+    use_cache: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceState:
+    """A space's revision; `settled` unless a version with a future valid time came into force after it."""
+
+    revision: int
+    settled: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +120,7 @@ class Hit:
 class SearchResult:
     """Hits, best first (equal scores by id), the revision they were read at, and the space's model.
 
+    `cached` when they were found by an earlier search.
     `path` is NOT_RUN when no vector was given or when it is not of the space's model.
     """
 
@@ -117,6 +128,7 @@ class SearchResult:
     revision: int
     path: VectorPath
     model: Model | None
+    cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)

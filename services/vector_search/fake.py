@@ -10,6 +10,7 @@ from typing import Any
 from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
 from services.runtime.times import utc_now
 from services.vector_search.domain import (
+    FOREVER,
     Chunk,
     ChunkScore,
     Deletion,
@@ -23,6 +24,7 @@ from services.vector_search.domain import (
     Scores,
     Search,
     SearchResult,
+    SpaceState,
     SpaceStats,
     Vector,
     VectorPath,
@@ -52,6 +54,7 @@ class _Chunk:
 class _Space:
     model: Model | None = None
     revision: int = 0
+    next_change: datetime = FOREVER
     documents: dict[str, list[_Version]] = field(default_factory=dict)
     chunks: dict[str, _Chunk] = field(default_factory=dict)
 
@@ -74,6 +77,11 @@ class FakeStore:
         path = VectorPath.EXACT if usable else VectorPath.NOT_RUN
         hits = _hits(held, search, vector, text, self._clock())
         return SearchResult(hits, held.revision, path, model)
+
+    async def space_state(self, space: str) -> SpaceState:
+        """See `VectorStore`."""
+        held = self._space(space)
+        return SpaceState(held.revision, held.next_change > self._clock())
 
     async def score_chunks(
         self, space: str, text: str, vector: QueryVector, chunk_ids: Sequence[str]
@@ -115,7 +123,8 @@ class FakeStore:
         self._check(held, documents, now)
         held.model = model
         outcomes = [_write(held, document, now) for document in documents]
-        held.revision += any(not outcome.unchanged for outcome in outcomes)
+        if not all(outcome.unchanged for outcome in outcomes):
+            _raise_revision(held, now)
         return WriteResult(outcomes, held.revision)
 
     async def unchanged_documents(
@@ -152,7 +161,7 @@ class FakeStore:
         gone = sorted(key for key, chunk in held.chunks.items() if chunk.document_id == document_id)
         for key in gone:
             del held.chunks[key]
-        held.revision += 1
+        _raise_revision(held, self._clock())
         return Deletion(len(versions), gone)
 
     async def stats(self, space: str) -> SpaceStats:
@@ -178,6 +187,12 @@ class FakeStore:
             missing |= {c.id for c in document.chunks if c.vector is None} - held.chunks.keys()
         if missing:
             raise MissingVectorsError(frozenset(missing))
+
+
+def _raise_revision(held: _Space, now: datetime) -> None:
+    begins = (v.stored.valid_from for versions in held.documents.values() for v in versions)
+    held.next_change = min((begin for begin in begins if begin > now), default=FOREVER)
+    held.revision += 1
 
 
 def _check_ids(held: _Space, document: NewDocument) -> None:

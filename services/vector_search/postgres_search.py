@@ -21,6 +21,7 @@ from services.vector_search.domain import (
     Scores,
     Search,
     SearchResult,
+    SpaceState,
     SpaceStats,
     VectorPath,
 )
@@ -45,6 +46,12 @@ class PostgresReads:
             path=VectorPath(first["path"]),
             model=_model(first["space_model"], first["space_dimension"]),
         )
+
+    async def space_state(self, space: str) -> SpaceState:
+        """One row by its key."""
+        async with self._pool.session() as session:
+            row = await session.row(self._queries["space_state"], space)
+        return SpaceState(0, True) if row is None else SpaceState(row["revision"], row["settled"])
 
     async def score_chunks(
         self, space: str, text: str, vector: QueryVector, chunk_ids: Sequence[str]

@@ -52,6 +52,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             status=_status(result.hits),
             vector_path=chunks_pb2.VectorPath.ValueType(result.path),
             space_revision=result.revision,
+            cached=result.cached,
         )
 
     async def TextSearch(
@@ -63,6 +64,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             hits=map(hit_message, result.hits),
             status=_status(result.hits),
             space_revision=result.revision,
+            cached=result.cached,
         )
 
     async def HybridSearch(
@@ -87,6 +89,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             else legs_pb2.LEG_REASON_UNSPECIFIED,
             vector_path=chunks_pb2.VectorPath.ValueType(found.result.path),
             space_revision=found.result.revision,
+            cached=found.result.cached,
         )
 
     async def ScoreChunks(
@@ -121,6 +124,7 @@ def _search(request: AnySearch, **more: Any) -> Search:
         document_ids=document_ids,
         metadata=metadata,
         as_of=instant(request.as_of, "as_of") if request.HasField("as_of") else None,
+        use_cache=request.cache != chunks_pb2.CACHE_MODE_BYPASS,
         **more,
     )
 

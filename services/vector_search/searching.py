@@ -22,6 +22,7 @@ from services.vector_search.domain import (
     SearchResult,
     VectorPath,
 )
+from services.vector_search.results import ResultCache
 from services.vector_search.store import VectorStore
 from services.vector_search.vectors import unit_vector
 
@@ -44,9 +45,10 @@ class HybridResult:
 class Searcher:
     """Runs searches of the current call's space."""
 
-    def __init__(self, store: VectorStore, embedder: Embedder) -> None:
+    def __init__(self, store: VectorStore, embedder: Embedder, results: ResultCache) -> None:
         self._store = store
         self._embedder = embedder
+        self._results = results
 
     async def by_meaning(
         self, query: str, search: Search, given: QueryVector | None
@@ -106,7 +108,7 @@ class Searcher:
         return result
 
     async def _run(self, search: Search) -> SearchResult:
-        return await self._store.search(current_call().space, search)
+        return await self._results.search(current_call().space, search)
 
     async def _score(
         self, query: str, vector: QueryVector, chunk_ids: Sequence[str]

@@ -45,6 +45,13 @@ class VectorSettings(BaseSettings):
     statement_seconds: float = Field(
         default=30.0, gt=0, validation_alias=AliasChoices("BRAID_VECTOR_STATEMENT_SECONDS")
     )
+    result_cache_mib: int = Field(
+        default=32,
+        ge=0,
+        le=16_384,
+        validation_alias=AliasChoices("BRAID_VECTOR_RESULT_CACHE_MIB"),
+        description="Memory for the results of repeated searches, at most; 0 for none.",
+    )
 
     def reader(self) -> str:
         """Connection string for searches."""

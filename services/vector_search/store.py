@@ -15,6 +15,7 @@ from services.vector_search.domain import (
     QueryVector,
     Search,
     SearchResult,
+    SpaceState,
     SpaceStats,
     WriteResult,
 )
@@ -36,6 +37,10 @@ class VectorStore(Protocol):
 
     async def search(self, space: str, search: Search) -> SearchResult:
         """Chunks by meaning, by words, or by both fused, in one round trip."""
+        ...
+
+    async def space_state(self, space: str) -> SpaceState:
+        """The space's revision as searches see it; 0 for a space that was never written."""
         ...
 
     async def score_chunks(

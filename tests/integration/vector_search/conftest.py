@@ -53,7 +53,7 @@ async def tier(store: PostgresStore, tmp_path: Path) -> AsyncIterator[Tier]:
     server = await start_server(
         settings=settings,
         listen="127.0.0.1:0",
-        services=build_services(store, embedder),
+        services=build_services(store, embedder, result_cache_bytes=1_000_000),
         probes={"postgresql": store.ping},
     )
     async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from services.models.cache import CachedEmbedder, CacheStats
 from services.models.errors import EmbedderUnavailable
@@ -142,3 +145,22 @@ async def test_it_closes_what_it_wraps(inner: Inner) -> None:
     await cache.close()
     assert inner.closed
     assert (cache.model, cache.dimension) == ("counting", 4)
+
+
+async def test_hits_and_misses_are_counted_by_model(inner: Inner) -> None:
+    reader = InMemoryMetricReader()
+    provider = MeterProvider([reader])
+    cache = CachedEmbedder(inner, 10, provider.get_meter("test"))
+    await cache.embed(["a", "b"])
+    await cache.embed(["b", "c", "b"])
+    data: Any = reader.get_metrics_data()
+    counted = {
+        (metric.name, point.attributes["model"]): point.value
+        for metric in data.resource_metrics[0].scope_metrics[0].metrics
+        for point in metric.data.data_points
+    }
+    assert counted == {
+        ("braid.embedding_cache.hits", "counting"): 2,
+        ("braid.embedding_cache.misses", "counting"): 3,
+    }
+    provider.shutdown()

@@ -10,6 +10,7 @@ from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import EmbedderUnavailableError, InvalidFieldError, WrongStateError
 from services.vector_search.domain import FusionKind, Search, VectorPath
 from services.vector_search.fake import FakeStore
+from services.vector_search.results import ResultCache
 from services.vector_search.searching import Searcher, Shortfall
 from tests.store_suite.vector.builders import (
     EAST,
@@ -41,7 +42,7 @@ async def searcher(embedder: CompassEmbedder) -> Searcher:
     store = FakeStore()
     new = document("d", "red n", "red e", at=[NORTH, EAST])
     await store.upsert(SPACE, MODEL, [new])
-    return Searcher(store, embedder)
+    return Searcher(store, embedder, ResultCache(store, 0))
 
 
 async def test_a_given_vector_of_the_spaces_model_is_used_and_nothing_embedded(

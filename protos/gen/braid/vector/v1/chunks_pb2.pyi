@@ -69,6 +69,34 @@ FUSION_RECIPROCAL_RANK: Fusion.ValueType  # 2
 """Weighted reciprocal ranks, constant 60."""
 Global___Fusion: _TypeAlias = Fusion  # noqa: Y015
 
+class _CacheMode:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _CacheModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CacheMode.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CACHE_MODE_UNSPECIFIED: _CacheMode.ValueType  # 0
+    """The default: CACHE_MODE_USE."""
+    CACHE_MODE_USE: _CacheMode.ValueType  # 1
+    """An earlier answer to the same request may be given while the space's revision is the one it was read at: it is
+    what searching again would find, whichever replica wrote last.
+    """
+    CACHE_MODE_BYPASS: _CacheMode.ValueType  # 2
+    """Search again, and do not remember the answer."""
+
+class CacheMode(_CacheMode, metaclass=_CacheModeEnumTypeWrapper):
+    """Whether an answer may come from the tier's memory of earlier ones."""
+
+CACHE_MODE_UNSPECIFIED: CacheMode.ValueType  # 0
+"""The default: CACHE_MODE_USE."""
+CACHE_MODE_USE: CacheMode.ValueType  # 1
+"""An earlier answer to the same request may be given while the space's revision is the one it was read at: it is
+what searching again would find, whichever replica wrote last.
+"""
+CACHE_MODE_BYPASS: CacheMode.ValueType  # 2
+"""Search again, and do not remember the answer."""
+Global___CacheMode: _TypeAlias = CacheMode  # noqa: Y015
+
 @_typing.final
 class Chunk(_message.Message):
     """A stretch of a document's text, stored, embedded and found as one."""

@@ -30,7 +30,7 @@ from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/vector/v1/search.proto\x12\x0f\x62raid.vector.v1\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1c\x62raid/vector/v1/chunks.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xed\x02\n\x13VectorSearchRequest\x12[\n\x05query\x18\x01 \x01(\tBL\xbaHIr\x07\x18\x80 \xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12\x38\n\x0fquery_embedding\x18\x03 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\x12,\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x1c.braid.vector.v1.ChunkFilter\x12)\n\x05\x61s_of\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\tmin_score\x18\x06 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\xf0\xbfH\x01\x88\x01\x01\x42\x08\n\x06_limitB\x0c\n\n_min_score\"\xb5\x01\n\x14VectorSearchResponse\x12\'\n\x04hits\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12\x30\n\x0bvector_path\x18\x03 \x01(\x0e\x32\x1b.braid.vector.v1.VectorPath\x12\x16\n\x0espace_revision\x18\x04 \x01(\x03\"\xaa\x02\n\x11TextSearchRequest\x12[\n\x05query\x18\x01 \x01(\tBL\xbaHIr\x07\x18\x80 \xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12,\n\x06\x66ilter\x18\x03 \x01(\x0b\x32\x1c.braid.vector.v1.ChunkFilter\x12)\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\tmin_score\x18\x05 \x01(\x01\x42\x10\xbaH\r\x12\x0b)\x00\x00\x00\x00\x00\x00\x00\x00@\x01H\x01\x88\x01\x01\x42\x08\n\x06_limitB\x0c\n\n_min_score\"\x81\x01\n\x12TextSearchResponse\x12\'\n\x04hits\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12\x16\n\x0espace_revision\x18\x03 \x01(\x03\"\xf6\x03\n\x13HybridSearchRequest\x12[\n\x05query\x18\x01 \x01(\tBL\xbaHIr\x07\x18\x80 \xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12\x31\n\x0btext_weight\x18\x03 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x01\x88\x01\x01\x12\x31\n\x06\x66usion\x18\x04 \x01(\x0e\x32\x17.braid.vector.v1.FusionB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x38\n\x0fquery_embedding\x18\x05 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\x12,\n\x06\x66ilter\x18\x06 \x01(\x0b\x32\x1c.braid.vector.v1.ChunkFilter\x12)\n\x05\x61s_of\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\tmin_score\x18\x08 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x02\x88\x01\x01\x12\x11\n\ttext_only\x18\t \x01(\x08\x42\x08\n\x06_limitB\x0e\n\x0c_text_weightB\x0c\n\n_min_score\"\xe1\x01\n\x14HybridSearchResponse\x12\'\n\x04hits\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12\x30\n\x0bvector_path\x18\x04 \x01(\x0e\x32\x1b.braid.vector.v1.VectorPath\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\"\xd4\x01\n\x12ScoreChunksRequest\x12[\n\x05query\x18\x01 \x01(\tBL\xbaHIr\x07\x18\x80 \xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\'\n\tchunk_ids\x18\x02 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\x08\x01\x10\xe8\x07\x18\x01\"\x05r\x03\xb0\x01\x01\x12\x38\n\x0fquery_embedding\x18\x03 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\"B\n\x13ScoreChunksResponse\x12+\n\x06scores\x18\x01 \x03(\x0b\x32\x1b.braid.vector.v1.ChunkScore\"K\n\nChunkScore\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12+\n\x06scores\x18\x02 \x01(\x0b\x32\x1b.braid.vector.v1.ScoreParts\"9\n\x10GetChunksRequest\x12%\n\tchunk_ids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\xe8\x07\"\x05r\x03\xb0\x01\x01\";\n\x11GetChunksResponse\x12&\n\x06\x63hunks\x18\x01 \x03(\x0b\x32\x16.braid.vector.v1.Chunk2\x81\x04\n\x13VectorSearchService\x12\x64\n\x0cVectorSearch\x12$.braid.vector.v1.VectorSearchRequest\x1a%.braid.vector.v1.VectorSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12^\n\nTextSearch\x12\".braid.vector.v1.TextSearchRequest\x1a#.braid.vector.v1.TextSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x64\n\x0cHybridSearch\x12$.braid.vector.v1.HybridSearchRequest\x1a%.braid.vector.v1.HybridSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x61\n\x0bScoreChunks\x12#.braid.vector.v1.ScoreChunksRequest\x1a$.braid.vector.v1.ScoreChunksResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12[\n\tGetChunks\x12!.braid.vector.v1.GetChunksRequest\x1a\".braid.vector.v1.GetChunksResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/vector/v1/search.proto\x12\x0f\x62raid.vector.v1\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1c\x62raid/vector/v1/chunks.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa2\x03\n\x13VectorSearchRequest\x12[\n\x05query\x18\x01 \x01(\tBL\xbaHIr\x07\x18\x80 \xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12\x38\n\x0fquery_embedding\x18\x03 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\x12,\n\x06\x66ilter\x18\x04 \x01(\x0b\x32\x1c.braid.vector.v1.ChunkFilter\x12)\n\x05\x61s_of\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\tmin_score\x18\x06 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\xf0\xbfH\x01\x88\x01\x01\x12\x33\n\x05\x63\x61\x63he\x18\x07 \x01(\x0e\x32\x1a.braid.vector.v1.CacheModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x42\x08\n\x06_limitB\x0c\n\n_min_score\"\xc5\x01\n\x14VectorSearchResponse\x12\'\n\x04hits\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12\x30\n\x0bvector_path\x18\x03 \x01(\x0e\x32\x1b.braid.vector.v1.VectorPath\x12\x16\n\x0espace_revision\x18\x04 \x01(\x03\x12\x0e\n\x06\x63\x61\x63hed\x18\x05 \x01(\x08\"\xdf\x02\n\x11TextSearchRequest\x12[\n\x05query\x18\x01 \x01(\tBL\xbaHIr\x07\x18\x80 \xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12,\n\x06\x66ilter\x18\x03 \x01(\x0b\x32\x1c.braid.vector.v1.ChunkFilter\x12)\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\tmin_score\x18\x05 \x01(\x01\x42\x10\xbaH\r\x12\x0b)\x00\x00\x00\x00\x00\x00\x00\x00@\x01H\x01\x88\x01\x01\x12\x33\n\x05\x63\x61\x63he\x18\x06 \x01(\x0e\x32\x1a.braid.vector.v1.CacheModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x42\x08\n\x06_limitB\x0c\n\n_min_score\"\x91\x01\n\x12TextSearchResponse\x12\'\n\x04hits\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12\x16\n\x0espace_revision\x18\x03 \x01(\x03\x12\x0e\n\x06\x63\x61\x63hed\x18\x04 \x01(\x08\"\xab\x04\n\x13HybridSearchRequest\x12[\n\x05query\x18\x01 \x01(\tBL\xbaHIr\x07\x18\x80 \xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12\x31\n\x0btext_weight\x18\x03 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x01\x88\x01\x01\x12\x31\n\x06\x66usion\x18\x04 \x01(\x0e\x32\x17.braid.vector.v1.FusionB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x38\n\x0fquery_embedding\x18\x05 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\x12,\n\x06\x66ilter\x18\x06 \x01(\x0b\x32\x1c.braid.vector.v1.ChunkFilter\x12)\n\x05\x61s_of\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\tmin_score\x18\x08 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x02\x88\x01\x01\x12\x11\n\ttext_only\x18\t \x01(\x08\x12\x33\n\x05\x63\x61\x63he\x18\n \x01(\x0e\x32\x1a.braid.vector.v1.CacheModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x42\x08\n\x06_limitB\x0e\n\x0c_text_weightB\x0c\n\n_min_score\"\xf1\x01\n\x14HybridSearchResponse\x12\'\n\x04hits\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12\x30\n\x0bvector_path\x18\x04 \x01(\x0e\x32\x1b.braid.vector.v1.VectorPath\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\x12\x0e\n\x06\x63\x61\x63hed\x18\x06 \x01(\x08\"\xd4\x01\n\x12ScoreChunksRequest\x12[\n\x05query\x18\x01 \x01(\tBL\xbaHIr\x07\x18\x80 \xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\'\n\tchunk_ids\x18\x02 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\x08\x01\x10\xe8\x07\x18\x01\"\x05r\x03\xb0\x01\x01\x12\x38\n\x0fquery_embedding\x18\x03 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\"B\n\x13ScoreChunksResponse\x12+\n\x06scores\x18\x01 \x03(\x0b\x32\x1b.braid.vector.v1.ChunkScore\"K\n\nChunkScore\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12+\n\x06scores\x18\x02 \x01(\x0b\x32\x1b.braid.vector.v1.ScoreParts\"9\n\x10GetChunksRequest\x12%\n\tchunk_ids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\xe8\x07\"\x05r\x03\xb0\x01\x01\";\n\x11GetChunksResponse\x12&\n\x06\x63hunks\x18\x01 \x03(\x0b\x32\x16.braid.vector.v1.Chunk2\x81\x04\n\x13VectorSearchService\x12\x64\n\x0cVectorSearch\x12$.braid.vector.v1.VectorSearchRequest\x1a%.braid.vector.v1.VectorSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12^\n\nTextSearch\x12\".braid.vector.v1.TextSearchRequest\x1a#.braid.vector.v1.TextSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x64\n\x0cHybridSearch\x12$.braid.vector.v1.HybridSearchRequest\x1a%.braid.vector.v1.HybridSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x61\n\x0bScoreChunks\x12#.braid.vector.v1.ScoreChunksRequest\x1a$.braid.vector.v1.ScoreChunksResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12[\n\tGetChunks\x12!.braid.vector.v1.GetChunksRequest\x1a\".braid.vector.v1.GetChunksResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -43,12 +43,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_VECTORSEARCHREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\006\032\004\0302(\001'
   _globals['_VECTORSEARCHREQUEST'].fields_by_name['min_score']._loaded_options = None
   _globals['_VECTORSEARCHREQUEST'].fields_by_name['min_score']._serialized_options = b'\272H\024\022\022\031\000\000\000\000\000\000\360?)\000\000\000\000\000\000\360\277'
+  _globals['_VECTORSEARCHREQUEST'].fields_by_name['cache']._loaded_options = None
+  _globals['_VECTORSEARCHREQUEST'].fields_by_name['cache']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_TEXTSEARCHREQUEST'].fields_by_name['query']._loaded_options = None
   _globals['_TEXTSEARCHREQUEST'].fields_by_name['query']._serialized_options = b'\272HIr\007\030\200 \272\001\001\000\272\001=\n\020string.not_blank\022\021must not be blank\032\026this.matches(\'[^\\\\s]\')'
   _globals['_TEXTSEARCHREQUEST'].fields_by_name['limit']._loaded_options = None
   _globals['_TEXTSEARCHREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\006\032\004\0302(\001'
   _globals['_TEXTSEARCHREQUEST'].fields_by_name['min_score']._loaded_options = None
   _globals['_TEXTSEARCHREQUEST'].fields_by_name['min_score']._serialized_options = b'\272H\r\022\013)\000\000\000\000\000\000\000\000@\001'
+  _globals['_TEXTSEARCHREQUEST'].fields_by_name['cache']._loaded_options = None
+  _globals['_TEXTSEARCHREQUEST'].fields_by_name['cache']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_HYBRIDSEARCHREQUEST'].fields_by_name['query']._loaded_options = None
   _globals['_HYBRIDSEARCHREQUEST'].fields_by_name['query']._serialized_options = b'\272HIr\007\030\200 \272\001\001\000\272\001=\n\020string.not_blank\022\021must not be blank\032\026this.matches(\'[^\\\\s]\')'
   _globals['_HYBRIDSEARCHREQUEST'].fields_by_name['limit']._loaded_options = None
@@ -59,6 +63,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_HYBRIDSEARCHREQUEST'].fields_by_name['fusion']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_HYBRIDSEARCHREQUEST'].fields_by_name['min_score']._loaded_options = None
   _globals['_HYBRIDSEARCHREQUEST'].fields_by_name['min_score']._serialized_options = b'\272H\024\022\022\031\000\000\000\000\000\000\360?)\000\000\000\000\000\000\000\000'
+  _globals['_HYBRIDSEARCHREQUEST'].fields_by_name['cache']._loaded_options = None
+  _globals['_HYBRIDSEARCHREQUEST'].fields_by_name['cache']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_SCORECHUNKSREQUEST'].fields_by_name['query']._loaded_options = None
   _globals['_SCORECHUNKSREQUEST'].fields_by_name['query']._serialized_options = b'\272HIr\007\030\200 \272\001\001\000\272\001=\n\020string.not_blank\022\021must not be blank\032\026this.matches(\'[^\\\\s]\')'
   _globals['_SCORECHUNKSREQUEST'].fields_by_name['chunk_ids']._loaded_options = None
@@ -76,27 +82,27 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_VECTORSEARCHSERVICE'].methods_by_name['GetChunks']._loaded_options = None
   _globals['_VECTORSEARCHSERVICE'].methods_by_name['GetChunks']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_VECTORSEARCHREQUEST']._serialized_start=234
-  _globals['_VECTORSEARCHREQUEST']._serialized_end=599
-  _globals['_VECTORSEARCHRESPONSE']._serialized_start=602
-  _globals['_VECTORSEARCHRESPONSE']._serialized_end=783
-  _globals['_TEXTSEARCHREQUEST']._serialized_start=786
-  _globals['_TEXTSEARCHREQUEST']._serialized_end=1084
-  _globals['_TEXTSEARCHRESPONSE']._serialized_start=1087
-  _globals['_TEXTSEARCHRESPONSE']._serialized_end=1216
-  _globals['_HYBRIDSEARCHREQUEST']._serialized_start=1219
-  _globals['_HYBRIDSEARCHREQUEST']._serialized_end=1721
-  _globals['_HYBRIDSEARCHRESPONSE']._serialized_start=1724
-  _globals['_HYBRIDSEARCHRESPONSE']._serialized_end=1949
-  _globals['_SCORECHUNKSREQUEST']._serialized_start=1952
-  _globals['_SCORECHUNKSREQUEST']._serialized_end=2164
-  _globals['_SCORECHUNKSRESPONSE']._serialized_start=2166
-  _globals['_SCORECHUNKSRESPONSE']._serialized_end=2232
-  _globals['_CHUNKSCORE']._serialized_start=2234
-  _globals['_CHUNKSCORE']._serialized_end=2309
-  _globals['_GETCHUNKSREQUEST']._serialized_start=2311
-  _globals['_GETCHUNKSREQUEST']._serialized_end=2368
-  _globals['_GETCHUNKSRESPONSE']._serialized_start=2370
-  _globals['_GETCHUNKSRESPONSE']._serialized_end=2429
-  _globals['_VECTORSEARCHSERVICE']._serialized_start=2432
-  _globals['_VECTORSEARCHSERVICE']._serialized_end=2945
+  _globals['_VECTORSEARCHREQUEST']._serialized_end=652
+  _globals['_VECTORSEARCHRESPONSE']._serialized_start=655
+  _globals['_VECTORSEARCHRESPONSE']._serialized_end=852
+  _globals['_TEXTSEARCHREQUEST']._serialized_start=855
+  _globals['_TEXTSEARCHREQUEST']._serialized_end=1206
+  _globals['_TEXTSEARCHRESPONSE']._serialized_start=1209
+  _globals['_TEXTSEARCHRESPONSE']._serialized_end=1354
+  _globals['_HYBRIDSEARCHREQUEST']._serialized_start=1357
+  _globals['_HYBRIDSEARCHREQUEST']._serialized_end=1912
+  _globals['_HYBRIDSEARCHRESPONSE']._serialized_start=1915
+  _globals['_HYBRIDSEARCHRESPONSE']._serialized_end=2156
+  _globals['_SCORECHUNKSREQUEST']._serialized_start=2159
+  _globals['_SCORECHUNKSREQUEST']._serialized_end=2371
+  _globals['_SCORECHUNKSRESPONSE']._serialized_start=2373
+  _globals['_SCORECHUNKSRESPONSE']._serialized_end=2439
+  _globals['_CHUNKSCORE']._serialized_start=2441
+  _globals['_CHUNKSCORE']._serialized_end=2516
+  _globals['_GETCHUNKSREQUEST']._serialized_start=2518
+  _globals['_GETCHUNKSREQUEST']._serialized_end=2575
+  _globals['_GETCHUNKSRESPONSE']._serialized_start=2577
+  _globals['_GETCHUNKSRESPONSE']._serialized_end=2636
+  _globals['_VECTORSEARCHSERVICE']._serialized_start=2639
+  _globals['_VECTORSEARCHSERVICE']._serialized_end=3152
 # @@protoc_insertion_point(module_scope)

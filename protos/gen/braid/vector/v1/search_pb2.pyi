@@ -34,12 +34,15 @@ class VectorSearchRequest(_message.Message):
     FILTER_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
     MIN_SCORE_FIELD_NUMBER: _builtins.int
+    CACHE_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question or phrase, 1–4,096 characters that are not all white space."""
     limit: _builtins.int
     """How many hits at most, 1–50. Default 10."""
     min_score: _builtins.float
     """Leave out hits below this cosine similarity, −1 to 1."""
+    cache: _chunks_pb2.CacheMode.ValueType
+    """Whether an earlier answer may be given. Default: yes, while nothing of the space has changed."""
     @_builtins.property
     def query_embedding(self) -> _retrieval_pb2.QueryEmbedding:
         """The query's vector; without it, or with another model's, the tier embeds the query itself."""
@@ -61,10 +64,11 @@ class VectorSearchRequest(_message.Message):
         filter: _chunks_pb2.ChunkFilter | None = ...,
         as_of: _timestamp_pb2.Timestamp | None = ...,
         min_score: _builtins.float | None = ...,
+        cache: _chunks_pb2.CacheMode.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "as_of", b"as_of", "filter", b"filter", "limit", b"limit", "min_score", b"min_score", "query_embedding", b"query_embedding"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "as_of", b"as_of", "filter", b"filter", "limit", b"limit", "min_score", b"min_score", "query", b"query", "query_embedding", b"query_embedding"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "as_of", b"as_of", "cache", b"cache", "filter", b"filter", "limit", b"limit", "min_score", b"min_score", "query", b"query", "query_embedding", b"query_embedding"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
@@ -87,12 +91,15 @@ class VectorSearchResponse(_message.Message):
     STATUS_FIELD_NUMBER: _builtins.int
     VECTOR_PATH_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
+    CACHED_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
     """OK or NO_MATCH."""
     vector_path: _chunks_pb2.VectorPath.ValueType
     """How the index was used."""
     space_revision: _builtins.int
     """The space's revision that the answer was read at."""
+    cached: _builtins.bool
+    """The hits are those of an earlier answer, which nothing has changed since."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The hits, best first."""
@@ -104,10 +111,11 @@ class VectorSearchResponse(_message.Message):
         status: _legs_pb2.LegStatus.ValueType = ...,
         vector_path: _chunks_pb2.VectorPath.ValueType = ...,
         space_revision: _builtins.int = ...,
+        cached: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "hits", b"hits", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -124,12 +132,15 @@ class TextSearchRequest(_message.Message):
     FILTER_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
     MIN_SCORE_FIELD_NUMBER: _builtins.int
+    CACHE_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The words, 1–4,096 characters that are not all white space. Any text is safe: there is no query syntax."""
     limit: _builtins.int
     """How many hits at most, 1–50. Default 10."""
     min_score: _builtins.float
     """Leave out hits below this BM25 score, 0 and up."""
+    cache: _chunks_pb2.CacheMode.ValueType
+    """Whether an earlier answer may be given. Default: yes, while nothing of the space has changed."""
     @_builtins.property
     def filter(self) -> _chunks_pb2.ChunkFilter:
         """Which chunks may be found."""
@@ -146,10 +157,11 @@ class TextSearchRequest(_message.Message):
         filter: _chunks_pb2.ChunkFilter | None = ...,
         as_of: _timestamp_pb2.Timestamp | None = ...,
         min_score: _builtins.float | None = ...,
+        cache: _chunks_pb2.CacheMode.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "as_of", b"as_of", "filter", b"filter", "limit", b"limit", "min_score", b"min_score"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "as_of", b"as_of", "filter", b"filter", "limit", b"limit", "min_score", b"min_score", "query", b"query"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "as_of", b"as_of", "cache", b"cache", "filter", b"filter", "limit", b"limit", "min_score", b"min_score", "query", b"query"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
@@ -171,10 +183,13 @@ class TextSearchResponse(_message.Message):
     HITS_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
+    CACHED_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
     """OK or NO_MATCH."""
     space_revision: _builtins.int
     """The space's revision that the answer was read at."""
+    cached: _builtins.bool
+    """The hits are those of an earlier answer, which nothing has changed since."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The hits, best first."""
@@ -185,10 +200,11 @@ class TextSearchResponse(_message.Message):
         hits: _abc.Iterable[_chunks_pb2.ChunkHit] | None = ...,
         status: _legs_pb2.LegStatus.ValueType = ...,
         space_revision: _builtins.int = ...,
+        cached: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "space_revision", b"space_revision", "status", b"status"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "hits", b"hits", "space_revision", b"space_revision", "status", b"status"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -209,6 +225,7 @@ class HybridSearchRequest(_message.Message):
     AS_OF_FIELD_NUMBER: _builtins.int
     MIN_SCORE_FIELD_NUMBER: _builtins.int
     TEXT_ONLY_FIELD_NUMBER: _builtins.int
+    CACHE_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space."""
     limit: _builtins.int
@@ -221,6 +238,8 @@ class HybridSearchRequest(_message.Message):
     """Leave out hits below this fused score, 0–1."""
     text_only: _builtins.bool
     """Search by words alone; set by a caller that knows the embedder is away, so that it is not tried again."""
+    cache: _chunks_pb2.CacheMode.ValueType
+    """Whether an earlier answer may be given. Default: yes, while nothing of the space has changed."""
     @_builtins.property
     def query_embedding(self) -> _retrieval_pb2.QueryEmbedding:
         """The query's vector; without it, or with another model's, the tier embeds the query itself."""
@@ -245,10 +264,11 @@ class HybridSearchRequest(_message.Message):
         as_of: _timestamp_pb2.Timestamp | None = ...,
         min_score: _builtins.float | None = ...,
         text_only: _builtins.bool = ...,
+        cache: _chunks_pb2.CacheMode.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_text_weight", b"_text_weight", "as_of", b"as_of", "filter", b"filter", "limit", b"limit", "min_score", b"min_score", "query_embedding", b"query_embedding", "text_weight", b"text_weight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_text_weight", b"_text_weight", "as_of", b"as_of", "filter", b"filter", "fusion", b"fusion", "limit", b"limit", "min_score", b"min_score", "query", b"query", "query_embedding", b"query_embedding", "text_only", b"text_only", "text_weight", b"text_weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_text_weight", b"_text_weight", "as_of", b"as_of", "cache", b"cache", "filter", b"filter", "fusion", b"fusion", "limit", b"limit", "min_score", b"min_score", "query", b"query", "query_embedding", b"query_embedding", "text_only", b"text_only", "text_weight", b"text_weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
@@ -276,6 +296,7 @@ class HybridSearchResponse(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     VECTOR_PATH_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
+    CACHED_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
     """OK, NO_MATCH, or DEGRADED when only text could be searched."""
     reason: _legs_pb2.LegReason.ValueType
@@ -284,6 +305,8 @@ class HybridSearchResponse(_message.Message):
     """How the vector index was used."""
     space_revision: _builtins.int
     """The space's revision that the answer was read at."""
+    cached: _builtins.bool
+    """The hits are those of an earlier answer, which nothing has changed since."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The hits, best first."""
@@ -296,10 +319,11 @@ class HybridSearchResponse(_message.Message):
         reason: _legs_pb2.LegReason.ValueType = ...,
         vector_path: _chunks_pb2.VectorPath.ValueType = ...,
         space_revision: _builtins.int = ...,
+        cached: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "reason", b"reason", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "hits", b"hits", "reason", b"reason", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,113 @@
+"""Results in memory stay right across replicas of the tier, over sockets and real PostgreSQL."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import asyncpg
+
+from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
+from services.runtime.times import utc_now
+from services.vector_search.domain import SpaceState
+from services.vector_search.postgres import PostgresStore
+from services.vector_search.results import ResultCache
+from tests.integration.vector_search.conftest import Tier
+from tests.integration.vector_search.messages import NORTH, embedding, upsert
+from tests.integration.vector_search.messages import document as input_
+from tests.store_suite.vector.builders import MODEL, SPACE, contents, document, words
+from tests.stores import TestDatabase
+
+OURS = Tier.credential("ours")
+
+
+async def test_a_write_through_one_replica_makes_the_results_of_another_stale(
+    store: PostgresStore, vector_database: TestDatabase
+) -> None:
+    other = await PostgresStore.open(
+        read_url=vector_database.dsn("braid_reader"), write_url=vector_database.dsn("braid_writer")
+    )
+    try:
+        await store.upsert(SPACE, MODEL, [document("d", "copper")])
+        replicas = [ResultCache(store, 1_000_000), ResultCache(other, 1_000_000)]
+        for cache in replicas:
+            assert not (await cache.search(SPACE, words("copper"))).cached
+            assert (await cache.search(SPACE, words("copper"))).cached
+        await other.upsert(SPACE, MODEL, [document("e", "copper zinc")])
+        for cache in replicas:
+            found = await cache.search(SPACE, words("copper"))
+            assert (found.cached, len(found.hits)) == (False, 2)
+        await store.delete_document(SPACE, "d")
+        for cache in replicas:
+            assert contents(await cache.search(SPACE, words("copper"))) == ["copper zinc"]
+    finally:
+        await other.close()
+
+
+async def test_a_version_of_a_later_time_is_found_from_then_on(
+    store: PostgresStore, vector_database: TestDatabase
+) -> None:
+    tomorrow = utc_now() + timedelta(days=1)
+    await store.upsert(SPACE, MODEL, [document("d", "copper")])
+    await store.upsert(SPACE, MODEL, [document("d", "copper coin", valid_time=tomorrow)])
+    cache = ResultCache(store, 1_000_000)
+    assert contents(await cache.search(SPACE, words("copper"))) == ["copper"]
+    assert await store.space_state(SPACE) == SpaceState(2, settled=True)
+    await make_due(vector_database)
+    assert await store.space_state(SPACE) == SpaceState(2, settled=False)
+    for _ in range(2):
+        found = await cache.search(SPACE, words("copper"))
+        assert (found.cached, contents(found)) == (False, ["copper coin"])
+    await store.upsert(SPACE, MODEL, [document("e", "tin")])
+    assert not (await cache.search(SPACE, words("copper"))).cached
+    assert (await cache.search(SPACE, words("copper"))).cached
+
+
+async def make_due(database: TestDatabase) -> None:
+    """Lets a day pass for the versions stored: everything moves into the past by it."""
+    connection = await asyncpg.connect(database.dsn("braid_writer"))
+    try:
+        await connection.execute(
+            "update document_version set valid_from = valid_from - interval '1 day', "
+            "valid_until = valid_until - interval '1 day' where valid_until = 'infinity' or pending"
+            " or valid_until > now()"
+        )
+        await connection.execute(
+            "update space_stats set next_change = next_change - interval '1 day'"
+        )
+    finally:
+        await connection.close()
+
+
+async def test_responses_tell_that_they_are_remembered_and_requests_may_forbid_it(
+    tier: Tier,
+) -> None:
+    await tier.documents.UpsertDocument(
+        upsert(input_("d", "copper", at=[NORTH]), "compass"), metadata=OURS
+    )
+    for mode, expected in (
+        (chunks_pb2.CACHE_MODE_UNSPECIFIED, [False, True]),
+        (chunks_pb2.CACHE_MODE_USE, [True, True]),
+        (chunks_pb2.CACHE_MODE_BYPASS, [False, False]),
+    ):
+        seen: list[list[bool]] = [[], [], []]
+        for _ in range(2):
+            text = search_pb2.TextSearchRequest(query="copper", cache=mode)
+            seen[0].append((await tier.search.TextSearch(text, metadata=OURS)).cached)
+            vector = search_pb2.VectorSearchRequest(
+                query="x", query_embedding=embedding(NORTH), cache=mode
+            )
+            seen[1].append((await tier.search.VectorSearch(vector, metadata=OURS)).cached)
+            hybrid = search_pb2.HybridSearchRequest(query="north", cache=mode)
+            seen[2].append((await tier.search.HybridSearch(hybrid, metadata=OURS)).cached)
+        assert seen == [expected] * 3
+
+
+async def test_a_deleted_document_is_not_found_again(tier: Tier) -> None:
+    await tier.documents.UpsertDocument(upsert(input_("d", "copper")), metadata=OURS)
+    request = search_pb2.TextSearchRequest(query="copper")
+    for _ in range(2):
+        assert len((await tier.search.TextSearch(request, metadata=OURS)).hits) == 1
+    await tier.documents.DeleteDocument(
+        documents_pb2.DeleteDocumentRequest(document_id="d"), metadata=OURS
+    )
+    assert not (await tier.search.TextSearch(request, metadata=OURS)).hits
