@@ -39,7 +39,6 @@ async def run(options: Options) -> None:
     async with running_stack(only=["vector_search"]) as stack:
         for space, size in spaces.items():
             await store(stack, _passages(texts[:size]), model=_MODEL, space=space)
-        await _analyse(stack)
         samples = await _ask(stack, list(spaces), queries)
         for space, sample in samples.items():
             figures.put(f"p50_ms@{space}", sample.percentile(50), "ms")
@@ -91,12 +90,6 @@ def _passages(texts: Sequence[str]) -> list[Passage]:
     vectors = np.random.default_rng(1).normal(size=(len(texts), _DIMENSION)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return [Passage(f"d{n}", "", text, vectors[n]) for n, text in enumerate(texts)]
-
-
-async def _analyse(stack: LocalStack) -> None:
-    """What autovacuum does on its own some minutes after a bulk load."""
-    async with reference(stack, role="braid_migrator") as sql:
-        await sql.pool.execute("vacuum (analyze) posting, term, chunk, space_stats")
 
 
 async def _ask(
