@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,11 +43,12 @@ class OpenAIEmbedder:
         dimension: int | None = None,
         limit: float = 30.0,
         attempt_timeout: float = 10.0,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """`dimension` is asked of text-embedding-3 models and checked of others; None: the model's own.
 
         Seconds: `limit` bounds one request with its retries (the caller's deadline may end it sooner),
-        `attempt_timeout` each attempt.
+        `attempt_timeout` each attempt. `clock` tells how long the circuit breaker has been open.
         """
         self._model = model
         self._base_url = base_url
@@ -55,6 +57,7 @@ class OpenAIEmbedder:
         self._dimension = dimension or DIMENSIONS.get(model)
         self._limit = limit
         self._attempt_timeout = attempt_timeout
+        self._clock = clock
         self._slots = asyncio.Semaphore(_CONCURRENT_REQUESTS)
         self._client: EmbeddingsClient | None = None
         self._closed = False
@@ -72,7 +75,10 @@ class OpenAIEmbedder:
         return self._dimension
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """See `Embedder`. Rate limits, 5xx, timeouts and broken connections are retried."""
+        """See `Embedder`. Rate limits, 5xx, timeouts and broken connections are retried.
+
+        After 5 failed attempts in a row, of any calls, all calls fail at once for 15 s; then one tries again.
+        """
         if not texts:
             return empty(self.dimension)
         clipped = [text[:MAX_CHARACTERS] or " " for text in texts]  # the API refuses an empty one
@@ -118,6 +124,7 @@ class OpenAIEmbedder:
                 base_url=self._base_url,
                 api_key=self._api_key,
                 attempt_timeout=self._attempt_timeout,
+                clock=self._clock,
             )
         return self._client
 

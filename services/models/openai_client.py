@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 import openai
 
+from services.models.breaker import Breaker, CircuitOpen
 from services.models.errors import EmbedderUnavailable
 
 # The library waits 0.5, 1, 2, 4, 8, 8… s less a random quarter, or what Retry-After says: in practice
 # the limit ends it.
 _MAX_RETRIES = 8
+
+_SERVER_ERROR = 500
+# Seconds that a provider may take before being given up tells something about it.
+_FAIR_WAIT = 1.0
 
 _ends_at: ContextVar[float] = ContextVar("braid_embedding_ends_at")
 
@@ -24,8 +29,16 @@ _ends_at: ContextVar[float] = ContextVar("braid_embedding_ends_at")
 class EmbeddingsClient:
     """A connection pool to one endpoint. No I/O until `create`."""
 
-    def __init__(self, *, model: str, base_url: str, api_key: str, attempt_timeout: float) -> None:
-        """`attempt_timeout` in seconds bounds one attempt."""
+    def __init__(
+        self,
+        *,
+        model: str,
+        base_url: str,
+        api_key: str,
+        attempt_timeout: float,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`attempt_timeout` in seconds bounds one attempt; `clock` is the circuit breaker's."""
         # At DEBUG the library logs whole requests, the texts included.
         logging.getLogger("openai").setLevel(logging.WARNING)
         self._model = model
@@ -34,8 +47,8 @@ class EmbeddingsClient:
             base_url=base_url,
             max_retries=_MAX_RETRIES,
             timeout=attempt_timeout,
-            http_client=openai.DefaultAsyncHttpxClient(
-                event_hooks={"response": [_stop_waits_beyond_the_limit]}
+            http_client=_GuardedHttp(
+                clock, event_hooks={"response": [_stop_waits_beyond_the_limit]}
             ),
         )
 
@@ -44,6 +57,7 @@ class EmbeddingsClient:
     ) -> list[list[float]]:
         """A vector for each text, in order, values unchecked. EmbedderUnavailable.
 
+        At once while the circuit is open: attempts failed in a row, whichever calls made them.
         `limit` in seconds bounds it, retries included: a longer Retry-After is not waited for but told.
         """
         _ends_at.set(time.monotonic() + limit)
@@ -52,6 +66,8 @@ class EmbeddingsClient:
                 return _in_order(await self._send(texts, dimension), len(texts))
         except TimeoutError:
             raise EmbedderUnavailable("no answer in time") from None
+        except _LeftAlone as error:
+            raise EmbedderUnavailable("circuit open", retry_after=error.retry_after) from None
         except openai.APIStatusError as error:
             wait = retry_after(error.response.headers)
             raise EmbedderUnavailable(f"HTTP {error.status_code}", retry_after=wait) from None
@@ -74,6 +90,44 @@ class EmbeddingsClient:
         )
 
 
+class _LeftAlone(openai.OpenAIError):
+    """Not sent: the circuit is open. Of the library's family, which it does not retry."""
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__("circuit open")
+        self.retry_after = retry_after
+
+
+class _ServerFailed(Exception):  # noqa: N818 - counts an answer as a failure, and goes no further
+    """The provider answered that it cannot work."""
+
+
+class _GuardedHttp(openai.DefaultAsyncHttpxClient):
+    """Each attempt, the library's retries included, goes through the provider's circuit breaker."""
+
+    def __init__(self, clock: Callable[[], float], **options: Any) -> None:
+        super().__init__(**options)
+        self._clock = clock
+        self._breaker = Breaker("openai", clock=clock)
+
+    async def send(self, request: Any, **options: Any) -> Any:
+        """See the library. A rate limit is an answer of a provider that works; 5xx is not."""
+        started = self._clock()
+        try:
+            async with self._breaker.guard(lambda error: self._counts(error, started)):
+                response = await super().send(request, **options)
+                _fail_on_server_error(response)
+        except _ServerFailed:
+            return response
+        except CircuitOpen as error:
+            raise _LeftAlone(error.retry_after) from None
+        return response
+
+    def _counts(self, error: BaseException, started: float) -> bool:
+        """Failures, and waits that the caller gave up: not those of callers in too much of a hurry."""
+        return isinstance(error, Exception) or self._clock() - started >= _FAIR_WAIT
+
+
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds the server asks to wait: `retry-after` as a number or an HTTP date, None without it."""
     value = headers.get("retry-after")
@@ -94,6 +148,11 @@ def _in_order(answer: Any, count: int) -> list[list[float]]:
     if sorted(by_index) != list(range(count)) or len(answer.data) != count:
         raise ValueError("not one vector for each text")
     return [by_index[index] for index in range(count)]
+
+
+def _fail_on_server_error(response: Any) -> None:
+    if response.status_code >= _SERVER_ERROR:
+        raise _ServerFailed
 
 
 async def _stop_waits_beyond_the_limit(response: Any) -> None:

@@ -1,0 +1,191 @@
+"""A provider that keeps failing is left alone for a while: over a real socket, on a clock of the test's own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
+
+import pytest
+
+from services.models.errors import EmbedderUnavailable
+from services.models.openai import OpenAIEmbedder
+from tests.stubs.openai_server import OpenAIStub, Reply, hang, rate_limited, server_error
+
+pytestmark = pytest.mark.usefixtures("clock")
+
+
+class Clock:
+    """Stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    moved = Clock()
+    monkeypatch.setattr("purgatory.domain.model.time", SimpleNamespace(time=moved.time))
+    return moved
+
+
+@pytest.fixture
+async def embedder(stub: OpenAIStub, clock: Clock) -> AsyncIterator[OpenAIEmbedder]:
+    made = OpenAIEmbedder(
+        model="text-embedding-3-small",
+        base_url=stub.base_url,
+        api_key="sk-test",
+        attempt_timeout=5,
+        clock=clock.time,
+    )
+    yield made
+    await made.close()
+
+
+async def fails(embedder: OpenAIEmbedder) -> EmbedderUnavailable:
+    """How embedding fails."""
+    with pytest.raises(EmbedderUnavailable) as failure:
+        async with asyncio.timeout(20):
+            await embedder.embed(["text"])
+    return failure.value
+
+
+def refuse(stub: OpenAIStub, status: int) -> None:
+    """Answers with a status that the library is told not to retry, so that a call is one attempt."""
+
+    def answer(_: object) -> Reply:
+        return Reply(status, b"{}", {"x-should-retry": "false"})
+
+    stub.answer_always(answer)
+
+
+async def opened(embedder: OpenAIEmbedder, stub: OpenAIStub) -> None:
+    """Opens the circuit by five failed calls."""
+    refuse(stub, 503)
+    for _ in range(5):
+        assert (await fails(embedder)).cause == "HTTP 503"
+
+
+async def test_after_five_failures_in_a_row_calls_fail_at_once_and_say_how_long(
+    embedder: OpenAIEmbedder, stub: OpenAIStub, clock: Clock
+) -> None:
+    await opened(embedder, stub)
+    clock.now += 5
+    failure = await fails(embedder)
+    assert failure.cause == "circuit open"
+    assert failure.retry_after == pytest.approx(10)
+    assert len(stub.requests) == 5
+
+
+async def test_after_the_wait_one_success_closes_the_circuit(
+    embedder: OpenAIEmbedder, stub: OpenAIStub, clock: Clock
+) -> None:
+    await opened(embedder, stub)
+    clock.now += 16
+    stub.answer_always(None)
+    for _ in range(2):
+        assert (await embedder.embed(["text"])).shape == (1, 1536)
+    refuse(stub, 500)
+    assert (await fails(embedder)).cause == "HTTP 500"
+
+
+async def test_after_the_wait_one_failure_opens_it_again(
+    embedder: OpenAIEmbedder, stub: OpenAIStub, clock: Clock
+) -> None:
+    await opened(embedder, stub)
+    clock.now += 16
+    assert (await fails(embedder)).cause == "HTTP 503"
+    assert (await fails(embedder)).cause == "circuit open"
+    assert len(stub.requests) == 6
+
+
+async def test_after_the_wait_only_one_call_tries(
+    embedder: OpenAIEmbedder, stub: OpenAIStub, clock: Clock
+) -> None:
+    await opened(embedder, stub)
+    clock.now += 16
+    stub.answer_always(hang())
+    trying = asyncio.create_task(embedder.embed(["text"]))
+    await asked(stub, 6)
+    assert (await fails(embedder)).cause == "circuit open"
+    trying.cancel()
+    await asyncio.wait([trying])
+    stub.answer_always(None)
+    assert (await embedder.embed(["text"])).shape == (1, 1536)
+
+
+async def test_the_retries_of_one_call_count_and_end_when_the_circuit_opens(
+    embedder: OpenAIEmbedder, stub: OpenAIStub
+) -> None:
+    stub.answer_always(server_error(503))
+    await opened_by_retries(embedder)
+    assert 5 <= len(stub.requests) <= 8  # those under way when the fifth fails
+
+
+async def opened_by_retries(embedder: OpenAIEmbedder) -> None:
+    failures = await asyncio.gather(
+        *(embedder.embed([f"text {i}"]) for i in range(4)), return_exceptions=True
+    )
+    assert all(isinstance(failure, EmbedderUnavailable) for failure in failures)
+
+
+async def test_refusals_and_rate_limits_are_answers_of_a_provider_that_works(
+    embedder: OpenAIEmbedder, stub: OpenAIStub
+) -> None:
+    for status in (400, 401, 429, 400, 404, 429, 400):
+        refuse(stub, status)
+        assert (await fails(embedder)).cause == f"HTTP {status}"
+    stub.answer_next(rate_limited(0.01), rate_limited(0.01))
+    stub.answer_always(None)
+    assert (await embedder.embed(["text"])).shape == (1, 1536)
+
+
+async def test_a_success_between_failures_starts_the_count_anew(
+    embedder: OpenAIEmbedder, stub: OpenAIStub
+) -> None:
+    for _ in range(2):
+        refuse(stub, 503)
+        for _ in range(4):
+            assert (await fails(embedder)).cause == "HTTP 503"
+        stub.answer_always(None)
+        await embedder.embed(["text"])
+
+
+@pytest.mark.parametrize(("waited", "cause"), [(2.0, "circuit open"), (0.5, None)])
+async def test_waits_given_up_count_unless_the_caller_was_in_a_hurry(
+    embedder: OpenAIEmbedder, stub: OpenAIStub, clock: Clock, waited: float, cause: str | None
+) -> None:
+    stub.answer_always(hang())
+    for number in range(5):
+        call = asyncio.create_task(embedder.embed(["text"]))
+        await asked(stub, number + 1)
+        clock.now += waited
+        call.cancel()
+        await asyncio.wait([call])
+    stub.answer_always(None)
+    if cause is None:
+        await embedder.embed(["text"])
+    else:
+        assert (await fails(embedder)).cause == cause
+
+
+async def test_nobody_listening_opens_the_circuit(clock: Clock) -> None:
+    away = OpenAIEmbedder(
+        model="text-embedding-3-small",
+        base_url="http://127.0.0.1:1/v1",
+        api_key="sk-test",
+        clock=clock.time,
+    )
+    await opened_by_retries(away)
+    assert (await fails(away)).cause == "circuit open"
+    await away.close()
+
+
+async def asked(stub: OpenAIStub, times: int) -> None:
+    """Returns when the provider has been asked so often."""
+    async with asyncio.timeout(10):
+        while len(stub.requests) < times:  # noqa: ASYNC110 - the stub tells nobody
+            await asyncio.sleep(0.01)
