@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from tests.benchmarks.callers import Sample, timed
-from tests.benchmarks.command import MeasureError, Options
+from tests.benchmarks.command import MeasureError, Options, UsageError
 from tests.benchmarks.faults import Drill
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.generated import generated, new_queries
@@ -17,6 +17,7 @@ from tests.benchmarks.legs import LEGS, Reports, Searches, looked, searches, tol
 from tests.evals.datasets import Dataset, read_multihop
 from tests.evals.ingestion import ingest
 
+_PARTS = ("compare", "hang", "faults")
 _ALL = "all"
 _COMPARED = 500
 _WARM_UP = 50
@@ -25,17 +26,23 @@ _FAULTY = 10_000
 
 async def run(options: Options) -> None:
     """Compare with the slowest leg, then hang a leg, then stop and start backends at random."""
+    if options.mode not in ("all", *_PARTS):
+        raise UsageError(f"--mode takes all, or one of {', '.join(_PARTS)}")
+    parts = _PARTS if options.mode == "all" else (options.mode,)
     data = _corpus(options)
     figures = Figures(options.name)
     queries = new_queries(data, options.seed)
     async with running_stack() as stack, searches(stack) as doors:
         await ingest(stack, data.documents)
-        await _compare(doors, queries, min(_COMPARED, options.queries or _COMPARED), figures)
-        await measure_hanging(stack, doors, queries, figures)
-        count = options.queries or _FAULTY
-        drill = Drill(stack, doors, queries, count=count, seed=options.seed)
-        await drill.run()
-        drill.put(figures)
+        if "compare" in parts:
+            await _compare(doors, queries, min(_COMPARED, options.queries or _COMPARED), figures)
+        if "hang" in parts:
+            await measure_hanging(stack, doors, queries, figures)
+        if "faults" in parts:
+            count = options.queries or _FAULTY
+            drill = Drill(stack, doors, queries, count=count, seed=options.seed)
+            await drill.run()
+            drill.put(figures)
 
 
 def _corpus(options: Options) -> Dataset:
