@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from braid.vector.v1 import documents_pb2, documents_pb2_grpc
 from services.runtime.context import current_call
+from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.paging import decode_token, encode_token
 from services.vector_search.mapping import (
     document_message,
@@ -95,6 +96,28 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
             chunks_deleted=len(gone.chunk_ids),
             deleted_chunk_ids=gone.chunk_ids,
         )
+
+    async def GetTextLanguage(
+        self, _request: documents_pb2.GetTextLanguageRequest, _context: Context
+    ) -> documents_pb2.GetTextLanguageResponse:
+        """See the contract."""
+        language = await self._store.text_language(current_call().space)
+        return documents_pb2.GetTextLanguageResponse(
+            language=language.name, available_languages=language.available
+        )
+
+    async def SetTextLanguage(
+        self, request: documents_pb2.SetTextLanguageRequest, _context: Context
+    ) -> documents_pb2.SetTextLanguageResponse:
+        """See the contract."""
+        space = current_call().space
+        available = (await self._store.text_language(space)).available
+        if request.language not in available:
+            raise InvalidFieldError(
+                FieldError("language", f"must be one of {', '.join(available)}")
+            )
+        await self._store.set_text_language(space, request.language)
+        return documents_pb2.SetTextLanguageResponse()
 
     async def GetVectorStats(
         self, _request: documents_pb2.GetVectorStatsRequest, _context: Context

@@ -35,6 +35,18 @@ class FusionKind(IntEnum):
     RECIPROCAL_RANK = 2
 
 
+class TextMatch(IntEnum):
+    """How words are looked for; numbered like the contract's enum. PHRASE and PREFIX are for searches by words."""
+
+    ANY = 1
+    PHRASE = 2
+    PREFIX = 3
+
+
+# How many words a beginning may stand for.
+MAX_COMPLETIONS = 50
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     """An embedding model by name, and how many dimensions its vectors have."""
@@ -68,6 +80,7 @@ class Search:
     document_ids: tuple[str, ...] = ()
     metadata: Metadata = field(default_factory=dict)
     as_of: datetime | None = None
+    match: TextMatch = TextMatch.ANY
     use_cache: bool = True
 
 
@@ -214,3 +227,11 @@ class SpaceStats:
     chunks: int
     model: Model | None
     revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextLanguage:
+    """The language whose rules a space's words are read by, and the names of all that there are."""
+
+    name: str
+    available: tuple[str, ...]

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
+from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError, WrongStateError
 from services.runtime.times import utc_now
 from services.vector_search.domain import (
     FOREVER,
+    MAX_COMPLETIONS,
     Chunk,
     ChunkScore,
     Deletion,
@@ -26,13 +27,25 @@ from services.vector_search.domain import (
     SearchResult,
     SpaceState,
     SpaceStats,
+    TextLanguage,
+    TextMatch,
     Vector,
     VectorPath,
     WriteResult,
 )
-from services.vector_search.ranking import Terms, bm25, fuse, ranked, terms_of
+from services.vector_search.ranking import (
+    Terms,
+    bm25,
+    completed,
+    fuse,
+    holds_phrase,
+    ranked,
+    terms_of,
+)
 from services.vector_search.store import MissingVectorsError
 from services.vector_search.versions import StoredVersion, plan_version, same_content
+
+_LANGUAGES = ("english", "german", "simple")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,7 @@ class _Chunk:
     document_id: str
     content: str
     vector: Vector
+    text: str
     terms: Terms
 
 
@@ -55,6 +69,7 @@ class _Space:
     model: Model | None = None
     revision: int = 0
     next_change: datetime = FOREVER
+    language: str = "english"
     documents: dict[str, list[_Version]] = field(default_factory=dict)
     chunks: dict[str, _Chunk] = field(default_factory=dict)
 
@@ -73,7 +88,7 @@ class FakeStore:
         model = held.model if held.chunks else None
         usable = search.vector is not None and (model is None or _fits(model, search.vector))
         vector = _cosines(held, search.vector, eligible) if usable else {}
-        text = _words(held, search.text, eligible, self._clock()) if search.text is not None else {}
+        text = _words(held, search, eligible, self._clock()) if search.text is not None else {}
         path = VectorPath.EXACT if usable else VectorPath.NOT_RUN
         hits = _hits(held, search, vector, text, self._clock())
         return SearchResult(hits, held.revision, path, model)
@@ -92,7 +107,7 @@ class FakeStore:
         if not known or held.model is None:
             return None, []
         cosines = _cosines(held, vector, set(known)) if _fits(held.model, vector) else {}
-        words = _words(held, text, set(known), self._clock())
+        words = _words(held, Search(text=text), set(known), self._clock())
         return held.model, [ChunkScore(key, cosines.get(key), words.get(key, 0.0)) for key in known]
 
     async def get_chunks(self, space: str, chunk_ids: Sequence[str]) -> list[Chunk]:
@@ -163,6 +178,20 @@ class FakeStore:
             del held.chunks[key]
         _raise_revision(held, self._clock())
         return Deletion(len(versions), gone)
+
+    async def text_language(self, space: str) -> TextLanguage:
+        """See `VectorStore`."""
+        return TextLanguage(self._space(space).language, _LANGUAGES)
+
+    async def set_text_language(self, space: str, language: str) -> None:
+        """See `VectorStore`. Words are compared as they are whatever the language."""
+        held = self._spaces.setdefault(space, _Space())
+        if held.language == language:
+            return
+        if held.chunks:
+            raise WrongStateError("The space holds chunks of another language.")
+        held.language = language
+        held.revision += 1
 
     async def stats(self, space: str) -> SpaceStats:
         """See `VectorStore`."""
@@ -235,8 +264,10 @@ def _add_chunks(held: _Space, document: NewDocument) -> tuple[str, ...]:
     added = []
     for chunk in document.chunks:
         if chunk.id not in held.chunks and chunk.vector is not None:
-            terms = terms_of(f"{document.title}\n{chunk.content}")
-            held.chunks[chunk.id] = _Chunk(document.document_id, chunk.content, chunk.vector, terms)
+            text = f"{document.title}\n{chunk.content}"
+            held.chunks[chunk.id] = _Chunk(
+                document.document_id, chunk.content, chunk.vector, text, terms_of(text)
+            )
             added.append(chunk.id)
     return tuple(added)
 
@@ -286,10 +317,16 @@ def _cosines(held: _Space, vector: QueryVector | None, keys: set[str]) -> dict[s
     return {key: float(held.chunks[key].vector @ vector.values) for key in keys}
 
 
-def _words(held: _Space, text: str | None, keys: set[str], now: datetime) -> dict[str, float]:
+def _words(held: _Space, search: Search, keys: set[str], now: datetime) -> dict[str, float]:
     current = _eligible(held, Search(), now)
+    text = search.text or ""
+    terms = terms_of(text)
+    if search.match is TextMatch.PREFIX:
+        terms = completed(text, (chunk.terms for chunk in held.chunks.values()), MAX_COMPLETIONS)
+    if search.match is TextMatch.PHRASE:
+        keys = {key for key in keys if holds_phrase(held.chunks[key].text, text)}
     return bm25(
-        terms_of(text or ""),
+        terms,
         {key: held.chunks[key].terms for key in keys},
         [held.chunks[key].terms for key in current],
     )

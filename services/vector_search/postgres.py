@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from services.runtime.errors import NotFoundError
+from services.runtime.errors import NotFoundError, WrongStateError
 from services.runtime.queries import Queries
-from services.vector_search.domain import Deletion, Model, NewDocument, WriteResult
+from services.vector_search.domain import (
+    Deletion,
+    Model,
+    NewDocument,
+    TextLanguage,
+    WriteResult,
+)
 from services.vector_search.pool import Pool, PoolLimits
 from services.vector_search.postgres_search import PostgresReads
 from services.vector_search.postgres_write import DocumentWrite, open_space
@@ -48,6 +54,20 @@ class PostgresStore(PostgresReads):
         if row is None or not row["chunks"]:
             return None
         return Model(row["name"], row["dimension"])
+
+    async def text_language(self, space: str) -> TextLanguage:
+        """The space's text-search configuration by name."""
+        async with self._writers.session() as session:
+            row = await session.row(self._queries["read_language"], space)
+        if row is None:
+            raise LookupError("a query for one row gave none")
+        return TextLanguage(row["language"], tuple(row["available"]))
+
+    async def set_text_language(self, space: str, language: str) -> None:
+        """Waits for the space's running writes."""
+        async with self._writers.session() as session:
+            if not await session.value(self._queries["set_language"], space, language):
+                raise WrongStateError("The space holds chunks that another language indexed.")
 
     async def missing_vectors(self, space: str, documents: Sequence[NewDocument]) -> frozenset[str]:
         """Ids of chunks without a vector, given or stored."""

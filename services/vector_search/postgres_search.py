@@ -23,6 +23,7 @@ from services.vector_search.domain import (
     SearchResult,
     SpaceState,
     SpaceStats,
+    TextMatch,
     VectorPath,
 )
 from services.vector_search.pool import Pool, Row
@@ -37,8 +38,12 @@ class PostgresReads:
 
     async def search(self, space: str, search: Search) -> SearchResult:
         """One call of the stored function."""
+        query: str = "search_chunks"
+        more: tuple[int, ...] = ()
+        if search.match is not TextMatch.ANY:
+            query, more = "search_matches", (int(search.match),)
         async with self._pool.session() as session:
-            rows = await session.fetch(self._queries["search_chunks"], space, *_arguments(search))
+            rows = await session.fetch(self._queries[query], space, *_arguments(search), *more)
         first = rows[0]
         return SearchResult(
             hits=[_hit(row) for row in rows if row["id"] is not None],

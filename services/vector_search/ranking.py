@@ -37,9 +37,36 @@ _STOP_WORDS = frozenset(
 Terms = Counter[str]
 
 
+def words_of(text: str) -> list[str]:
+    """Lower-cased words in order, the commonest ones included. No stemming."""
+    return re.findall(r"\w+", text.lower())
+
+
 def terms_of(text: str) -> Terms:
-    """Lower-cased words and how often each occurs, without the commonest ones. No stemming."""
-    return Counter(w for w in re.findall(r"\w+", text.lower()) if w not in _STOP_WORDS)
+    """Words and how often each occurs, without the commonest ones."""
+    return Counter(word for word in words_of(text) if word not in _STOP_WORDS)
+
+
+def holds_phrase(text: str, phrase: str) -> bool:
+    """Whether the phrase's words are next to each other in `text`; a common word stands for any one word."""
+    wanted = words_of(phrase)
+    places = [i for i, word in enumerate(wanted) if word not in _STOP_WORDS]
+    if not places:
+        return False
+    words = words_of(text)
+    return any(
+        all(words[start + i - places[0]] == wanted[i] for i in places)
+        for start in range(len(words) - places[-1] + places[0])
+    )
+
+
+def completed(query: str, documents: Iterable[Terms], limit: int) -> Terms:
+    """The query's terms with the commonest of the documents' that begin like its last word."""
+    found = Counter(term for terms in documents for term in terms)
+    beginning = words_of(query)[-1:]
+    like = [term for term in found if beginning and term.startswith(beginning[0])]
+    best = sorted(like, key=lambda term: (-found[term], term))[:limit]
+    return terms_of(query) | Counter(best)
 
 
 def bm25(query: Terms, documents: Mapping[str, Terms], corpus: Iterable[Terms]) -> dict[str, float]:

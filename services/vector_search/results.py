@@ -95,6 +95,7 @@ def _key(space: str, search: Search) -> bytes:
         search.document_ids,
         json.dumps(search.metadata, sort_keys=True),
         search.as_of,
+        search.match,
     )
     return sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from braid.common.v1 import legs_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2, search_pb2_grpc
 from services.runtime.context import current_call
-from services.vector_search.domain import FusionKind, Hit, QueryVector, Search
+from services.vector_search.domain import FusionKind, Hit, QueryVector, Search, TextMatch
 from services.vector_search.mapping import (
     chunk_filter,
     chunk_message,
@@ -59,7 +59,9 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
         self, request: search_pb2.TextSearchRequest, _context: Context
     ) -> search_pb2.TextSearchResponse:
         """See the contract."""
-        result = await self._searcher.by_words(_search(request, text=request.query))
+        match = TextMatch(request.match or TextMatch.ANY)
+        search = _search(request, text=request.query, match=match)
+        result = await self._searcher.by_words(search)
         return search_pb2.TextSearchResponse(
             hits=map(hit_message, result.hits),
             status=_status(result.hits),

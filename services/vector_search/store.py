@@ -17,6 +17,7 @@ from services.vector_search.domain import (
     SearchResult,
     SpaceState,
     SpaceStats,
+    TextLanguage,
     WriteResult,
 )
 
@@ -87,6 +88,14 @@ class VectorStore(Protocol):
 
     async def delete_document(self, space: str, document_id: str) -> Deletion:
         """Removes a document with all its versions and chunks. NotFoundError when there is none."""
+        ...
+
+    async def text_language(self, space: str) -> TextLanguage:
+        """The space's language; `english` until another is set."""
+        ...
+
+    async def set_text_language(self, space: str, language: str) -> None:
+        """Sets one of the available languages. WrongStateError while the space holds chunks of another one."""
         ...
 
     async def stats(self, space: str) -> SpaceStats:

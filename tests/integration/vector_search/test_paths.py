@@ -15,6 +15,7 @@ from services.vector_search.domain import (
     NewDocument,
     QueryVector,
     Search,
+    TextMatch,
     VectorPath,
 )
 from services.vector_search.postgres import PostgresStore
@@ -57,7 +58,7 @@ def corpus() -> list[NewDocument]:
             title="",
             source="",
             content_hash=content_sha256(str(i)),
-            metadata={"even": i % 2 == 0},
+            metadata={"even": i % 2 == 0, "most": i >= 5},
             valid_time=None,
             chunks=tuple(chunks[i * CHUNKS_A_DOCUMENT : (i + 1) * CHUNKS_A_DOCUMENT]),
         )
@@ -104,7 +105,20 @@ async def test_the_path_follows_the_number_of_candidates_and_recall_holds(
             assert found.path is path
             shares.append(recall([hit.chunk.id for hit in found.hits], among, query))
         assert np.mean(shares) >= least
+    await assert_filters_hold_for_words_where_most_chunks_pass(store)
     await assert_same_as_exhaustive_bm25(store, vector_database)
+
+
+async def assert_filters_hold_for_words_where_most_chunks_pass(store: PostgresStore) -> None:
+    """Too many chunks pass to be listed first; those that do not pass are left out all the same."""
+    for match in TextMatch:
+        asked = {"text": "term3 term4", "limit": 50, "match": match}
+        found = await store.search(SPACE, Search(**asked, metadata={"most": True}))  # type: ignore[arg-type]
+        everything = await store.search(SPACE, Search(**asked))  # type: ignore[arg-type]
+        owners = {hit.chunk.document_id for hit in everything.hits}
+        assert owners & {f"d{i}" for i in range(5)}
+        assert len(found.hits) == 50
+        assert all(hit.chunk.metadata["most"] for hit in found.hits)
 
 
 async def assert_same_as_exhaustive_bm25(store: PostgresStore, database: TestDatabase) -> None:

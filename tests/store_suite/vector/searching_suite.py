@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from services.vector_search.domain import FusionKind, Search, VectorPath
+from services.vector_search.domain import FusionKind, Search, TextMatch, VectorPath
 from services.vector_search.ranking import bm25, terms_of
 from services.vector_search.store import VectorStore
 from tests.store_suite.vector.builders import (
@@ -23,6 +23,7 @@ from tests.store_suite.vector.builders import (
     meaning,
     towards,
     words,
+    year,
 )
 
 # Words that stemming leaves as they are, so that every store sees the same terms.
@@ -122,8 +123,70 @@ class SearchingSuite:
     @pytest.mark.parametrize("query", NASTY)
     async def test_any_text_is_a_safe_query(self, store: VectorStore, query: str) -> None:
         await store.upsert(SPACE, MODEL, [document("d", f"copper {query} zinc")])
-        found = await store.search(SPACE, words(f"{query} zinc"))
-        assert [hit.chunk.document_id for hit in found.hits] == ["d"]
+        for match in TextMatch:
+            found = await store.search(SPACE, words(f"{query} zinc", match=match))
+            assert [hit.chunk.document_id for hit in found.hits] == ["d"], match
+
+    async def test_a_phrase_is_found_where_its_words_follow_each_other(
+        self, store: VectorStore
+    ) -> None:
+        texts = {
+            "a": "the red moon door",
+            "b": "moon red door",
+            "c": "red lamp moon",
+            "d": "red moon red moon salt",
+            "e": "salt lamp",
+        }
+        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
+        cases = {
+            "Red moon": ["a", "d"],
+            "moon red": ["b", "d"],
+            "red moon door": ["a"],
+            "the red": ["a", "b", "c", "d"],
+            "red of moon": ["c"],
+            "door": ["a", "b"],
+            "red unknown": [],
+            "moon salt door": [],
+            "the of": [],
+            "!?": [],
+        }
+        for query, expected in cases.items():
+            found = await store.search(SPACE, words(query, match=TextMatch.PHRASE))
+            assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
+        phrase = await store.search(SPACE, words("red moon", match=TextMatch.PHRASE))
+        loose = await store.search(SPACE, words("red moon"))
+        scores = {hit.chunk.id: hit.score for hit in loose.hits}
+        assert all(hit.score == pytest.approx(scores[hit.chunk.id]) for hit in phrase.hits)
+        assert phrase.hits[0].chunk.document_id == "d"
+
+    async def test_filters_and_time_hold_for_phrases(self, store: VectorStore) -> None:
+        for text, when in (("red moon", 2001), ("moon red", 2002)):
+            await store.upsert(SPACE, MODEL, [document("d", text, valid_time=year(when))])
+        await store.upsert(SPACE, MODEL, [document("e", "red moon e", metadata={"k": 1})])
+        for given, expected in (
+            ({}, ["red moon e"]),
+            ({"document_ids": ("d",)}, []),
+            ({"metadata": {"k": 1}}, ["red moon e"]),
+            ({"as_of": year(2001)}, ["red moon"]),
+        ):
+            search = words("red moon", match=TextMatch.PHRASE, **given)
+            assert contents(await store.search(SPACE, search)) == expected
+
+    async def test_a_last_word_may_be_a_beginning(self, store: VectorStore) -> None:
+        texts = {"a": "lamp", "b": "lamplight", "c": "red lam", "d": "clamp", "e": "red"}
+        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
+        cases = {
+            "lam": ["a", "b", "c"],
+            "LAMP": ["a", "b"],
+            "lampl": ["b"],
+            "red lampl": ["b", "c", "e"],
+            "lam red": ["c", "e"],
+            "x": [],
+            "%": [],
+        }
+        for query, expected in cases.items():
+            found = await store.search(SPACE, words(query, match=TextMatch.PREFIX))
+            assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
 
     async def test_min_score_leaves_out_what_is_below(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "n", "e", at=[NORTH, EAST])])

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from services.runtime.errors import InvalidFieldError, NotFoundError
+from services.runtime.errors import InvalidFieldError, NotFoundError, WrongStateError
 from services.runtime.times import utc_now
 from services.vector_search.domain import Model, SpaceStats
 from services.vector_search.store import MissingVectorsError, VectorStore
@@ -230,3 +230,18 @@ class WritingSuite:
         assert await store.unchanged_documents(SPACE, asked) == ["e"]
         assert await store.unchanged_documents(SPACE, [("d", new.content_hash)]) == ["d"]
         assert await store.unchanged_documents("other", asked) == []
+
+    async def test_a_space_has_a_language_until_it_holds_chunks(self, store: VectorStore) -> None:
+        assert (await store.text_language(SPACE)).name == "english"
+        await store.set_text_language(SPACE, "german")
+        await store.upsert(SPACE, MODEL, [document("d", "text")])
+        await store.set_text_language(SPACE, "german")
+        with pytest.raises(WrongStateError):
+            await store.set_text_language(SPACE, "simple")
+        assert (await store.text_language(SPACE)).name == "german"
+        assert (await store.text_language("other")).name == "english"
+        await store.delete_document(SPACE, "d")
+        before = (await store.stats(SPACE)).revision
+        await store.set_text_language(SPACE, "simple")
+        assert (await store.text_language(SPACE)).name == "simple"
+        assert (await store.stats(SPACE)).revision == before + 1

@@ -6,47 +6,28 @@ create function exact_cap() returns integer language sql immutable as 'select 40
 create function text_cap() returns bigint language sql immutable as 'select 5000::bigint';
 create function text_pool() returns integer language sql immutable as 'select 200';
 
--- The text leg from query to scored chunks, best first.
+-- The text leg from the query's terms to scored chunks, best first; p_phrase, where given, is what they must hold.
 create function text_leg(
-  p_stats space_stats, p_text text, p_limit integer, p_current boolean, p_at timestamptz,
-  p_documents text[], p_metadata jsonb, p_eligible uuid[]
+  p_space text, p_lexemes text[], p_weights float8[], p_head integer, p_average float8, p_phrase tsquery, p_limit integer,
+  p_plain boolean, p_at timestamptz, p_documents text[], p_metadata jsonb, p_eligible uuid[]
 ) returns table (id uuid, score float8) language plpgsql stable as $$
 declare
-  terms record;
-  average float8 := greatest(p_stats.total, 1)::float8 / greatest(p_stats.n, 1);
-  ids uuid[];
+  ids uuid[] := p_eligible;
 begin
-  select * into terms from query_terms(p_stats.space, p_stats.language, p_text, p_stats.n, text_cap());
-  if terms.lexemes is null then
-    return;
-  end if;
-  ids := p_eligible;
-  if ids is null then
-    ids := text_candidates(p_stats.space, terms.lexemes[1:terms.head], terms.weights[1:terms.head], average,
-                           text_pool(), p_current, p_at, p_documents, p_metadata);
+  if p_phrase is not null then
+    ids := phrase_chunks(p_space, p_lexemes, p_phrase, p_eligible, p_plain, p_at, p_documents, p_metadata);
+  elsif ids is null then
+    ids := text_candidates(p_space, p_lexemes[1:p_head], p_weights[1:p_head], p_average,
+                           text_pool(), p_plain, p_at, p_documents, p_metadata);
     -- The rare words may be in fewer chunks than were asked for: then the frequent ones bring candidates too.
-    if cardinality(ids) < p_limit and terms.head < cardinality(terms.lexemes) then
-      ids := text_candidates(p_stats.space, terms.lexemes, terms.weights, average,
-                             text_pool(), p_current, p_at, p_documents, p_metadata);
+    if cardinality(ids) < p_limit and p_head < cardinality(p_lexemes) then
+      ids := text_candidates(p_space, p_lexemes, p_weights, p_average,
+                             text_pool(), p_plain, p_at, p_documents, p_metadata);
     end if;
   end if;
   return query select s.id, s.score
-    from text_scores(p_stats.space, terms.lexemes, terms.weights, average, ids) s
+    from text_scores(p_space, p_lexemes, p_weights, p_average, ids) s
     order by s.score desc, s.id limit p_limit;
-end $$;
-
--- Exact BM25 of given chunks for a query; 0 where none of its words is in a chunk.
-create function text_scores_of(p_stats space_stats, p_text text, p_ids uuid[])
-returns table (id uuid, score float8) language plpgsql stable as $$
-declare
-  terms record;
-  average float8 := greatest(p_stats.total, 1)::float8 / greatest(p_stats.n, 1);
-begin
-  select * into terms from query_terms(p_stats.space, p_stats.language, p_text, p_stats.n, text_cap());
-  return query select u.id, coalesce(s.score, 0)
-    from unnest(p_ids) u (id)
-    left join text_scores(p_stats.space, coalesce(terms.lexemes, '{}'), coalesce(terms.weights, '{}'),
-                          average, p_ids) s on s.id = u.id;
 end $$;
 
 -- Chunks with the version of their document that is in view at an instant; failing that, the latest that has them.
@@ -74,11 +55,14 @@ $$;
 -- p_fusion: 1 weighted normalised scores (cosine from 0 up; BM25 as a share of the best one found, since it has no
 -- scale of its own), 2 weighted reciprocal ranks. There is always at least one row; it
 -- carries revision, vector path (0 not run, 1 exact, 2 HNSW) and the space's model, and no chunk where none was found.
+-- p_match: 1 any of the words, 2 all of them in order (a phrase), 3 any, the last one as a beginning; 2 and 3 are for
+-- searches by words.
 -- A query vector of another model or dimension than the space's is not used: the path is then 0.
 -- Everything here is looked up by key, whatever the planner's statistics say: they lag behind bulk loads.
 create function search_chunks(
   p_space text, p_text text, p_query halfvec, p_model text, p_limit integer, p_text_weight float8,
-  p_fusion integer, p_min_score float8, p_documents text[], p_metadata jsonb, p_as_of timestamptz
+  p_fusion integer, p_min_score float8, p_documents text[], p_metadata jsonb, p_as_of timestamptz,
+  p_match integer default 1
 ) returns table (
   revision bigint, path integer, space_model text, space_dimension integer,
   id uuid, score float8, vector float8, text float8, vector_fused float8, text_fused float8,
@@ -104,6 +88,10 @@ declare
   listed_v integer := 0;
   listed_t integer := 0;
   top_t float8;
+  terms record;
+  lexemes text[];
+  phrase tsquery;
+  average float8;
   part_v float8;
   part_t float8;
 begin
@@ -163,9 +151,19 @@ begin
     listed_v := coalesce(cardinality(v_ids), 0);
   end if;
   if p_text is not null then
-    select array_agg(x.id), array_agg(x.score) into t_ids, t_scores
-    from text_leg(stats, p_text, pool, is_current, at, p_documents, p_metadata, eligible) x;
-    listed_t := coalesce(cardinality(t_ids), 0);
+    average := greatest(stats.total, 1)::float8 / greatest(stats.n, 1);
+    lexemes := query_lexemes(p_space, stats.language, p_text, p_match = 3);
+    select * into terms from weighted_terms(p_space, lexemes, stats.n, text_cap());
+    if p_match = 2 then
+      phrase := phraseto_tsquery(stats.language, p_text);
+    end if;
+    -- A phrase of which a word is unknown is nowhere.
+    if terms.lexemes is not null and (p_match <> 2 or cardinality(terms.lexemes) = cardinality(lexemes)) then
+      select array_agg(x.id), array_agg(x.score) into t_ids, t_scores
+      from text_leg(p_space, terms.lexemes, terms.weights, terms.head, average, phrase, pool, plain, at,
+                    p_documents, p_metadata, eligible) x;
+      listed_t := coalesce(cardinality(t_ids), 0);
+    end if;
   end if;
 
   if hybrid and used_path > 0 then
@@ -177,8 +175,10 @@ begin
     select v_ids || array_agg(m.id order by m.score desc, m.id), v_scores || array_agg(m.score order by m.score desc, m.id)
     into v_ids, v_scores from more m;
     with more as (
-      select s.id, s.score from text_scores_of(stats, p_text, array(
-        select unnest(v_ids) except select unnest(t_ids))) s
+      select u.id, coalesce(s.score, 0) as score
+      from (select unnest(v_ids) as id except select unnest(t_ids)) u
+      left join text_scores(p_space, coalesce(terms.lexemes, '{}'), coalesce(terms.weights, '{}'), average, v_ids) s
+        on s.id = u.id
     )
     select t_ids || array_agg(m.id order by m.score desc, m.id), t_scores || array_agg(m.score order by m.score desc, m.id)
     into t_ids, t_scores from more m;
@@ -225,7 +225,7 @@ begin
 end $$;
 
 -- Exact score parts of given chunks, one row a chunk that exists; the space's model beside them.
--- `vector` is null when the query vector is not of the space's model.
+-- `vector` is null when the query vector is not of the space's model, `text` 0 where none of the words is in the chunk.
 create function score_chunks(p_space text, p_text text, p_query halfvec, p_model text, p_ids uuid[])
 returns table (space_model text, space_dimension integer, id uuid, vector float8, text float8)
 language plpgsql stable
@@ -233,16 +233,25 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as
 declare
   stats space_stats;
   own model;
+  terms record;
 begin
   select * into stats from space_stats s where s.space = p_space;
   select * into own from model m where m.id = stats.model_id;
-  if own.name = p_model and own.dimension = vector_dims(p_query) then
-    return query select own.name, own.dimension, c.id, c.score, t.score
-      from cosines(own.id, p_space, p_query, p_ids) c
-      join text_scores_of(stats, p_text, p_ids) t on t.id = c.id;
-  else
-    return query select own.name, own.dimension, c.id, null::float8, t.score
-      from chunk c join text_scores_of(stats, p_text, p_ids) t on t.id = c.id
-      where c.space = p_space and c.id = any (p_ids);
+  if own.id is null then
+    return;
   end if;
+  select * into terms from weighted_terms(
+    p_space, query_lexemes(p_space, stats.language, p_text, false), stats.n, text_cap());
+  return query
+    with words as materialized (
+      select t.id, t.score from text_scores(
+        p_space, coalesce(terms.lexemes, '{}'), coalesce(terms.weights, '{}'),
+        greatest(stats.total, 1)::float8 / greatest(stats.n, 1), p_ids) t
+    ), meanings as materialized (
+      select c.id, c.score from cosines(own.id, p_space, p_query, case
+        when own.name = p_model and own.dimension = vector_dims(p_query) then p_ids else '{}' end) c
+    )
+    select own.name, own.dimension, c.id, m.score, coalesce(w.score, 0)
+    from chunk c left join words w on w.id = c.id left join meanings m on m.id = c.id
+    where c.space = p_space and c.id = any (p_ids);
 end $$;

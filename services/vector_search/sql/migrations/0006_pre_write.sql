@@ -15,6 +15,19 @@ begin
   where s.chunks = 0 and s.model_id is distinct from excluded.model_id;
 end $$;
 
+-- Gives a space without chunks another text-search configuration; false when it holds chunks of another one.
+create function set_language(p_space text, p_language text) returns boolean
+language plpgsql as $$
+declare
+  wanted regconfig := format('pg_catalog.%I', p_language)::regconfig;
+begin
+  perform pg_advisory_xact_lock(space_lock(p_space));
+  insert into space_stats as s (space, language, revision) values (p_space, wanted, 1)
+  on conflict (space) do update set language = excluded.language, revision = s.revision + 1
+  where s.chunks = 0 and s.language <> excluded.language;
+  return (select s.language = wanted from space_stats s where s.space = p_space);
+end $$;
+
 -- Adds to the terms of chunks: `p_df` and `p_postings` say by how much for each chunk.
 create function count_terms(p_space text, p_ids uuid[], p_df integer[], p_postings integer[]) returns void
 language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$

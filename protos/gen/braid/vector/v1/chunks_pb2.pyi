@@ -45,6 +45,40 @@ VECTOR_PATH_HNSW: VectorPath.ValueType  # 2
 """The approximate index (HNSW), scanned on until the filters were satisfied."""
 Global___VectorPath: _TypeAlias = VectorPath  # noqa: Y015
 
+class _TextMatch:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _TextMatchEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_TextMatch.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    TEXT_MATCH_UNSPECIFIED: _TextMatch.ValueType  # 0
+    """The default: TEXT_MATCH_ANY."""
+    TEXT_MATCH_ANY: _TextMatch.ValueType  # 1
+    """Chunks with any of the words, by BM25."""
+    TEXT_MATCH_PHRASE: _TextMatch.ValueType  # 2
+    """Chunks with all of the words next to each other in this order, by BM25. Title and content count as one text."""
+    TEXT_MATCH_PREFIX: _TextMatch.ValueType  # 3
+    """As ANY, with the last word taken as the beginning of one: the 50 commonest words of the space that begin like it,
+    or like its stem, are looked for as well.
+    """
+
+class TextMatch(_TextMatch, metaclass=_TextMatchEnumTypeWrapper):
+    """How a query's words are looked for. Words are compared in the space's language (by their stems), without its
+    commonest ones; characters have no special meaning in any of these.
+    """
+
+TEXT_MATCH_UNSPECIFIED: TextMatch.ValueType  # 0
+"""The default: TEXT_MATCH_ANY."""
+TEXT_MATCH_ANY: TextMatch.ValueType  # 1
+"""Chunks with any of the words, by BM25."""
+TEXT_MATCH_PHRASE: TextMatch.ValueType  # 2
+"""Chunks with all of the words next to each other in this order, by BM25. Title and content count as one text."""
+TEXT_MATCH_PREFIX: TextMatch.ValueType  # 3
+"""As ANY, with the last word taken as the beginning of one: the 50 commonest words of the space that begin like it,
+or like its stem, are looked for as well.
+"""
+Global___TextMatch: _TypeAlias = TextMatch  # noqa: Y015
+
 class _Fusion:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -54,9 +88,14 @@ class _FusionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Fusion.ValueTy
     FUSION_UNSPECIFIED: _Fusion.ValueType  # 0
     """The default: FUSION_WEIGHTED_SCORE."""
     FUSION_WEIGHTED_SCORE: _Fusion.ValueType  # 1
-    """Weighted sum of scores, each normalised by its list."""
+    """(1 − text_weight) · max(cosine, 0) + text_weight · BM25 / (best BM25 among the chunks found). The vector part is
+    the cosine itself, not stretched over its list; BM25 has no scale of its own, so the best chunk counts 1. Where no
+    vector is searched, or no word is found, that part is 0 for all; without a vector the text part counts fully.
+    """
     FUSION_RECIPROCAL_RANK: _Fusion.ValueType  # 2
-    """Weighted reciprocal ranks, constant 60."""
+    """(1 − text_weight) / (60 + rank by cosine) + text_weight / (60 + rank by BM25), ranks from 1; the part of a list that
+    a chunk is not in is 0.
+    """
 
 class Fusion(_Fusion, metaclass=_FusionEnumTypeWrapper):
     """How two ranked lists become one."""
@@ -64,9 +103,14 @@ class Fusion(_Fusion, metaclass=_FusionEnumTypeWrapper):
 FUSION_UNSPECIFIED: Fusion.ValueType  # 0
 """The default: FUSION_WEIGHTED_SCORE."""
 FUSION_WEIGHTED_SCORE: Fusion.ValueType  # 1
-"""Weighted sum of scores, each normalised by its list."""
+"""(1 − text_weight) · max(cosine, 0) + text_weight · BM25 / (best BM25 among the chunks found). The vector part is
+the cosine itself, not stretched over its list; BM25 has no scale of its own, so the best chunk counts 1. Where no
+vector is searched, or no word is found, that part is 0 for all; without a vector the text part counts fully.
+"""
 FUSION_RECIPROCAL_RANK: Fusion.ValueType  # 2
-"""Weighted reciprocal ranks, constant 60."""
+"""(1 − text_weight) / (60 + rank by cosine) + text_weight / (60 + rank by BM25), ranks from 1; the part of a list that
+a chunk is not in is 0.
+"""
 Global___Fusion: _TypeAlias = Fusion  # noqa: Y015
 
 class _CacheMode:
@@ -176,9 +220,9 @@ class ScoreParts(_message.Message):
     text: _builtins.float
     """BM25 score, 0 and up."""
     vector_fused: _builtins.float
-    """`vector` as fused: normalised to 0–1 or as a reciprocal rank, by the request's fusion."""
+    """`vector` as fused, before its weight: max(cosine, 0) or a reciprocal rank, by the request's fusion."""
     text_fused: _builtins.float
-    """`text` as fused, likewise."""
+    """`text` as fused, before its weight: its share of the best BM25 score found, or a reciprocal rank."""
     vector_rank: _builtins.int
     """Rank in the vector list, from 1."""
     text_rank: _builtins.int

@@ -559,6 +559,90 @@ class DeleteDocumentResponse(_message.Message):
 Global___DeleteDocumentResponse: _TypeAlias = DeleteDocumentResponse  # noqa: Y015
 
 @_typing.final
+class GetTextLanguageRequest(_message.Message):
+    """Nothing to say: the space comes from the credential."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetTextLanguageRequest: _TypeAlias = GetTextLanguageRequest  # noqa: Y015
+
+@_typing.final
+class GetTextLanguageResponse(_message.Message):
+    """The space's language."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LANGUAGE_FIELD_NUMBER: _builtins.int
+    AVAILABLE_LANGUAGES_FIELD_NUMBER: _builtins.int
+    language: _builtins.str
+    """Its name, such as `english`, which is the default; `simple` compares words as they are."""
+    @_builtins.property
+    def available_languages(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The names there are."""
+
+    def __init__(
+        self,
+        *,
+        language: _builtins.str = ...,
+        available_languages: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["available_languages", b"available_languages", "language", b"language"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetTextLanguageResponse: _TypeAlias = GetTextLanguageResponse  # noqa: Y015
+
+@_typing.final
+class SetTextLanguageRequest(_message.Message):
+    """A language for a space."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LANGUAGE_FIELD_NUMBER: _builtins.int
+    language: _builtins.str
+    """Its name, one of GetTextLanguage's `available_languages`."""
+    def __init__(
+        self,
+        *,
+        language: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["language", b"language"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetTextLanguageRequest: _TypeAlias = SetTextLanguageRequest  # noqa: Y015
+
+@_typing.final
+class SetTextLanguageResponse(_message.Message):
+    """The language is set."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetTextLanguageResponse: _TypeAlias = SetTextLanguageResponse  # noqa: Y015
+
+@_typing.final
 class GetVectorStatsRequest(_message.Message):
     """Nothing to say: the space comes from the credential."""
 

@@ -65,6 +65,16 @@ class DocumentServiceStub:
                 request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentRequest.SerializeToString,
                 response_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentResponse.FromString,
                 _registered_method=True)
+        self.GetTextLanguage = channel.unary_unary(
+                '/braid.vector.v1.DocumentService/GetTextLanguage',
+                request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetTextLanguageRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetTextLanguageResponse.FromString,
+                _registered_method=True)
+        self.SetTextLanguage = channel.unary_unary(
+                '/braid.vector.v1.DocumentService/SetTextLanguage',
+                request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.SetTextLanguageRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.SetTextLanguageResponse.FromString,
+                _registered_method=True)
         self.GetVectorStats = channel.unary_unary(
                 '/braid.vector.v1.DocumentService/GetVectorStats',
                 request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetVectorStatsRequest.SerializeToString,
@@ -118,6 +128,20 @@ class DocumentServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetTextLanguage(self, request, context):
+        """The language whose rules the space's words are read by.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetTextLanguage(self, request, context):
+        """Sets it, for chunks and queries alike. WRONG_STATE while the space holds chunks, which another language indexed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetVectorStats(self, request, context):
         """Counts of the space and the model it is embedded with.
         """
@@ -157,6 +181,16 @@ def add_DocumentServiceServicer_to_server(servicer, server):
                     servicer.DeleteDocument,
                     request_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentRequest.FromString,
                     response_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentResponse.SerializeToString,
+            ),
+            'GetTextLanguage': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetTextLanguage,
+                    request_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetTextLanguageRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetTextLanguageResponse.SerializeToString,
+            ),
+            'SetTextLanguage': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetTextLanguage,
+                    request_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.SetTextLanguageRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.SetTextLanguageResponse.SerializeToString,
             ),
             'GetVectorStats': grpc.unary_unary_rpc_method_handler(
                     servicer.GetVectorStats,
@@ -327,6 +361,60 @@ class DocumentService:
             '/braid.vector.v1.DocumentService/DeleteDocument',
             braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentRequest.SerializeToString,
             braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetTextLanguage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.vector.v1.DocumentService/GetTextLanguage',
+            braid_dot_vector_dot_v1_dot_documents__pb2.GetTextLanguageRequest.SerializeToString,
+            braid_dot_vector_dot_v1_dot_documents__pb2.GetTextLanguageResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetTextLanguage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.vector.v1.DocumentService/SetTextLanguage',
+            braid_dot_vector_dot_v1_dot_documents__pb2.SetTextLanguageRequest.SerializeToString,
+            braid_dot_vector_dot_v1_dot_documents__pb2.SetTextLanguageResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -28,6 +28,10 @@ class DocumentServiceStub:
     """The space's documents by id, in pages."""
     DeleteDocument: _aio.UnaryUnaryMultiCallable[_documents_pb2.DeleteDocumentRequest, _documents_pb2.DeleteDocumentResponse]
     """Removes a document, its versions, and the chunks that no version references; answers with what was removed."""
+    GetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetTextLanguageRequest, _documents_pb2.GetTextLanguageResponse]
+    """The language whose rules the space's words are read by."""
+    SetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.SetTextLanguageRequest, _documents_pb2.SetTextLanguageResponse]
+    """Sets it, for chunks and queries alike. WRONG_STATE while the space holds chunks, which another language indexed."""
     GetVectorStats: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetVectorStatsRequest, _documents_pb2.GetVectorStatsResponse]
     """Counts of the space and the model it is embedded with."""
 
@@ -81,6 +85,22 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_documents_pb2.DeleteDocumentRequest, _abc.Awaitable[_documents_pb2.DeleteDocumentResponse]],
     ) -> _abc.Awaitable[_documents_pb2.DeleteDocumentResponse]:
         """Removes a document, its versions, and the chunks that no version references; answers with what was removed."""
+
+    @_abc_1.abstractmethod
+    def GetTextLanguage(
+        self,
+        request: _documents_pb2.GetTextLanguageRequest,
+        context: _aio.ServicerContext[_documents_pb2.GetTextLanguageRequest, _abc.Awaitable[_documents_pb2.GetTextLanguageResponse]],
+    ) -> _abc.Awaitable[_documents_pb2.GetTextLanguageResponse]:
+        """The language whose rules the space's words are read by."""
+
+    @_abc_1.abstractmethod
+    def SetTextLanguage(
+        self,
+        request: _documents_pb2.SetTextLanguageRequest,
+        context: _aio.ServicerContext[_documents_pb2.SetTextLanguageRequest, _abc.Awaitable[_documents_pb2.SetTextLanguageResponse]],
+    ) -> _abc.Awaitable[_documents_pb2.SetTextLanguageResponse]:
+        """Sets it, for chunks and queries alike. WRONG_STATE while the space holds chunks, which another language indexed."""
 
     @_abc_1.abstractmethod
     def GetVectorStats(

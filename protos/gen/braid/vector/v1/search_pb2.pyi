@@ -133,6 +133,7 @@ class TextSearchRequest(_message.Message):
     AS_OF_FIELD_NUMBER: _builtins.int
     MIN_SCORE_FIELD_NUMBER: _builtins.int
     CACHE_FIELD_NUMBER: _builtins.int
+    MATCH_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The words, 1–4,096 characters that are not all white space. Any text is safe: there is no query syntax."""
     limit: _builtins.int
@@ -141,6 +142,8 @@ class TextSearchRequest(_message.Message):
     """Leave out hits below this BM25 score, 0 and up."""
     cache: _chunks_pb2.CacheMode.ValueType
     """Whether an earlier answer may be given. Default: yes, while nothing of the space has changed."""
+    match: _chunks_pb2.TextMatch.ValueType
+    """How the words are looked for. Default: any of them."""
     @_builtins.property
     def filter(self) -> _chunks_pb2.ChunkFilter:
         """Which chunks may be found."""
@@ -158,10 +161,11 @@ class TextSearchRequest(_message.Message):
         as_of: _timestamp_pb2.Timestamp | None = ...,
         min_score: _builtins.float | None = ...,
         cache: _chunks_pb2.CacheMode.ValueType = ...,
+        match: _chunks_pb2.TextMatch.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "as_of", b"as_of", "filter", b"filter", "limit", b"limit", "min_score", b"min_score"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "as_of", b"as_of", "cache", b"cache", "filter", b"filter", "limit", b"limit", "min_score", b"min_score", "query", b"query"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "as_of", b"as_of", "cache", b"cache", "filter", b"filter", "limit", b"limit", "match", b"match", "min_score", b"min_score", "query", b"query"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015

@@ -76,7 +76,8 @@ class VectorSearchServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def TextSearch(self, request, context):
-        """Chunks that hold the query's words (BM25, any of the words). Needs no embedding.
+        """Chunks that hold the query's words (BM25): any of them, all as a phrase, or the last one's beginning.
+        Needs no embedding.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -21,7 +21,9 @@ class VectorSearchServiceStub:
     VectorSearch: _aio.UnaryUnaryMultiCallable[_search_pb2.VectorSearchRequest, _search_pb2.VectorSearchResponse]
     """Chunks nearest to the query in meaning (cosine)."""
     TextSearch: _aio.UnaryUnaryMultiCallable[_search_pb2.TextSearchRequest, _search_pb2.TextSearchResponse]
-    """Chunks that hold the query's words (BM25, any of the words). Needs no embedding."""
+    """Chunks that hold the query's words (BM25): any of them, all as a phrase, or the last one's beginning.
+    Needs no embedding.
+    """
     HybridSearch: _aio.UnaryUnaryMultiCallable[_search_pb2.HybridSearchRequest, _search_pb2.HybridSearchResponse]
     """Both in one round trip to the store, fused. Without an embedder it answers from text alone and says so."""
     ScoreChunks: _aio.UnaryUnaryMultiCallable[_search_pb2.ScoreChunksRequest, _search_pb2.ScoreChunksResponse]
@@ -48,7 +50,9 @@ class VectorSearchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _search_pb2.TextSearchRequest,
         context: _aio.ServicerContext[_search_pb2.TextSearchRequest, _abc.Awaitable[_search_pb2.TextSearchResponse]],
     ) -> _abc.Awaitable[_search_pb2.TextSearchResponse]:
-        """Chunks that hold the query's words (BM25, any of the words). Needs no embedding."""
+        """Chunks that hold the query's words (BM25): any of them, all as a phrase, or the last one's beginning.
+        Needs no embedding.
+        """
 
     @_abc_1.abstractmethod
     def HybridSearch(

@@ -1,0 +1,95 @@
+"""Words by the rules of a space's language, phrases and beginnings: over a socket and real PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from braid.common.v1 import errors_pb2
+from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
+from services.vector_search.domain import Search, TextMatch
+from services.vector_search.postgres import PostgresStore
+from tests.integration.vector_search.conftest import Tier
+from tests.integration.vector_search.messages import document, upsert
+from tests.integration.vector_search.test_service import bad_field, failure
+from tests.store_suite.vector.builders import MODEL, SPACE
+from tests.store_suite.vector.builders import document as stored
+
+OURS = Tier.credential("ours")
+THEIRS = Tier.credential("theirs")
+
+
+async def found(tier: Tier, query: str, match: chunks_pb2.TextMatch.ValueType) -> list[str]:
+    """Ids of the documents found, sorted."""
+    request = search_pb2.TextSearchRequest(query=query, match=match)
+    answer = await tier.search.TextSearch(request, metadata=OURS)
+    return sorted(hit.chunk.document_id for hit in answer.hits)
+
+
+async def write(tier: Tier, **texts: str) -> None:
+    """Stores a document of one chunk for each text."""
+    for key, text in texts.items():
+        await tier.documents.UpsertDocument(upsert(document(key, text)), metadata=OURS)
+
+
+async def test_phrases_and_beginnings_go_by_stems(tier: Tier) -> None:
+    await write(tier, a="She was running the races", b="races she ran", c="universities")
+    phrase, prefix = chunks_pb2.TEXT_MATCH_PHRASE, chunks_pb2.TEXT_MATCH_PREFIX
+    assert await found(tier, "runs the race", phrase) == ["a"]
+    assert await found(tier, "race run", phrase) == []
+    assert await found(tier, "univ", prefix) == ["c"]
+    assert await found(tier, "university", prefix) == ["c"]
+    assert await found(tier, "univ", chunks_pb2.TEXT_MATCH_UNSPECIFIED) == []
+
+
+async def test_a_languages_rules_hold_for_chunks_and_queries(tier: Tier) -> None:
+    request = documents_pb2.SetTextLanguageRequest(language="german")
+    await tier.documents.SetTextLanguage(request, metadata=OURS)
+    await write(tier, a="die alten Häuser", b="ein Haus", c="the running")
+    match = chunks_pb2.TEXT_MATCH_ANY
+    assert await found(tier, "Haus", match) == ["a", "b"]
+    assert await found(tier, "die", match) == []
+    assert await found(tier, "the runs", match) == ["c"]
+    ours = await tier.documents.GetTextLanguage(
+        documents_pb2.GetTextLanguageRequest(), metadata=OURS
+    )
+    theirs = await tier.documents.GetTextLanguage(
+        documents_pb2.GetTextLanguageRequest(), metadata=THEIRS
+    )
+    assert (ours.language, theirs.language) == ("german", "english")
+    assert {"simple", "english", "german", "french", "russian"} <= set(ours.available_languages)
+
+
+@pytest.mark.parametrize("language", ["klingon", "", "english; drop table chunk", "a" * 64])
+async def test_an_unknown_language_is_refused_by_field(tier: Tier, language: str) -> None:
+    request = documents_pb2.SetTextLanguageRequest(language=language)
+    assert await bad_field(tier.documents.SetTextLanguage(request, metadata=OURS)) == "language"
+
+
+async def test_a_space_with_chunks_keeps_its_language(tier: Tier) -> None:
+    await write(tier, a="text")
+    request = documents_pb2.SetTextLanguageRequest(language="french")
+    error = await failure(tier.documents.SetTextLanguage(request, metadata=OURS))
+    assert error.reason == errors_pb2.ERROR_REASON_WRONG_STATE
+    again = documents_pb2.SetTextLanguageRequest(language="english")
+    await tier.documents.SetTextLanguage(again, metadata=OURS)
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    text=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=60)
+    | st.text("ab '\"\\&|!():*<->%_-.@/\n", max_size=40)
+)
+async def test_any_text_is_a_safe_query_and_finds_itself_in_every_way(
+    text: str, store: PostgresStore
+) -> None:
+    await store.upsert(SPACE, MODEL, [stored("d", f"{text} ", title="")])
+    ways = [await store.search(SPACE, Search(text=text, match=match)) for match in TextMatch]
+    anything, phrase, beginning = (bool(result.hits) for result in ways)
+    assert anything == phrase
+    assert beginning or not anything
