@@ -180,12 +180,16 @@ class NewDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What writing one document did. `added` are the ids of chunks that were not there before, in order."""
+    """What writing one document did, by ids of chunks in order.
+
+    `added` were not there before; `reindexed` were, and have text and vectors of a new title.
+    """
 
     document_id: str
     version: int
     unchanged: bool = False
     added: tuple[str, ...] = ()
+    reindexed: tuple[str, ...] = ()
     retired: int = 0
 
 

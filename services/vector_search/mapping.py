@@ -153,6 +153,7 @@ def outcome_message(outcome: Outcome) -> documents_pb2.UpsertOutcome:
         chunks_added=len(outcome.added),
         chunks_retired=outcome.retired,
         added_chunk_ids=outcome.added,
+        reindexed_chunk_ids=outcome.reindexed,
     )
 
 

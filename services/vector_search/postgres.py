@@ -70,13 +70,16 @@ class PostgresStore(PostgresReads):
                 raise WrongStateError("The space holds chunks that another language indexed.")
 
     async def missing_vectors(self, space: str, documents: Sequence[NewDocument]) -> frozenset[str]:
-        """Ids of chunks without a vector, given or stored."""
-        wanted = [c.id for d in documents for c in d.chunks if c.vector is None]
+        """Ids of chunks without a vector of their text, given or stored."""
+        wanted = [
+            (c.id, d.title, d.valid_time) for d in documents for c in d.chunks if c.vector is None
+        ]
         if not wanted:
             return frozenset()
         async with self._writers.session() as session:
-            rows = await session.fetch(self._queries["stored_chunks"], space, wanted)
-        return frozenset(wanted) - {str(row["id"]) for row in rows}
+            columns = (list(column) for column in zip(*wanted, strict=True))
+            rows = await session.fetch(self._queries["missing_chunks"], space, *columns)
+        return frozenset(str(row["id"]) for row in rows)
 
     async def upsert(
         self, space: str, model: Model, documents: Sequence[NewDocument]

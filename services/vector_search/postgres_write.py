@@ -109,18 +109,19 @@ class DocumentWrite:
         now: datetime,
     ) -> tuple[dict[str, Outcome], int]:
         made = await self._insert_chunks(planned)
-        await self._put_vectors(model_id, planned, made)
+        retitled = await self._retitle(planned, made)
+        await self._put_vectors(model_id, planned, made | retitled)
         retired = await self._retired(planned)
         await self._insert_versions(planned, now)
         seen_before = [document_id for document_id in locked if stored[document_id]]
         flips = await self._refresh_flags(seen_before, now)
-        await self._count_terms(made, flips)
-        counts = _counts(planned, stored, made, flips)
+        await self._count_terms(made, retitled, flips)
+        counts = _counts(planned, stored, made, retitled, flips)
         await self._fetch("lock_space")
         revision = await self._value(
             "count_space", counts.documents, counts.chunks, counts.current, counts.length
         )
-        return _outcomes(planned, made, retired), revision
+        return _outcomes(planned, made, retitled, retired), revision
 
     async def _due_documents(self) -> list[str]:
         return [row["document_id"] for row in await self._fetch("due_documents")]
@@ -159,6 +160,19 @@ class DocumentWrite:
             others = await self._fetch("other_chunks", ids, owners, contents)
             _refuse_other_chunks(planned, {str(row["id"]) for row in others})
         return {str(row["id"]): row for row in made}
+
+    async def _retitle(self, planned: list[Planned], made: dict[str, Row]) -> dict[str, Row]:
+        """Chunks that were stored with a title that is no longer theirs: indexed anew, now without vectors."""
+        rows = [(p, c.id) for p in planned for c in p.document.chunks if c.id not in made]
+        if not rows:
+            return {}
+        changed = await self._fetch(
+            "retitle_chunks",
+            [chunk_id for _, chunk_id in rows],
+            [p.document.title for p, _ in rows],
+            [p.version.valid_from for p, _ in rows],
+        )
+        return {str(row["id"]): row for row in changed}
 
     async def _put_vectors(
         self, model_id: int, planned: list[Planned], made: dict[str, Row]
@@ -217,15 +231,24 @@ class DocumentWrite:
         await self._fetch("settle_versions", document_ids, now)
         return flips
 
-    async def _count_terms(self, made: dict[str, Row], flips: list[Row]) -> None:
-        if not made and not flips:
+    async def _count_terms(
+        self, made: dict[str, Row], retitled: dict[str, Row], flips: list[Row]
+    ) -> None:
+        new = [*made.values(), *retitled.values()]
+        if not new and not flips:
             return
-        ids = [*(row["id"] for row in made.values()), *(row["id"] for row in flips)]
+        ids = [row["id"] for row in (*new, *flips)]
         df = [
-            *(int(row["current"]) for row in made.values()),
+            *(int(row["current"]) for row in new),
             *(1 if row["wanted"] else -1 for row in flips),
         ]
-        await self._fetch("count_terms", ids, df, [1] * len(made) + [0] * len(flips))
+        postings = [1] * len(new) + [0] * len(flips)
+        if not retitled:
+            await self._fetch("count_terms", ids, df, postings)
+            return
+        was = [row["was"] for row in retitled.values()]
+        was_df = [int(row["current"]) for row in retitled.values()]
+        await self._fetch("recount_terms", ids, df, postings, was, was_df)
 
     def _result(
         self,
@@ -266,9 +289,14 @@ def _plan(changed: Sequence[NewDocument], stored: Stored, now: datetime) -> list
 
 
 def _counts(
-    planned: list[Planned], stored: Stored, made: dict[str, Row], flips: list[Row]
+    planned: list[Planned],
+    stored: Stored,
+    made: dict[str, Row],
+    retitled: dict[str, Row],
+    flips: list[Row],
 ) -> Counts:
     counts = Counts(chunks=len(made))
+    counts.length = sum(row["length_change"] for row in retitled.values() if row["current"])
     counts.documents = sum(not stored[p.document.document_id] for p in planned)
     for row in made.values():
         if row["current"]:
@@ -282,13 +310,17 @@ def _counts(
 
 
 def _outcomes(
-    planned: list[Planned], made: dict[str, Row], retired: dict[str, int]
+    planned: list[Planned],
+    made: dict[str, Row],
+    retitled: dict[str, Row],
+    retired: dict[str, int],
 ) -> dict[str, Outcome]:
     return {
         p.document.document_id: Outcome(
             document_id=p.document.document_id,
             version=p.version.version,
             added=tuple(chunk.id for chunk in p.document.chunks if chunk.id in made),
+            reindexed=tuple(chunk.id for chunk in p.document.chunks if chunk.id in retitled),
             retired=retired.get(p.document.document_id, 0),
         )
         for p in planned

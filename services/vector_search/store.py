@@ -59,7 +59,11 @@ class VectorStore(Protocol):
         ...
 
     async def missing_vectors(self, space: str, documents: Sequence[NewDocument]) -> frozenset[str]:
-        """Ids of chunks that have no vector, neither given nor stored, and that writing would need one for."""
+        """Ids of chunks that have no vector, neither given nor stored, and that writing would need one for.
+
+        A stored one is of title and content, so it does not serve a chunk that the write gives another title: a
+        chunk's title is that of the latest version, by valid time, that has it.
+        """
         ...
 
     async def upsert(

@@ -1,7 +1,7 @@
 -- Stores the chunks that are not there yet, with their postings; answers with those it stored.
 with made as (
-  insert into chunk (space, id, document_id, content, tsv, length, current)
-  select $1, u.id, u.document_id, u.content, u.tsv,
+  insert into chunk (space, id, document_id, title, content, tsv, length, current)
+  select $1, u.id, u.document_id, u.title, u.content, u.tsv,
          (select coalesce(sum(cardinality(w.positions)), 0) from unnest(u.tsv) w), u.current
   from (
     select k.*, to_tsvector(s.language, k.title || E'\n' || k.content) as tsv

@@ -31,6 +31,24 @@ select count(*) from chunk c join posting p on p.space = c.space and p.chunk_id 
 join embedding_1 e on e.space = c.space and e.chunk_id = c.id
 where c.space = $1 and (p.current <> c.current or e.current <> c.current)"""
 
+WRONG_POSTINGS = """
+select count(*) from (
+  select p.chunk_id, p.lexeme, p.tf::integer, p.length, p.current from posting p where p.space = $1) p
+full join (
+  select c.id, u.lexeme, cardinality(u.positions) as tf, c.length, c.current
+  from chunk c cross join lateral unnest(c.tsv) u where c.space = $1) c
+  on (c.id, c.lexeme, c.tf, c.length, c.current) = (p.chunk_id, p.lexeme, p.tf, p.length, p.current)
+where p.chunk_id is null or c.id is null"""
+WRONG_TITLES = """
+select count(*) from chunk c where c.space = $1 and (
+  c.tsv <> to_tsvector('english', c.title || E'\n' || c.content) or c.title <> (
+    select v.title from version_chunk vc join document_version v
+      on v.space = vc.space and v.document_id = vc.document_id and v.version = vc.version
+    where vc.space = c.space and vc.chunk_id = c.id order by v.valid_from desc limit 1))"""
+UNEMBEDDED = """
+select count(*) from chunk c where c.space = $1 and not exists (
+  select from embedding_1 e where e.space = c.space and e.chunk_id = c.id)"""
+
 
 def text(dice: random.Random) -> str:
     return " ".join(dice.choices(WORDS, k=12))
@@ -42,7 +60,13 @@ async def writer(store: PostgresStore, seed: int) -> None:
     for _ in range(12):
         keys = dice.sample(range(20), k=4)
         batch: list[NewDocument] = [
-            document(f"d{key}", text(dice), text(dice), path=f"documents[{i}]")
+            document(
+                f"d{key}",
+                text(dice),
+                f"{dice.choice(WORDS)} again",
+                title=dice.choice(WORDS),
+                path=f"documents[{i}]",
+            )
             for i, key in enumerate(keys)
         ]
         await store.upsert(SPACE, MODEL, batch)
@@ -65,7 +89,8 @@ async def test_statistics_equal_a_recount_after_concurrent_writers(
         assert [tuple(row) for row in kept if row["postings"]] == [tuple(row) for row in counted]
         assert all(row["df"] == 0 for row in kept if not row["postings"])
         assert await connection.fetchval(TOTALS, SPACE)
-        assert await connection.fetchval(STALE_FLAGS, SPACE) == 0
+        for wrong in (STALE_FLAGS, WRONG_POSTINGS, WRONG_TITLES, UNEMBEDDED):
+            assert await connection.fetchval(wrong, SPACE) == 0, wrong
     finally:
         await connection.close()
 

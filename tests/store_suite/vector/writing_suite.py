@@ -137,11 +137,76 @@ class WritingSuite:
         assert (await store.stats(SPACE)).documents == 0
 
     async def test_stored_chunks_need_no_vector_again(self, store: VectorStore) -> None:
-        await store.upsert(SPACE, MODEL, [document("d", "kept")])
-        update = document("d", "kept", title="renamed", at=[None])
+        await store.upsert(SPACE, MODEL, [document("d", "kept", title="name")])
+        update = document("d", "kept", title="name", source="elsewhere", at=[None])
         assert await store.missing_vectors(SPACE, [update]) == frozenset()
         (outcome,) = (await store.upsert(SPACE, MODEL, [update])).outcomes
-        assert (outcome.version, outcome.added) == (2, ())
+        assert (outcome.version, outcome.added, outcome.reindexed) == (2, (), ())
+
+    async def test_chunks_of_a_renamed_document_are_searched_with_its_new_title(
+        self, store: VectorStore
+    ) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "kept", title="Copper", at=[NORTH])])
+        new = document("d", "kept", "more", title="Zinc", at=[EAST, EAST])
+        (outcome,) = (await store.upsert(SPACE, MODEL, [new])).outcomes
+        kept, more = (chunk.id for chunk in new.chunks)
+        assert (outcome.reindexed, outcome.added, outcome.retired) == ((kept,), (more,), 0)
+        assert contents(await store.search(SPACE, words("copper"))) == []
+        assert sorted(contents(await store.search(SPACE, words("zinc")))) == ["kept", "more"]
+        found = await store.search(SPACE, meaning(EAST, document_ids=("d",)))
+        assert [hit.score for hit in found.hits] == pytest.approx([1, 1], abs=1e-3)
+        assert (await store.stats(SPACE)).chunks == 2
+
+    async def test_a_renamed_documents_chunks_need_vectors_of_the_new_title(
+        self, store: VectorStore
+    ) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "kept", title="Copper")])
+        bare = document("d", "kept", title="Zinc", at=[None])
+        assert await store.missing_vectors(SPACE, [bare]) == {bare.chunks[0].id}
+        with pytest.raises(MissingVectorsError) as missing:
+            await store.upsert(SPACE, MODEL, [bare])
+        assert missing.value.chunk_ids == {bare.chunks[0].id}
+        assert (await store.get_document(SPACE, "d"))[0].title == "Copper"
+        assert contents(await store.search(SPACE, words("copper"))) == ["kept"]
+
+    @pytest.mark.parametrize("years", [(2001, 2002), (2002, 2001)])
+    async def test_a_chunk_has_the_title_of_its_latest_version_whichever_is_written_first(
+        self, store: VectorStore, years: tuple[int, int]
+    ) -> None:
+        titles = {2001: "Copper", 2002: "Zinc"}
+        for when in years:
+            new = document("d", "kept", title=titles[when], valid_time=year(when))
+            await store.upsert(SPACE, MODEL, [new])
+        assert contents(await store.search(SPACE, words("zinc"))) == ["kept"]
+        assert contents(await store.search(SPACE, words("copper"))) == []
+        past = await store.search(SPACE, words("zinc", as_of=year(2001)))
+        assert [hit.chunk.title for hit in past.hits] == ["Copper"]
+
+    async def test_a_version_of_the_past_needs_no_vectors_for_chunks_that_have_a_later_title(
+        self, store: VectorStore
+    ) -> None:
+        await store.upsert(SPACE, MODEL, [document("d", "kept", title="Zinc", valid_time=year(2))])
+        past = document("d", "kept", title="Copper", valid_time=year(1), at=[None])
+        assert await store.missing_vectors(SPACE, [past]) == frozenset()
+        (outcome,) = (await store.upsert(SPACE, MODEL, [past])).outcomes
+        assert (outcome.version, outcome.reindexed) == (2, ())
+
+    async def test_scores_of_renamed_documents_are_those_of_documents_named_so_at_once(
+        self, store: VectorStore
+    ) -> None:
+        for title in ("red red moon", "salt"):
+            for key in ("a", "b"):
+                await store.upsert(SPACE, MODEL, [document(key, f"lamp {key}", title=title)])
+        await store.upsert(SPACE, MODEL, [document("c", "red door")])
+        for key in ("a", "b"):
+            named = document(key, f"lamp {key}", title="salt", space="other")
+            await store.upsert("other", MODEL, [named])
+        await store.upsert("other", MODEL, [document("c", "red door", space="other")])
+        for query in ("red", "salt lamp", "moon"):
+            ours = (await store.search(SPACE, words(query))).hits
+            theirs = (await store.search("other", words(query))).hits
+            scores = [{hit.chunk.document_id: hit.score for hit in hits} for hits in (ours, theirs)]
+            assert scores[0] == pytest.approx(scores[1])
 
     async def test_vectors_of_another_model_are_refused(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "text")])

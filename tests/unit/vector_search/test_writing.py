@@ -67,6 +67,16 @@ async def test_stored_chunks_and_unchanged_documents_are_not_embedded_again(
     assert embedder.texts == ["\na", "\nb"]
 
 
+async def test_stored_chunks_of_a_renamed_document_are_embedded_with_the_new_title(
+    writer: DocumentWriter, embedder: CompassEmbedder, store: FakeStore
+) -> None:
+    await writer.write([document("d", "a", title="north", at=[None])], "")
+    await writer.write([document("d", "a", title="east", at=[None])], "")
+    assert embedder.texts == ["north\na", "east\na"]
+    found = await store.search(SPACE, meaning(EAST))
+    assert found.hits[0].score > 0.9
+
+
 async def test_without_embedder_nothing_is_written(
     writer: DocumentWriter, embedder: CompassEmbedder, store: FakeStore
 ) -> None:

@@ -77,12 +77,14 @@ create table version_chunk (
 ) partition by hash (space);
 create index version_chunk_chunk on version_chunk (space, chunk_id);
 
--- `tsv` is of title and content at the first write; `length` is its number of lexeme positions;
--- `current` says whether the document's version in force has the chunk.
+-- `title` is that of the document's latest version, by valid time, that has the chunk: `tsv` and the vectors are of
+-- title and content. `length` is the number of lexeme positions in `tsv`; `current` says whether the document's version
+-- in force has the chunk.
 create table chunk (
   space text collate "C" not null,
   id uuid not null,
   document_id text collate "C" not null,
+  title text not null,
   content text not null,
   tsv tsvector not null,
   length integer not null,

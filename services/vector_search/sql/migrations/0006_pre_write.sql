@@ -28,22 +28,84 @@ begin
   return (select s.language = wanted from space_stats s where s.space = p_space);
 end $$;
 
--- Adds to the terms of chunks: `p_df` and `p_postings` say by how much for each chunk.
-create function count_terms(p_space text, p_ids uuid[], p_df integer[], p_postings integer[]) returns void
+-- Adds to the terms of chunks: `p_df` and `p_postings` say by how much for each chunk. `p_was`, text vectors that chunks
+-- had before, are taken out: from `df` as `p_was_df` says, and from `postings` once.
+create function count_terms(
+  p_space text, p_ids uuid[], p_df integer[], p_postings integer[],
+  p_was text[] default '{}', p_was_df integer[] default '{}'
+) returns void
 language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   insert into term as t (space, lexeme, df, postings)
   select p_space, d.lexeme, d.df, d.postings from (
-    select u.lexeme, sum(k.df) as df, sum(k.postings) as postings
-    from unnest(p_ids, p_df, p_postings) as k (id, df, postings)
-    join chunk c on c.space = p_space and c.id = k.id
-    cross join lateral unnest(c.tsv) u
-    group by u.lexeme
+    select x.lexeme, sum(x.df) as df, sum(x.postings) as postings from (
+      select u.lexeme, k.df, k.postings
+      from unnest(p_ids, p_df, p_postings) as k (id, df, postings)
+      join chunk c on c.space = p_space and c.id = k.id
+      cross join lateral unnest(c.tsv) u
+      union all
+      select u.lexeme, -k.df, -1
+      from unnest(p_was, p_was_df) as k (tsv, df) cross join lateral unnest(k.tsv::tsvector) u
+    ) x
+    group by x.lexeme
   ) d
   where d.df <> 0 or d.postings <> 0
   order by d.lexeme
   on conflict (space, lexeme) do update
     set df = t.df + excluded.df, postings = t.postings + excluded.postings;
+end $$;
+
+-- Whether a version of a valid time gives a chunk its title: no later version of the document has the chunk.
+create function names_chunk(p_space text, p_chunk uuid, p_valid_from timestamptz) returns boolean
+language sql stable as $$
+  select not exists (
+    select from version_chunk vc
+    join document_version v
+      on v.space = p_space and v.document_id = vc.document_id and v.version = vc.version
+    where vc.space = p_space and vc.chunk_id = p_chunk and v.valid_from > p_valid_from)
+$$;
+
+-- Gives chunks the titles of new versions where these name them: text and postings are made anew, vectors removed.
+-- Answers with the chunks that changed: the text vector each had, and by how much its length grew.
+create function retitle_chunks(p_space text, p_ids uuid[], p_titles text[], p_valid_from timestamptz[])
+returns table (id uuid, was text, length_change integer, current boolean)
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  stale uuid[];
+  titles text[];
+  was_tsv text[];
+  was_length integer[];
+begin
+  select array_agg(c.id), array_agg(u.title), array_agg(c.tsv::text), array_agg(c.length)
+  into stale, titles, was_tsv, was_length
+  from unnest(p_ids, p_titles, p_valid_from) u (id, title, valid_from)
+  join chunk c on c.space = p_space and c.id = u.id
+  where c.title <> u.title and names_chunk(p_space, u.id, u.valid_from);
+  if stale is null then
+    return;
+  end if;
+  delete from posting p
+  using chunk c cross join lateral unnest(c.tsv) w
+  where c.space = p_space and c.id = any (stale)
+    and p.space = p_space and p.lexeme = w.lexeme and p.chunk_id = c.id;
+  update chunk c set title = n.title, tsv = n.tsv,
+    length = (select coalesce(sum(cardinality(w.positions)), 0) from unnest(n.tsv) w)
+  from (
+    select u.id, u.title, to_tsvector(s.language, u.title || E'\n' || k.content) as tsv
+    from unnest(stale, titles) u (id, title)
+    join chunk k on k.space = p_space and k.id = u.id
+    join space_stats s on s.space = p_space
+  ) n
+  where c.space = p_space and c.id = n.id;
+  insert into posting (space, lexeme, chunk_id, tf, length, current)
+  select p_space, w.lexeme, c.id, cardinality(w.positions), c.length, c.current
+  from chunk c cross join lateral unnest(c.tsv) w
+  where c.space = p_space and c.id = any (stale);
+  perform drop_embeddings(p_space, stale);
+  return query
+    select c.id, u.was, c.length - u.was_length, c.current
+    from unnest(stale, was_tsv, was_length) u (id, was, was_length)
+    join chunk c on c.space = p_space and c.id = u.id;
 end $$;
 
 -- Removes the terms of chunks that no chunk has any more; their rows are locked by count_terms already.

@@ -94,7 +94,7 @@ class ChunkInput(_message.Message):
     @_builtins.property
     def embedding(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
         """Its vector, L2-normalised, of the model named in the request. Empty: the tier embeds `title\\ncontent` itself,
-        or keeps the vector it has when the chunk is already stored.
+        or keeps the vector it has when the chunk is already stored and the document's title is the same.
         """
 
     def __init__(
@@ -234,6 +234,7 @@ class UpsertOutcome(_message.Message):
     CHUNKS_ADDED_FIELD_NUMBER: _builtins.int
     CHUNKS_RETIRED_FIELD_NUMBER: _builtins.int
     ADDED_CHUNK_IDS_FIELD_NUMBER: _builtins.int
+    REINDEXED_CHUNK_IDS_FIELD_NUMBER: _builtins.int
     document_id: _builtins.str
     """The document."""
     unchanged: _builtins.bool
@@ -248,6 +249,13 @@ class UpsertOutcome(_message.Message):
     def added_chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids of the chunks that were not there before, in order."""
 
+    @_builtins.property
+    def reindexed_chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of the chunks that were there and whose document has another title now, in order: a chunk is searched by
+        title and content, so its words and its vector were made anew. Its title is that of the latest version, by valid
+        time, that has the chunk.
+        """
+
     def __init__(
         self,
         *,
@@ -257,10 +265,11 @@ class UpsertOutcome(_message.Message):
         chunks_added: _builtins.int = ...,
         chunks_retired: _builtins.int = ...,
         added_chunk_ids: _abc.Iterable[_builtins.str] | None = ...,
+        reindexed_chunk_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_chunk_ids", b"added_chunk_ids", "chunks_added", b"chunks_added", "chunks_retired", b"chunks_retired", "document_id", b"document_id", "unchanged", b"unchanged", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_chunk_ids", b"added_chunk_ids", "chunks_added", b"chunks_added", "chunks_retired", b"chunks_retired", "document_id", b"document_id", "reindexed_chunk_ids", b"reindexed_chunk_ids", "unchanged", b"unchanged", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
