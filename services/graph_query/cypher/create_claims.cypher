@@ -1,4 +1,4 @@
 // Notes with which document a fact was given.
-UNWIND $rows AS row
-MERGE (c:FactClaim {group_id: $space, document_id: row.document_id, fact_uuid: row.uuid})
+UNWIND $p.rows AS row
+MERGE (c:FactClaim {group_id: $p.space, document_id: row.document_id, fact_uuid: row.uuid})
 SET c.document_uuid = row.document_uuid

@@ -1,5 +1,5 @@
 // Documents that the new episodes belong to.
-UNWIND $rows AS row
+UNWIND $p.rows AS row
 MERGE (d:Document {uuid: row.uuid})
-ON CREATE SET d.group_id = $space, d.document_id = row.document_id
+ON CREATE SET d.group_id = $p.space, d.document_id = row.document_id
 SET d.title = row.title, d.source = row.source

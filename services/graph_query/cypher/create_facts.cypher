@@ -1,9 +1,9 @@
 // New facts, in the order of their uuids.
-UNWIND $rows AS row
+UNWIND $p.rows AS row
 MATCH (a:Entity {uuid: row.source})
 MATCH (b:Entity {uuid: row.target})
 CREATE (a)-[e:RELATES_TO]->(b)
 SET e = row.attributes
-SET e += {uuid: row.uuid, group_id: $space, name: row.relation, fact: row.fact, episodes: [], created_at: $now,
+SET e += {uuid: row.uuid, group_id: $p.space, name: row.relation, fact: row.fact, episodes: [], created_at: $p.now,
           valid_at: row.valid_at, invalid_at: row.invalid_at, valid_from: row.valid_from, valid_until: row.valid_until,
           origin: 'given', source_node_uuid: row.source, target_node_uuid: row.target, attribute_names: keys(row.attributes)}

@@ -1,6 +1,6 @@
 // Drops what the given documents claimed, and the facts that no other document claims; closes their versions.
-UNWIND $documents AS document_id
-MATCH (c:FactClaim {group_id: $space, document_id: document_id})
+UNWIND $p.documents AS document_id
+MATCH (c:FactClaim {group_id: $p.space, document_id: document_id})
 WITH c, c.fact_uuid AS uuid
 DELETE c
 WITH DISTINCT uuid
@@ -10,7 +10,7 @@ WITH uuid, e, a.uuid AS source, b.uuid AS target, e.fact_embedding IS NOT NULL A
 DELETE e
 WITH uuid, source, target, embedded
 CALL (uuid) {
-  MATCH (v:FactVersion {fact_uuid: uuid}) WHERE v.known_until = $open
-  SET v.known_until = $now
+  MATCH (v:FactVersion {fact_uuid: uuid}) WHERE v.known_until = $p.open
+  SET v.known_until = $p.now
 }
 RETURN uuid, source, target, embedded

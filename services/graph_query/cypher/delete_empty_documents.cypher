@@ -1,5 +1,5 @@
 // Removes those of the given documents that have no episode left, and tells them.
-UNWIND $uuids AS uuid
+UNWIND $p.uuids AS uuid
 MATCH (d:Document {uuid: uuid}) WHERE NOT EXISTS { (d)-[:HAS_EPISODE]->() }
 WITH d, d.document_id AS document_id
 DELETE d

@@ -1,5 +1,5 @@
 // Removes those of the given entities that nothing names and no fact joins any more.
-UNWIND $uuids AS uuid
+UNWIND $p.uuids AS uuid
 MATCH (n:Entity {uuid: uuid}) WHERE NOT EXISTS { (n)--() }
 MATCH (k:EntityName {entity_uuid: uuid})
 DELETE k

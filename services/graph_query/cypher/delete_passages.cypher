@@ -1,5 +1,5 @@
 // Removes episodes with what Braid keeps of them.
-UNWIND $uuids AS uuid
-MATCH (e:Episodic {uuid: uuid, group_id: $space})
+UNWIND $p.uuids AS uuid
+MATCH (e:Episodic {uuid: uuid, group_id: $p.space})
 MATCH (p:BraidPassage {uuid: uuid})
 DETACH DELETE e, p

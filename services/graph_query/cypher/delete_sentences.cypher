@@ -1,5 +1,5 @@
 // Takes sentences and their co-occurrences back.
-UNWIND $rows AS row
+UNWIND $p.rows AS row
 MATCH (s:BraidSentence {uuid: row[0]})
 DELETE s
 WITH row

@@ -1,6 +1,6 @@
 // The documents that the given episodes belong to and that claim facts.
-UNWIND $uuids AS uuid
-MATCH (p:BraidPassage {uuid: uuid, group_id: $space})
+UNWIND $p.uuids AS uuid
+MATCH (p:BraidPassage {uuid: uuid, group_id: $p.space})
 WITH DISTINCT p.document_id AS document_id
-WHERE EXISTS { MATCH (c:FactClaim {group_id: $space, document_id: document_id}) }
+WHERE EXISTS { MATCH (c:FactClaim {group_id: $p.space, document_id: document_id}) }
 RETURN document_id

@@ -1,5 +1,5 @@
 // The entities of a name, most mentioned first.
-MATCH (k:EntityName {group_id: $space, name_key: $key}) WHERE k.type >= ''
+MATCH (k:EntityName {group_id: $p.space, name_key: $p.key}) WHERE k.type >= ''
 MATCH (n:Entity {uuid: k.entity_uuid})
 RETURN n.uuid AS uuid, n.name AS name, labels(n) AS labels, coalesce(n.summary, '') AS summary,
        COUNT { (n)<-[:BRAID_MENTIONS]-() } AS mentions, COUNT { (n)-[:RELATES_TO]-() } AS facts

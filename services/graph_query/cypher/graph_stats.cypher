@@ -1,16 +1,16 @@
 // The space's graph in numbers.
-OPTIONAL MATCH (s:BraidSpace {group_id: $space})
+OPTIONAL MATCH (s:BraidSpace {group_id: $p.space})
 CALL () {
-  MATCH (n:Entity) WHERE n.group_id = $space
+  MATCH (n:Entity) WHERE n.group_id = $p.space
   RETURN count(n) AS entities, sum(COUNT { (n)-[:RELATES_TO]->() }) AS facts, sum(COUNT { (n)-[:CO_OCCURS]->() }) AS local_facts
 }
 CALL () {
-  MATCH (n:Entity) WHERE n.group_id = $space
+  MATCH (n:Entity) WHERE n.group_id = $p.space
   WITH labels(n) AS labels, count(*) AS number
   RETURN collect([labels, number]) AS types
 }
 CALL () {
-  MATCH (p:BraidPassage) WHERE p.group_id = $space
+  MATCH (p:BraidPassage) WHERE p.group_id = $p.space
   RETURN count(p) AS episodes
 }
 RETURN coalesce(s.revision, 0) AS revision, s.last_write AS last_write, entities, facts, local_facts, types, episodes

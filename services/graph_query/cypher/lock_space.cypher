@@ -1,5 +1,5 @@
 // Takes the space's write lock, then raises its revision; answers with the revision of its names.
-MATCH (s:BraidSpace {group_id: $space})
+MATCH (s:BraidSpace {group_id: $p.space})
 SET s.locked = true
 WITH s
 SET s.revision = s.revision + 1, s.last_write = datetime()

@@ -1,22 +1,22 @@
 // An entity's neighbours at a time: how many there are, and the first by stated facts, number of facts, name.
-MATCH (c:Entity {uuid: $uuid})-[r:RELATES_TO|CO_OCCURS]-(n:Entity)
-WHERE r.group_id = $space AND n <> c AND (type(r) = 'CO_OCCURS' OR
-  coalesce(r.valid_from, -$open) <= $until AND coalesce(r.valid_until, $open) > $since)
+MATCH (c:Entity {uuid: $p.uuid})-[r:RELATES_TO|CO_OCCURS]-(n:Entity)
+WHERE r.group_id = $p.space AND n <> c AND (type(r) = 'CO_OCCURS' OR
+  coalesce(r.valid_from, -$p.open) <= $p.until AND coalesce(r.valid_until, $p.open) > $p.since)
 WITH c, n, count(r) AS facts, max(CASE type(r) WHEN 'RELATES_TO' THEN 1 ELSE 0 END) AS stated
 ORDER BY stated DESC, facts DESC, n.name, n.uuid
 WITH c, collect(n) AS found
-WITH c, size(found) AS total, found[..$limit] AS shown
+WITH c, size(found) AS total, found[..$p.limit] AS shown
 UNWIND range(0, size(shown) - 1) AS place
 WITH c, total, place, shown[place] AS n
 CALL (c, n) {
   MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
-  WHERE r.group_id = $space AND (type(r) = 'CO_OCCURS' OR
-    coalesce(r.valid_from, -$open) <= $until AND coalesce(r.valid_until, $open) > $since)
+  WHERE r.group_id = $p.space AND (type(r) = 'CO_OCCURS' OR
+    coalesce(r.valid_from, -$p.open) <= $p.until AND coalesce(r.valid_until, $p.open) > $p.since)
   WITH r ORDER BY type(r) DESC, r.valid_from DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 3
   CALL (r) {
     WITH r WHERE type(r) = 'RELATES_TO'
-    UNWIND r.episodes[..$citations] AS uuid
-    MATCH (p:Episodic {uuid: uuid, group_id: $space})
+    UNWIND r.episodes[..$p.citations] AS uuid
+    MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
     OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
     RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
   }

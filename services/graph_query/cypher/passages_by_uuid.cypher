@@ -1,7 +1,7 @@
 // Passages by uuid, with all that extraction needs; those of another space as well, without their text.
-UNWIND $uuids AS uuid
+UNWIND $p.uuids AS uuid
 MATCH (e:Episodic {uuid: uuid})
-OPTIONAL MATCH (p:BraidPassage {uuid: uuid, group_id: $space})
-RETURN uuid, e.group_id = $space AND p IS NOT NULL AS own, p.document_id AS document_id, p.title AS title,
+OPTIONAL MATCH (p:BraidPassage {uuid: uuid, group_id: $p.space})
+RETURN uuid, e.group_id = $p.space AND p IS NOT NULL AS own, p.document_id AS document_id, p.title AS title,
        CASE WHEN p IS NULL THEN null ELSE e.source_description END AS source,
        CASE WHEN p IS NULL THEN null ELSE e.content END AS content

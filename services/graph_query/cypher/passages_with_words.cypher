@@ -1,5 +1,5 @@
 // Passages of the space in which any of the given word sequences stands.
-CALL db.index.fulltext.queryNodes('braid_passage_words', $lucene) YIELD node AS p
-WHERE p.group_id = $space
+CALL db.index.fulltext.queryNodes('braid_passage_words', $p.lucene) YIELD node AS p
+WHERE p.group_id = $p.space
 MATCH (e:Episodic {uuid: p.uuid})
 RETURN p.uuid AS uuid, p.document_id AS document_id, p.title AS title, e.source_description AS source, e.content AS content

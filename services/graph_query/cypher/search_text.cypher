@@ -1,12 +1,12 @@
 // Stated facts by their words; `lucene` carries the space and the entities that are asked for.
 CYPHER 25
-CALL db.index.fulltext.queryRelationships('braid_fact_text', $lucene, {limit: $fetch}) YIELD relationship AS e, score
-WHERE e.group_id = $space AND coalesce(e.valid_from, -$open) <= $until AND coalesce(e.valid_until, $open) > $since
-  AND ($relation = '' OR toLower(e.name) = $relation)
-WITH e, score LIMIT $limit
+CALL db.index.fulltext.queryRelationships('braid_fact_text', $p.lucene, {limit: $p.fetch}) YIELD relationship AS e, score
+WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND coalesce(e.valid_until, $p.open) > $p.since
+  AND ($p.relation = '' OR toLower(e.name) = $p.relation)
+WITH e, score LIMIT $p.limit
 CALL (e) {
-  UNWIND e.episodes[..$citations] AS uuid
-  MATCH (p:Episodic {uuid: uuid, group_id: $space})
+  UNWIND e.episodes[..$p.citations] AS uuid
+  MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }

@@ -1,12 +1,12 @@
 // Stated facts nearest to a vector, every fact of the space that passes the filter compared.
 CYPHER 25
 MATCH ()-[e:RELATES_TO]->()
-WHERE e.group_id = $space AND e.fact_embedding IS NOT NULL AND e.valid_from <= $until AND e.valid_until > $since
-  AND ($relation = '' OR toLower(e.name) = $relation)
-WITH e, vector.similarity.cosine(e.fact_embedding, $vector) AS score ORDER BY score DESC, e.uuid LIMIT $limit
+WHERE e.group_id = $p.space AND e.fact_embedding IS NOT NULL AND e.valid_from <= $p.until AND e.valid_until > $p.since
+  AND ($p.relation = '' OR toLower(e.name) = $p.relation)
+WITH e, vector.similarity.cosine(e.fact_embedding, $p.vector) AS score ORDER BY score DESC, e.uuid LIMIT $p.limit
 CALL (e) {
-  UNWIND e.episodes[..$citations] AS uuid
-  MATCH (p:Episodic {uuid: uuid, group_id: $space})
+  UNWIND e.episodes[..$p.citations] AS uuid
+  MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }

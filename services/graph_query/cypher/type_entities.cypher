@@ -1,6 +1,6 @@
 // Entities without a type take the one that has become known.
-UNWIND $rows AS row
-MATCH (k:EntityName {group_id: $space, name_key: row.key, type: ''})
+UNWIND $p.rows AS row
+MATCH (k:EntityName {group_id: $p.space, name_key: row.key, type: ''})
 SET k.type = row.type
 WITH row
 MATCH (n:Entity {uuid: row.uuid})

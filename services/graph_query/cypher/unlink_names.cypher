@@ -1,8 +1,8 @@
 // Names among these entities' that no title and no fact gives any more: unmarked, and told.
-UNWIND $uuids AS uuid
-MATCH (k:EntityName {entity_uuid: uuid, group_id: $space}) WHERE k.linked
+UNWIND $p.uuids AS uuid
+MATCH (k:EntityName {entity_uuid: uuid, group_id: $p.space}) WHERE k.linked
 MATCH (n:Entity {uuid: uuid})
 WHERE NOT EXISTS { (n)-[:RELATES_TO]-() }
-  AND NOT EXISTS { (n)<-[m:BRAID_MENTIONS]-() WHERE m.kind = $about }
+  AND NOT EXISTS { (n)<-[m:BRAID_MENTIONS]-() WHERE m.kind = $p.about }
 SET k.linked = false
 RETURN k.name_key AS key, uuid
