@@ -49,7 +49,14 @@ create function text_scores(
   select p.chunk_id,
          sum(q.weight * p.tf * 2.5 / (p.tf + 1.5 * (.25 + .75 * p.length / p_average)))
   from unnest(p_lexemes, p_weights) as q (lexeme, weight)
-  join posting p on p.space = p_space and p.lexeme = q.lexeme and p.chunk_id = any (p_ids)
+  -- One look-up by the whole key for each term, whatever the statistics say: `offset 0` keeps it from being joined
+  -- the other way round, which reads every posting of every chunk while a new space has not been analysed yet.
+  cross join lateral (
+    select o.chunk_id, o.tf, o.length
+    from posting o
+    where o.space = p_space and o.lexeme = q.lexeme and o.chunk_id = any (p_ids)
+    offset 0
+  ) p
   group by p.chunk_id
 $$;
 
