@@ -59,7 +59,7 @@ checkgenerate: generate ## fail when protos/gen is not what the contracts genera
 	@git diff --exit-code --stat -- protos/gen && test -z "$$(git status --porcelain -- protos/gen)"
 
 bench: setup ## measure speed, cost or faults: make bench NAME=startup
-	@$(BIN)/python -m tests.benchmarks $(NAME)
+	@$(BIN)/python -m tests.benchmarks $(NAME) $(if $(DATA),--data $(DATA)) $(if $(MODE),--mode $(MODE))
 
 eval: setup ## measure quality: make eval NAME=multihop DATA=<folder> MODE=all
 	@$(BIN)/python -m tests.evals $(NAME) $(if $(DATA),--data $(DATA)) $(if $(MODE),--mode $(MODE))
