@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from functools import partial
 
-from braid.vector.v1 import documents_pb2_grpc, search_pb2_grpc
+from braid.vector.v1 import documents_pb2_grpc, models_pb2_grpc, search_pb2_grpc
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
 from services.models.settings import EmbeddingSettings
 from services.runtime.server import Service, serve
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.document_servicer import DocumentServicer
+from services.vector_search.model_servicer import ModelServicer
 from services.vector_search.pool import PoolLimits
 from services.vector_search.postgres import PostgresStore
 from services.vector_search.results import ResultCache
 from services.vector_search.search_servicer import SearchServicer
 from services.vector_search.searching import Searcher
 from services.vector_search.settings import VectorSettings
-from services.vector_search.store import VectorStore
+from services.vector_search.store import Store
 from services.vector_search.writing import DocumentWriter
 
 
 def build_services(
-    store: VectorStore, embedder: Embedder, *, result_cache_bytes: int = 0
+    store: Store, embedder: Embedder, *, result_cache_bytes: int = 0
 ) -> list[Service]:
-    """Both services of the tier over one store and one embedder, with so much memory for results."""
+    """The services of the tier over one store and one embedder, with so much memory for results."""
     results = ResultCache(store, result_cache_bytes)
     search = SearchServicer(Searcher(store, embedder, results), store)
     documents = DocumentServicer(DocumentWriter(store, embedder), store)
@@ -36,6 +37,12 @@ def build_services(
         Service(
             "braid.vector.v1.DocumentService",
             partial(documents_pb2_grpc.add_DocumentServiceServicer_to_server, documents),
+        ),
+        Service(
+            "braid.vector.v1.EmbeddingModelService",
+            partial(
+                models_pb2_grpc.add_EmbeddingModelServiceServicer_to_server, ModelServicer(store)
+            ),
         ),
     ]
 

@@ -239,3 +239,38 @@ class TextLanguage:
 
     name: str
     available: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """A model of a space, whether searches and writes use it, and how many chunks have a vector of it."""
+
+    model: Model
+    active: bool
+    embedded: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceModels:
+    """A space's models by name, and how many chunks it has."""
+
+    models: list[ModelStatus]
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnembeddedChunk:
+    """A chunk without a vector of some model, the text to embed, and the text's SHA-256 in hexadecimal."""
+
+    chunk_id: str
+    text: str
+    text_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkVector:
+    """A vector (L2-normalised, float32) of a stored chunk, and the SHA-256 of the text that it was made of."""
+
+    chunk_id: str
+    text_sha256: str
+    values: Vector

@@ -14,6 +14,7 @@ from services.vector_search.domain import (
     WriteResult,
 )
 from services.vector_search.pool import Pool, PoolLimits
+from services.vector_search.postgres_models import PostgresModels
 from services.vector_search.postgres_search import PostgresReads
 from services.vector_search.postgres_write import DocumentWrite, open_space
 
@@ -23,11 +24,12 @@ def load_queries() -> Queries:
     return Queries.load("services.vector_search", "sql", ".sql")
 
 
-class PostgresStore(PostgresReads):
-    """Implements `VectorStore`. Opened by `open`, closed by `close`."""
+class PostgresStore(PostgresReads, PostgresModels):
+    """Implements `VectorStore` and `ModelStore`. Opened by `open`, closed by `close`."""
 
     def __init__(self, readers: Pool, writers: Pool, queries: Queries) -> None:
-        super().__init__(readers, queries)
+        PostgresReads.__init__(self, readers, queries)
+        PostgresModels.__init__(self, writers, queries)
         self._readers = readers
         self._writers = writers
 

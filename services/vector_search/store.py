@@ -8,6 +8,7 @@ from typing import Protocol
 from services.vector_search.domain import (
     Chunk,
     ChunkScore,
+    ChunkVector,
     Deletion,
     Document,
     Model,
@@ -15,9 +16,11 @@ from services.vector_search.domain import (
     QueryVector,
     Search,
     SearchResult,
+    SpaceModels,
     SpaceState,
     SpaceStats,
     TextLanguage,
+    UnembeddedChunk,
     WriteResult,
 )
 
@@ -109,3 +112,45 @@ class VectorStore(Protocol):
     async def ping(self) -> None:
         """Returns when the store answers and its schema is there."""
         ...
+
+
+class ModelStore(Protocol):
+    """Models of a space. NotFoundError for a model that it does not have; other errors as in `VectorStore`."""
+
+    async def list_models(self, space: str) -> SpaceModels:
+        """The space's models by name: its own, and those added."""
+        ...
+
+    async def add_model(self, space: str, model: Model) -> None:
+        """Lets the space hold vectors of another model. WrongStateError while it holds nothing.
+
+        InvalidFieldError when the model is known with another dimension.
+        """
+        ...
+
+    async def unembedded_chunks(
+        self, space: str, model_name: str, after: str | None, limit: int
+    ) -> list[UnembeddedChunk]:
+        """Chunks without a vector of the model by id, with ids greater than `after`, at most `limit`."""
+        ...
+
+    async def fill_embeddings(
+        self, space: str, model_name: str, vectors: Sequence[ChunkVector]
+    ) -> int:
+        """Stores vectors of distinct chunks that still have the text; how many. WrongStateError for the active model.
+
+        InvalidFieldError for another dimension than the model's: then none is stored.
+        """
+        ...
+
+    async def activate_model(self, space: str, model_name: str) -> int:
+        """Makes it the space's own; the revision then. WrongStateError while a chunk has no vector of it."""
+        ...
+
+    async def remove_model(self, space: str, model_name: str) -> int:
+        """Removes the space's vectors of it; how many. WrongStateError for the active model."""
+        ...
+
+
+class Store(VectorStore, ModelStore, Protocol):
+    """All that the tier asks of its store."""

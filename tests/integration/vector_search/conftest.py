@@ -10,7 +10,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from braid.vector.v1 import documents_pb2_grpc, search_pb2_grpc
+from braid.vector.v1 import documents_pb2_grpc, models_pb2_grpc, search_pb2_grpc
 from services.runtime.identity import hash_key
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
@@ -27,11 +27,12 @@ class Tier:
 
     search: search_pb2_grpc.VectorSearchServiceStub
     documents: documents_pb2_grpc.DocumentServiceStub
+    models: models_pb2_grpc.EmbeddingModelServiceStub
     embedder: CompassEmbedder
 
     @staticmethod
     def credential(space: str) -> tuple[tuple[str, str], ...]:
-        """Call metadata of a space's key: `ours` or `theirs`."""
+        """Call metadata of a key: `ours`, `theirs`, or `our-admin` and `their-admin` of the same spaces."""
         return (("authorization", f"Bearer key-of-{space}"),)
 
 
@@ -60,6 +61,7 @@ async def tier(store: PostgresStore, tmp_path: Path) -> AsyncIterator[Tier]:
         yield Tier(
             search_pb2_grpc.VectorSearchServiceStub(channel),
             documents_pb2_grpc.DocumentServiceStub(channel),
+            models_pb2_grpc.EmbeddingModelServiceStub(channel),
             embedder,
         )
     await server.stop()
@@ -67,13 +69,13 @@ async def tier(store: PostgresStore, tmp_path: Path) -> AsyncIterator[Tier]:
 
 def _key_file(folder: Path) -> Path:
     keys = [
-        {
-            "id": space,
-            "hash": hash_key(f"key-of-{space}"),
-            "space": space,
-            "scopes": ["read", "write"],
-        }
-        for space in ("ours", "theirs")
+        {"id": name, "hash": hash_key(f"key-of-{name}"), "space": space, "scopes": scopes}
+        for name, space, scopes in (
+            ("ours", "ours", ["read", "write"]),
+            ("theirs", "theirs", ["read", "write"]),
+            ("our-admin", "ours", ["read", "write", "admin"]),
+            ("their-admin", "theirs", ["read", "write", "admin"]),
+        )
     ]
     path = folder / "keys.json"
     path.write_text(json.dumps({"keys": keys}))

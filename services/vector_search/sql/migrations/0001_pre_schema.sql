@@ -34,6 +34,13 @@ create table space_stats (
   created_at timestamptz not null default now()
 ) with (fillfactor = 50);
 
+-- Models whose vectors a space holds beside its own model's: being filled, or left over from before.
+create table space_model (
+  space text collate "C" not null,
+  model_id smallint not null references model,
+  primary key (space, model_id)
+);
+
 create table document (
   space text collate "C" not null,
   document_id text collate "C" not null,

@@ -1,0 +1,6 @@
+-- The space's models by name, and how many vectors it has of each.
+select m.id, m.name, m.dimension, m.id = s.model_id as active, count_embeddings(m.id, $1) as embedded, s.chunks
+from space_stats s
+join model m on m.id = s.model_id or m.id in (select x.model_id from space_model x where x.space = $1)
+where s.space = $1
+order by m.name

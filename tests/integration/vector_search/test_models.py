@@ -1,0 +1,271 @@
+"""A space moves to a second embedding model while the first serves: over a socket and real PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+from hashlib import sha256
+
+import asyncpg
+import grpc
+import numpy as np
+import pytest
+
+from braid.common.v1 import errors_pb2
+from braid.vector.v1 import documents_pb2, models_pb2, search_pb2
+from services.vector_search.domain import ChunkVector, Model, QueryVector, Search, VectorPath
+from services.vector_search.postgres import PostgresStore
+from tests.integration.vector_search.conftest import Tier
+from tests.integration.vector_search.messages import EAST, NORTH, document, embedding, upsert
+from tests.integration.vector_search.test_service import bad_field, failure
+from tests.store_suite.vector.builders import MODEL, SPACE
+from tests.store_suite.vector.builders import document as stored
+from tests.stores import TestDatabase
+
+OURS, ADMIN = Tier.credential("ours"), Tier.credential("our-admin")
+THEIR_ADMIN = Tier.credential("their-admin")
+WRONG_STATE = errors_pb2.ERROR_REASON_WRONG_STATE
+NOT_FOUND = errors_pb2.ERROR_REASON_NOT_FOUND
+NEW = "newer"
+
+
+@pytest.fixture
+async def filled(tier: Tier) -> Tier:
+    """A space with three chunks under the model `compass`, and the model `newer` added."""
+    for key, at in (("n", NORTH), ("e", EAST)):
+        texts = (f"{key} one", f"{key} two")[: 2 if key == "n" else 1]
+        new = document(key, *texts, at=[at] * len(texts), title=f"Title {key}")
+        await tier.documents.UpsertDocument(upsert(new, "compass"), metadata=OURS)
+    request = models_pb2.AddEmbeddingModelRequest(name=NEW, dimension=2)
+    await tier.models.AddEmbeddingModel(request, metadata=ADMIN)
+    return tier
+
+
+async def missing(tier: Tier, **more: object) -> list[models_pb2.UnembeddedChunk]:
+    """What the new model has no vector of."""
+    request = models_pb2.ListChunksWithoutEmbeddingRequest(model=NEW, **more)  # type: ignore[arg-type]
+    answer = await tier.models.ListChunksWithoutEmbedding(request, metadata=ADMIN)
+    return list(answer.chunks)
+
+
+async def put(tier: Tier, chunks: list[models_pb2.UnembeddedChunk], *values: float) -> int:
+    """Gives chunks a vector of the new model."""
+    embeddings = [
+        models_pb2.ChunkEmbedding(
+            chunk_id=chunk.chunk_id, text_sha256=chunk.text_sha256, values=values or (1.0, 0.0)
+        )
+        for chunk in chunks
+    ]
+    request = models_pb2.PutEmbeddingsRequest(model=NEW, embeddings=embeddings)
+    return (await tier.models.PutEmbeddings(request, metadata=ADMIN)).stored
+
+
+async def models(tier: Tier) -> dict[str, tuple[bool, int]]:
+    """The space's models: active, and how many chunks they have vectors of."""
+    request = models_pb2.ListEmbeddingModelsRequest()
+    answer = await tier.models.ListEmbeddingModels(request, metadata=ADMIN)
+    return {model.name: (model.active, model.embedded_chunks) for model in answer.models}
+
+
+async def found(tier: Tier, model: str, values: tuple[float, ...]) -> list[str]:
+    """Documents by a vector of a model."""
+    given = embedding(values, model)
+    request = search_pb2.VectorSearchRequest(query="north", limit=1, query_embedding=given)
+    answer = await tier.search.VectorSearch(request, metadata=OURS)
+    return [hit.chunk.document_id for hit in answer.hits]
+
+
+def activate() -> models_pb2.ActivateEmbeddingModelRequest:
+    """The new model is to take over."""
+    return models_pb2.ActivateEmbeddingModelRequest(model=NEW)
+
+
+async def test_a_second_model_is_filled_in_and_takes_over_while_the_first_serves(
+    filled: Tier,
+) -> None:
+    assert await models(filled) == {"compass": (True, 3), NEW: (False, 0)}
+    chunks = await missing(filled)
+    assert sorted(chunk.text for chunk in chunks) == [
+        "Title e\ne one",
+        "Title n\nn one",
+        "Title n\nn two",
+    ]
+    east = [chunk for chunk in chunks if "Title e" in chunk.text]
+    north = [chunk for chunk in chunks if "Title n" in chunk.text]
+    assert await put(filled, north, 1.0, 0.0) == 2
+    error = await failure(filled.models.ActivateEmbeddingModel(activate(), metadata=ADMIN))
+    assert error.reason == WRONG_STATE
+    assert await found(filled, "compass", EAST) == ["e"]
+    assert await put(filled, east, 0.0, 2.0) == 1
+    assert await missing(filled) == []
+    before = await filled.documents.GetVectorStats(
+        documents_pb2.GetVectorStatsRequest(), metadata=OURS
+    )
+    answer = await filled.models.ActivateEmbeddingModel(activate(), metadata=ADMIN)
+    assert answer.space_revision == before.space_revision + 1
+    assert await models(filled) == {"compass": (False, 3), NEW: (True, 3)}
+    filled.embedder.model, filled.embedder.dimension = NEW, 2
+    assert await found(filled, NEW, (0.0, 1.0)) == ["e"]
+    assert await found(filled, NEW, (1.0, 0.0)) == ["n"]
+
+
+async def test_what_is_written_meanwhile_is_missing_and_holds_the_model_back(filled: Tier) -> None:
+    await put(filled, await missing(filled))
+    new = document("late", "late text", at=[NORTH])
+    await filled.documents.UpsertDocument(upsert(new, "compass"), metadata=OURS)
+    error = await failure(filled.models.ActivateEmbeddingModel(activate(), metadata=ADMIN))
+    assert error.reason == WRONG_STATE
+    assert [chunk.text for chunk in await missing(filled)] == ["\nlate text"]
+    await put(filled, await missing(filled))
+    await filled.models.ActivateEmbeddingModel(activate(), metadata=ADMIN)
+
+
+async def test_vectors_of_chunks_renamed_or_deleted_meanwhile_are_left_out(filled: Tier) -> None:
+    chunks = await missing(filled)
+    renamed = document("n", "n one", "n two", at=[NORTH, NORTH], title="Other")
+    await filled.documents.UpsertDocument(upsert(renamed, "compass"), metadata=OURS)
+    await filled.documents.DeleteDocument(
+        documents_pb2.DeleteDocumentRequest(document_id="e"), metadata=OURS
+    )
+    assert await put(filled, chunks) == 0
+    assert sorted(chunk.text for chunk in await missing(filled)) == ["Other\nn one", "Other\nn two"]
+    await put(filled, await missing(filled))
+    again = document("n", "n one", "n two", at=[NORTH, NORTH], title="Third")
+    await filled.documents.UpsertDocument(upsert(again, "compass"), metadata=OURS)
+    assert (await models(filled))[NEW] == (False, 0)
+
+
+async def test_chunks_are_listed_in_pages_by_id(filled: Tier) -> None:
+    first = await missing(filled, page_size=2)
+    rest = await missing(filled, page_size=2, after_chunk_id=first[-1].chunk_id)
+    ids = [chunk.chunk_id for chunk in (*first, *rest)]
+    assert len(ids) == 3
+    assert ids == sorted(ids)
+    assert all(sha256(c.text.encode()).hexdigest() == c.text_sha256 for c in first)
+
+
+async def test_a_former_model_may_be_removed_and_the_active_one_may_not(filled: Tier) -> None:
+    def remove(name: str) -> models_pb2.RemoveEmbeddingModelRequest:
+        return models_pb2.RemoveEmbeddingModelRequest(model=name)
+
+    await put(filled, await missing(filled))
+    await filled.models.ActivateEmbeddingModel(activate(), metadata=ADMIN)
+    error = await failure(filled.models.RemoveEmbeddingModel(remove(NEW), metadata=ADMIN))
+    assert error.reason == WRONG_STATE
+    gone = await filled.models.RemoveEmbeddingModel(remove("compass"), metadata=ADMIN)
+    assert gone.removed == 3
+    assert await models(filled) == {NEW: (True, 3)}
+    error = await failure(filled.models.RemoveEmbeddingModel(remove("compass"), metadata=ADMIN))
+    assert error.reason == NOT_FOUND
+
+
+async def test_bad_vectors_are_refused_by_field_and_none_is_stored(filled: Tier) -> None:
+    chunk = (await missing(filled))[0]
+    cases: list[tuple[str, list[models_pb2.ChunkEmbedding]]] = []
+    for field, values in (
+        ("values", (1.0, 0.0, 0.0)),
+        ("values", (0.0, 0.0)),
+        ("values[0]", (float("nan"), 0.0)),
+    ):
+        good = models_pb2.ChunkEmbedding(
+            chunk_id=(await missing(filled))[1].chunk_id,
+            text_sha256=chunk.text_sha256,
+            values=(1.0, 0.0),
+        )
+        bad = models_pb2.ChunkEmbedding(
+            chunk_id=chunk.chunk_id, text_sha256=chunk.text_sha256, values=values
+        )
+        cases.append((f"embeddings[1].{field}", [good, bad]))
+    cases.append(("embeddings[1].chunk_id", [cases[0][1][0]] * 2))
+    for field, embeddings in cases:
+        request = models_pb2.PutEmbeddingsRequest(model=NEW, embeddings=embeddings)
+        call = filled.models.PutEmbeddings(request, metadata=ADMIN)
+        assert await bad_field(call) == field
+    assert (await models(filled))[NEW] == (False, 0)
+
+
+async def test_a_model_has_one_dimension_and_a_space_one_active_model(filled: Tier) -> None:
+    other = models_pb2.AddEmbeddingModelRequest(name=NEW, dimension=3)
+    assert await bad_field(filled.models.AddEmbeddingModel(other, metadata=ADMIN)) == "dimension"
+    chunk = models_pb2.ChunkEmbedding(
+        chunk_id=document("n", "n one").chunks[0].id, text_sha256="0" * 64, values=(1.0, 0.0, 0.0)
+    )
+    active = models_pb2.PutEmbeddingsRequest(model="compass", embeddings=[chunk])
+    error = await failure(filled.models.PutEmbeddings(active, metadata=ADMIN))
+    assert error.reason == WRONG_STATE
+
+
+async def test_models_are_administered_within_a_space_and_by_admins(filled: Tier) -> None:
+    theirs = await filled.models.ListEmbeddingModels(
+        models_pb2.ListEmbeddingModelsRequest(), metadata=THEIR_ADMIN
+    )
+    assert not theirs.models
+    calls = (
+        filled.models.ActivateEmbeddingModel(activate(), metadata=THEIR_ADMIN),
+        filled.models.RemoveEmbeddingModel(
+            models_pb2.RemoveEmbeddingModelRequest(model=NEW), metadata=THEIR_ADMIN
+        ),
+        filled.models.ListChunksWithoutEmbedding(
+            models_pb2.ListChunksWithoutEmbeddingRequest(model=NEW), metadata=THEIR_ADMIN
+        ),
+    )
+    for call in calls:
+        assert (await failure(call)).reason == NOT_FOUND
+    empty = models_pb2.AddEmbeddingModelRequest(name="x", dimension=2)
+    error = await failure(filled.models.AddEmbeddingModel(empty, metadata=THEIR_ADMIN))
+    assert error.reason == WRONG_STATE
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await filled.models.ActivateEmbeddingModel(activate(), metadata=OURS)
+    assert refused.value.code() is grpc.StatusCode.PERMISSION_DENIED
+
+
+STRAY = """
+select count(*) from embedding_2 e left join chunk c on c.space = e.space and c.id = e.chunk_id
+where e.space = $1 and (c.id is null or c.current <> e.current)"""
+
+
+async def write(store: PostgresStore, done: asyncio.Event) -> None:
+    """Writes, renames and deletes documents."""
+    for turn in range(30):
+        key = f"d{turn % 7}"
+        await store.upsert(SPACE, MODEL, [stored(key, f"text {turn}", title=f"t{turn % 3}")])
+        if turn % 5 == 0:
+            await store.delete_document(SPACE, key)
+    done.set()
+
+
+async def fill(store: PostgresStore, done: asyncio.Event) -> None:
+    """Fills in what is missing until nothing is written any more."""
+    one = np.array([1.0, 0.0], dtype=np.float32)
+    while not (done.is_set() and not await store.unembedded_chunks(SPACE, NEW, None, 1)):
+        chunks = await store.unembedded_chunks(SPACE, NEW, None, 5)
+        vectors = [ChunkVector(c.chunk_id, c.text_sha256, one) for c in chunks]
+        await store.fill_embeddings(SPACE, NEW, vectors)
+
+
+async def search(store: PostgresStore, done: asyncio.Event) -> None:
+    """Searches by vectors of the first model."""
+    way = np.array([1.0, 0.0, 0.0], dtype=np.float32)
+    while not done.is_set():
+        result = await store.search(SPACE, Search(vector=QueryVector(MODEL.name, way)))
+        assert result.path is VectorPath.EXACT
+        assert len(result.hits) == 10
+
+
+async def test_filling_in_beside_writers_leaves_no_stray_vector_and_no_search_without_one(
+    store: PostgresStore, vector_database: TestDatabase
+) -> None:
+    newer = Model(NEW, 2)
+    await store.upsert(SPACE, MODEL, [stored(f"d{i}", f"text {i}") for i in range(20)])
+    await store.add_model(SPACE, newer)
+    done = asyncio.Event()
+
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        for work in (write, fill, search):
+            group.create_task(work(store, done))
+    connection = await asyncpg.connect(vector_database.dsn("braid_reader"))
+    try:
+        assert await connection.fetchval(STRAY, SPACE) == 0
+    finally:
+        await connection.close()
+    await store.activate_model(SPACE, NEW)
+    assert await store.space_model(SPACE) == newer
