@@ -2,116 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-from typing import Any
-
-from services.graph_query.domain import Entity, Fact, FactFilter, GraphStats, Neighborhood
-from services.graph_query.intervals import OPEN
-from services.graph_query.lucene import ends_clause, words_query
-from services.graph_query.names import link_key
-from services.graph_query.neo4j_database import Database, Rows
+from services.graph_query.domain import Entity, FactFilter, GraphStats, Neighborhood
 from services.graph_query.neo4j_records import (
     entity,
     entity_ref,
     entity_type,
     instant,
-    local_fact,
     neighbor_fact,
-    stated_fact,
 )
 from services.graph_query.neo4j_schema import index_states
-from services.graph_query.store import ScoredFact, SpaceState, WordHits
+from services.graph_query.neo4j_search import Neo4jSearch, filter_parameters
 from services.runtime.errors import NotFoundError
 
-# Fused lists need to reach deeper than what is shown.
-_DEPTH = 20
-_FETCH = 5_000
-_FETCH_FILTERED = 50_000
-_CITATIONS = 5
-_CO_OCCURS = "co_occurs"
 
-
-class Neo4jReads:
+class Neo4jReads(Neo4jSearch):
     """Searches and listings. Raises what `GraphStore` says."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def search_words(
-        self,
-        space: str,
-        terms: Sequence[str],
-        link_keys: Sequence[str],
-        only: FactFilter,
-        limit: int,
-    ) -> WordHits:
-        """Facts by words and by named entities."""
-        parameters = {**_filter(space, only), "limit": limit + _DEPTH, "only": []}
-        if only.entity_key:
-            state, parameters["only"] = await self._state(space, only.entity_key)
-            if not parameters["only"]:
-                return WordHits(state)
-        try:
-            async with asyncio.TaskGroup() as group:
-                held = group.create_task(self._state(space))
-                text = group.create_task(self._text(terms, parameters))
-                named = group.create_task(self._named(link_keys, only, parameters))
-                sentences = group.create_task(self._sentences(terms, limit, parameters))
-        except BaseExceptionGroup as failures:
-            raise failures.exceptions[0] from None
-        return WordHits(held.result()[0], text.result(), named.result(), sentences.result())
-
-    async def search_vector(
-        self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool
-    ) -> list[ScoredFact]:
-        """Stated facts by cosine similarity; a filter by entity or relation is always exact."""
-        name = "search_vector_index"
-        if only.entity_key:
-            name = "search_vector_entity"
-        elif exact or only.relation:
-            name = "search_vector_exact"
-        rows = await self._database.read(
-            name,
-            vector=list(vector),
-            limit=limit + _DEPTH,
-            fetch=2 * (limit + _DEPTH),
-            **_filter(space, only),
-        )
-        return _scored(rows)
-
-    async def _state(self, space: str, entity_key: str = "") -> tuple[SpaceState, list[str]]:
-        rows = await self._database.read("search_state", space=space, entity_key=entity_key)
-        row = rows[0]
-        return SpaceState(row["revision"], row["vectors"], row["model"] or ""), row["only"]
-
-    async def _text(self, terms: Sequence[str], parameters: dict[str, Any]) -> list[ScoredFact]:
-        lucene = words_query(parameters["space"], ("fact", "name"), terms)
-        if not lucene:
-            return []
-        lucene += ends_clause(parameters["only"])
-        return _scored(
-            await self._database.read("search_text", lucene=lucene, fetch=_FETCH, **parameters)
-        )
-
-    async def _named(
-        self, link_keys: Sequence[str], only: FactFilter, parameters: dict[str, Any]
-    ) -> list[ScoredFact]:
-        keys = [link_key(only.entity_key)] if only.entity_key else list(link_keys)
-        if not keys:
-            return []
-        return _scored(await self._database.read("search_entities", link_keys=keys, **parameters))
-
-    async def _sentences(
-        self, terms: Sequence[str], limit: int, parameters: dict[str, Any]
-    ) -> list[tuple[list[Fact], float]]:
-        lucene = words_query(parameters["space"], ("text",), terms)
-        if not lucene or parameters["relation"] not in ("", _CO_OCCURS):
-            return []
-        fetch = _FETCH_FILTERED if parameters["only"] else _FETCH
-        told = {**parameters, "limit": limit, "lucene": lucene, "fetch": fetch}
-        rows = await self._database.read("search_sentences", **told)
-        return [(_sentence_facts(row), row["score"]) for row in rows]
 
     async def neighborhood(
         self, space: str, name: str, entity_type: str, limit: int, only: FactFilter
@@ -125,7 +30,10 @@ class Neo4jReads:
         if center is None:
             raise NotFoundError("entity")
         rows = await self._database.read(
-            "neighbors", uuid=center.uuid, limit=limit, **_filter(space, only)
+            "neighbors",
+            uuid=center.uuid,
+            limit=limit,
+            **filter_parameters(space, only),
         )
         return Neighborhood(
             center=center,
@@ -169,26 +77,3 @@ class Neo4jReads:
             indexes=await index_states(self._database),
             revision=row["revision"],
         )
-
-
-def _filter(space: str, only: FactFilter) -> dict[str, Any]:
-    return {
-        "space": space,
-        "since": only.since,
-        "until": only.until,
-        "entity_key": only.entity_key,
-        "relation": only.relation.lower(),
-        "open": OPEN,
-        "citations": _CITATIONS,
-    }
-
-
-def _scored(rows: Rows) -> list[ScoredFact]:
-    return [ScoredFact(stated_fact(row["fact"], row["cited"]), row["score"]) for row in rows]
-
-
-def _sentence_facts(row: dict[str, Any]) -> list[Fact]:
-    ends = [entity_ref(*named) for named in row["named"]]
-    return [
-        local_fact(row["uuid"], row["text"], ends[0], target, row["place"]) for target in ends[1:]
-    ]

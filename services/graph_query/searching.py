@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -15,6 +17,8 @@ from services.models.embedder import Embedder
 from services.runtime.errors import EmbedderUnavailableError
 
 EXACT_LIMIT = 1_000
+# Spaces whose state is remembered, so that vectors are searched along with the words, not after them.
+_REMEMBERED = 10_000
 
 
 class Shortfall(Enum):
@@ -53,31 +57,57 @@ class Answer:
     revision: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """The list by vectors, and how it came about."""
+
+    hits: Sequence[ScoredFact] = ()
+    shortfall: Shortfall | None = None
+    path: VectorPath | None = None
+
+
 class FactSearcher:
     """Finds the facts that answer a question."""
 
     def __init__(self, store: GraphStore, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
+        self._spaces: OrderedDict[str, SpaceState] = OrderedDict()
 
     async def search(self, space: str, search: FactSearch) -> Answer:
-        """Searches all lists and fuses them. Raises what the store raises."""
+        """Searches all lists at the same time and fuses them. Raises what the store raises."""
         terms = query_terms(search.query)
         keys = [] if search.only.entity_key else name_candidates(search.query)
-        words = await self._store.search_words(space, terms, keys, search.only, search.limit)
-        vector, shortfall = await self._vector(search, words.state)
-        near: list[ScoredFact] = []
-        path = None
-        if vector is not None:
-            exact = words.state.vectors <= EXACT_LIMIT
-            near = await self._store.search_vector(
-                space, vector, search.only, search.limit, exact=exact
-            )
-            filtered = bool(search.only.entity_key or search.only.relation)
-            path = VectorPath.EXACT if exact or filtered else VectorPath.INDEX
+        expected = self._spaces.get(space)
+        try:
+            async with asyncio.TaskGroup() as group:
+                ahead = group.create_task(self._near(space, search, expected))
+                asked = group.create_task(
+                    self._store.search_words(space, terms, keys, search.only, search.limit)
+                )
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        words, near = asked.result(), ahead.result()
+        if _plan(words.state) != _plan(expected):
+            near = await self._near(space, search, words.state)
+        self._remember(space, words.state)
         entity_key = name_key(search.only.entity_key)
-        hits = fuse(words, near, terms=terms, entity_key=entity_key, limit=search.limit)
-        return Answer(hits, shortfall, path, words.state.revision)
+        hits = fuse(words, near.hits, terms=terms, entity_key=entity_key, limit=search.limit)
+        return Answer(hits, near.shortfall, near.path, words.state.revision)
+
+    async def _near(self, space: str, search: FactSearch, state: SpaceState | None) -> _Near:
+        """The list by vectors of a space that is as `state` says; empty when nothing is known of it."""
+        if state is None:
+            return _Near()
+        vector, shortfall = await self._vector(search, state)
+        if vector is None:
+            return _Near(shortfall=shortfall)
+        exact = state.vectors <= EXACT_LIMIT
+        hits = await self._store.search_vector(
+            space, vector, search.only, search.limit, exact=exact
+        )
+        filtered = bool(search.only.entity_key or search.only.relation)
+        return _Near(hits, path=VectorPath.EXACT if exact or filtered else VectorPath.INDEX)
 
     async def _vector(
         self, search: FactSearch, state: SpaceState
@@ -95,3 +125,16 @@ class FactSearcher:
         except EmbedderUnavailableError:
             return None, Shortfall.EMBEDDER
         return [float(value) for value in matrix[0]], None
+
+    def _remember(self, space: str, state: SpaceState) -> None:
+        self._spaces[space] = state
+        self._spaces.move_to_end(space)
+        while len(self._spaces) > _REMEMBERED:
+            self._spaces.popitem(last=False)
+
+
+def _plan(state: SpaceState | None) -> tuple[str, bool, bool]:
+    """What of a space decides how its vectors are searched."""
+    if state is None or state.vectors == 0:
+        return "", False, False
+    return state.model, True, state.vectors <= EXACT_LIMIT

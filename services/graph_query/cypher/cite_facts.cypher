@@ -1,6 +1,6 @@
 // Cites, for every fact that these documents claim, the episodes that name both its ends; else the best of each document.
 UNWIND $p.documents AS document_id
-MATCH (c:FactClaim {group_id: $p.space, document_id: document_id})
+MATCH (c:FactClaim {group_id: $p.space, document_id: document_id}) WHERE c.fact_uuid >= ''
 WITH DISTINCT c.fact_uuid AS uuid
 MATCH (a)-[e:RELATES_TO {uuid: uuid}]->(b)
 CALL (a, b, uuid) {

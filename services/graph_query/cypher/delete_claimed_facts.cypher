@@ -1,6 +1,6 @@
 // Drops what the given documents claimed, and the facts that no other document claims; closes their versions.
 UNWIND $p.documents AS document_id
-MATCH (c:FactClaim {group_id: $p.space, document_id: document_id})
+MATCH (c:FactClaim {group_id: $p.space, document_id: document_id}) WHERE c.fact_uuid >= ''
 WITH c, c.fact_uuid AS uuid
 DELETE c
 WITH DISTINCT uuid

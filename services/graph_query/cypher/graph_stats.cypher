@@ -1,11 +1,11 @@
 // The space's graph in numbers.
 OPTIONAL MATCH (s:BraidSpace {group_id: $p.space})
 CALL () {
-  MATCH (n:Entity) WHERE n.group_id = $p.space
+  MATCH (n:Entity) WHERE n.group_id = $p.space AND n.name >= '' AND n.uuid >= ''
   RETURN count(n) AS entities, sum(COUNT { (n)-[:RELATES_TO]->() }) AS facts, sum(COUNT { (n)-[:CO_OCCURS]->() }) AS local_facts
 }
 CALL () {
-  MATCH (n:Entity) WHERE n.group_id = $p.space
+  MATCH (n:Entity) WHERE n.group_id = $p.space AND n.name >= '' AND n.uuid >= ''
   WITH labels(n) AS labels, count(*) AS number
   RETURN collect([labels, number]) AS types
 }

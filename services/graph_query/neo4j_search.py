@@ -1,0 +1,141 @@
+"""Searches in Neo4j: one round trip for stated facts, one for sentences, one for vectors, at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from services.graph_query.domain import Fact, FactFilter
+from services.graph_query.intervals import OPEN, start_of
+from services.graph_query.lucene import ends_clause, words_query
+from services.graph_query.names import link_key
+from services.graph_query.neo4j_database import Database, Rows
+from services.graph_query.neo4j_records import entity_ref, local_fact, stated_fact
+from services.graph_query.store import ScoredFact, SpaceState, WordHits
+
+# Fused lists need to reach deeper than what is shown.
+_DEPTH = 20
+_FETCH = 5_000
+_FETCH_FILTERED = 50_000
+_CITATIONS = 5
+_CO_OCCURS = "co_occurs"
+_NOTHING_YET = SpaceState(0, 0, "")
+
+
+class Neo4jSearch:
+    """Searches for facts. Raises what `GraphStore` says."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def search_words(
+        self,
+        space: str,
+        terms: Sequence[str],
+        link_keys: Sequence[str],
+        only: FactFilter,
+        limit: int,
+    ) -> WordHits:
+        """Facts by words and by named entities, sentences by words."""
+        parameters = {**filter_parameters(space, only), "limit": limit + _DEPTH, "only": []}
+        if only.entity_key:
+            state, parameters["only"] = await _filtered(self._database, space, only.entity_key)
+            if not parameters["only"]:
+                return WordHits(state)
+            link_keys = [link_key(only.entity_key)]
+        try:
+            async with asyncio.TaskGroup() as group:
+                stated = group.create_task(_stated(self._database, terms, link_keys, parameters))
+                sentences = group.create_task(_sentences(self._database, terms, limit, parameters))
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        found = stated.result()
+        found.sentences.extend(sentences.result())
+        return found
+
+    async def search_vector(
+        self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool
+    ) -> list[ScoredFact]:
+        """Stated facts by cosine similarity; a filter by entity or relation is always exact."""
+        name = "search_vector_index"
+        if only.entity_key:
+            name = "search_vector_entity"
+        elif exact or only.relation:
+            name = "search_vector_exact"
+        rows = await self._database.read(
+            name,
+            vector=list(vector),
+            limit=limit + _DEPTH,
+            fetch=2 * (limit + _DEPTH),
+            **filter_parameters(space, only),
+        )
+        return [_scored(row) for row in rows]
+
+
+def filter_parameters(space: str, only: FactFilter) -> dict[str, Any]:
+    """What every query that filters facts is given."""
+    return {
+        "space": space,
+        "since": only.since,
+        "until": only.until,
+        "entity_key": only.entity_key,
+        "relation": only.relation.lower(),
+        "open": OPEN,
+        "citations": _CITATIONS,
+    }
+
+
+async def _filtered(
+    database: Database, space: str, entity_key: str
+) -> tuple[SpaceState, list[str]]:
+    """The space, and the entities that a filter by name lets pass."""
+    row = (await database.read("search_state", space=space, entity_key=entity_key))[0]
+    return SpaceState(row["revision"], row["vectors"], row["model"]), row["only"]
+
+
+async def _stated(
+    database: Database, terms: Sequence[str], link_keys: Sequence[str], parameters: dict[str, Any]
+) -> WordHits:
+    lucene = words_query(parameters["space"], ("fact", "name"), terms)
+    if lucene:
+        lucene += ends_clause(parameters["only"])
+    rows = await database.read(
+        "search_facts", lucene=lucene, fetch=_FETCH, link_keys=list(link_keys), **parameters
+    )
+    state = next((row["state"] for row in rows if row["list"] == "state"), None)
+    return WordHits(
+        SpaceState(**state) if state else _NOTHING_YET,
+        text=sorted(_list(rows, "text"), key=lambda hit: (-hit.score, hit.fact.uuid)),
+        entity=sorted(
+            _list(rows, "entity"),
+            key=lambda hit: (-hit.score, -start_of(hit.fact.valid_at), hit.fact.uuid),
+        ),
+    )
+
+
+async def _sentences(
+    database: Database, terms: Sequence[str], limit: int, parameters: dict[str, Any]
+) -> list[tuple[list[Fact], float]]:
+    lucene = words_query(parameters["space"], ("text",), terms)
+    if not lucene or parameters["relation"] not in ("", _CO_OCCURS):
+        return []
+    fetch = _FETCH_FILTERED if parameters["only"] else _FETCH
+    told = {**parameters, "limit": limit, "lucene": lucene, "fetch": fetch}
+    rows = await database.read("search_sentences", **told)
+    return [(_sentence_facts(row), row["score"]) for row in rows]
+
+
+def _list(rows: Rows, name: str) -> list[ScoredFact]:
+    return [_scored(row) for row in rows if row["list"] == name]
+
+
+def _scored(row: dict[str, Any]) -> ScoredFact:
+    return ScoredFact(stated_fact(row["fact"], row["cited"]), row["score"])
+
+
+def _sentence_facts(row: dict[str, Any]) -> list[Fact]:
+    ends = [entity_ref(*named) for named in row["named"]]
+    return [
+        local_fact(row["uuid"], row["text"], ends[0], target, row["place"]) for target in ends[1:]
+    ]
