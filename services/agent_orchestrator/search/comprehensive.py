@@ -1,9 +1,12 @@
-"""The comprehensive search: the query embedded once, both legs at once, their answers fused."""
+"""The comprehensive search: the query embedded once, both legs at once, their answers fused.
+
+The graph leg waits for the query's vector only where the space's facts have vectors to compare it with.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import legs_pb2, retrieval_pb2
@@ -11,11 +14,12 @@ from braid.graph.v1 import query_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.search.fusion import GRAPH_LEG, VECTOR_LEG, fuse
 from services.agent_orchestrator.search.legs import LegOutcome, not_requested, run_leg
-from services.runtime.context import remaining
+from services.agent_orchestrator.search.wordy_spaces import WordySpaces
+from services.runtime.context import current_call, remaining
 from services.runtime.errors import AllLegsFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
     from services.agent_orchestrator.tiers import GraphTier, VectorTier
@@ -47,6 +51,7 @@ class ComprehensiveSearch:
         self._graph = graph
         self._queries = queries
         self._seconds = seconds
+        self._wordy = WordySpaces()
 
     async def run(
         self, request: Request, ended: Heard | None = None
@@ -60,41 +65,84 @@ class ComprehensiveSearch:
         return _answer(outcomes, _limit(request))
 
     async def _run_legs(self, request: Request, ended: Heard | None) -> list[LegOutcome]:
-        loop = asyncio.get_running_loop()
-        budget = leg_budget(remaining(self._seconds))
-        until = loop.time() + budget
-        embedding = await self._queries.embed(request.query, budget)
-        left = max(until - loop.time(), 0.001)
+        clock = Budget(leg_budget(remaining(self._seconds)))
         try:
             async with asyncio.TaskGroup() as group:
-                vector = group.create_task(_told(self._chunks(request, embedding, left), ended))
-                graph = group.create_task(_told(self._facts(request, embedding, left), ended))
+                query = QueryVector(
+                    group, lambda: self._queries.embed(request.query, clock.seconds)
+                )
+                vector = group.create_task(_told(self._chunks(request, query, clock), ended))
+                graph = group.create_task(_told(self._facts(request, query, clock), ended))
         except ExceptionGroup as failures:
             # A leg raises nothing but what is wrong with the request: that is the caller's answer.
             raise failures.exceptions[0] from None
         return [vector.result(), graph.result()]
 
-    async def _chunks(self, request: Request, embedding: Embedding, seconds: float) -> LegOutcome:
+    async def _chunks(self, request: Request, query: QueryVector, clock: Budget) -> LegOutcome:
         if request.HasField("use_vector") and not request.use_vector:
             return not_requested(VECTOR_LEG)
+        embedding = await query.get()
         asked = _hybrid_request(request, embedding)
         return await run_leg(
             VECTOR_LEG,
-            lambda: self._vector.hybrid_search(asked, seconds),
+            lambda: self._vector.hybrid_search(asked, clock.left()),
             lambda answer, report: LegOutcome(
                 _without_vectors(report) if embedding is None else report, chunks=answer.hits
             ),
         )
 
-    async def _facts(self, request: Request, embedding: Embedding, seconds: float) -> LegOutcome:
+    async def _facts(self, request: Request, query: QueryVector, clock: Budget) -> LegOutcome:
         if request.HasField("use_graph") and not request.use_graph:
             return not_requested(GRAPH_LEG)
-        asked = _facts_request(request, embedding)
+        space = current_call().space
+        if space in self._wordy:
+            outcome = await self._ask_graph(_facts_request(request, None), clock)
+            # Degraded: somebody has added vectors since, so that the guess cost the vector's part.
+            if outcome.report.status != legs_pb2.LEG_STATUS_DEGRADED:
+                return outcome
+        return await self._ask_graph(_facts_request(request, await query.get()), clock)
+
+    async def _ask_graph(self, asked: query_pb2.SearchFactsRequest, clock: Budget) -> LegOutcome:
+        space = current_call().space
+
+        def outcome(
+            answer: query_pb2.SearchFactsResponse, report: legs_pb2.LegReport
+        ) -> LegOutcome:
+            self._wordy.note(space, answer)
+            return LegOutcome(report, facts=answer.hits)
+
         return await run_leg(
-            GRAPH_LEG,
-            lambda: self._graph.search_facts(asked, seconds),
-            lambda answer, report: LegOutcome(report, facts=answer.hits),
+            GRAPH_LEG, lambda: self._graph.search_facts(asked, clock.left()), outcome
         )
+
+
+class Budget:
+    """Seconds that a search's legs may take, counted from now."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._until = asyncio.get_running_loop().time() + seconds
+
+    def left(self) -> float:
+        """Seconds left, never none: a call must have a limit to be told as late."""
+        return max(self._until - asyncio.get_running_loop().time(), 0.001)
+
+
+class QueryVector:
+    """A query's vector, made when a leg first wants it and once for both."""
+
+    def __init__(
+        self, group: asyncio.TaskGroup, make: Callable[[], Coroutine[Any, Any, Embedding]]
+    ) -> None:
+        self._group = group
+        self._make = make
+        self._task: asyncio.Task[Embedding] | None = None
+
+    async def get(self) -> Embedding:
+        """The vector; None when the embedder fails or is too slow."""
+        if self._task is None:
+            self._task = self._group.create_task(self._make())
+        return await self._task
 
 
 def leg_budget(left: float) -> float:

@@ -1,0 +1,85 @@
+"""Spaces whose facts have no vectors: the graph leg does not wait for the query's."""
+
+from __future__ import annotations
+
+import pytest
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import legs_pb2
+from braid.graph.v1 import query_pb2
+from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
+from tests.stubs.tiers import fact_hit
+
+BY_WORDS = query_pb2.SearchFactsResponse(
+    hits=[fact_hit("f1", ["c1"])], status=legs_pb2.LEG_STATUS_OK
+)
+COMPARED = query_pb2.SearchFactsResponse(
+    hits=[fact_hit("f1", ["c1"]), fact_hit("f2", ["c2"])],
+    status=legs_pb2.LEG_STATUS_OK,
+    vector_path=query_pb2.FACT_VECTOR_PATH_INDEX,
+)
+WITHOUT_THE_QUERYS = query_pb2.SearchFactsResponse(
+    hits=[fact_hit("f1", ["c1"])],
+    status=legs_pb2.LEG_STATUS_DEGRADED,
+    reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+)
+
+
+async def ask(
+    world: World, metadata: tuple[tuple[str, str], ...] = ALICE, *, use_vector: bool = True
+) -> search_pb2.ComprehensiveSearchResponse:
+    request = search_pb2.ComprehensiveSearchRequest(query="who owns it", use_vector=use_vector)
+    return await world.search.ComprehensiveSearch(request, metadata=metadata, timeout=5)
+
+
+def asked_by_words(world: World) -> list[bool]:
+    return [request.text_only for request in world.graph.script.requests["SearchFacts"]]
+
+
+async def test_after_an_answer_without_vectors_the_graph_is_asked_by_words(world: World) -> None:
+    world.graph.answer = BY_WORDS
+    await ask(world)
+    answer = await ask(world)
+    assert asked_by_words(world) == [False, True]
+    assert answer.legs[1].status == legs_pb2.LEG_STATUS_OK
+
+
+async def test_a_question_to_such_a_graph_alone_is_not_embedded(world: World) -> None:
+    world.graph.answer = BY_WORDS
+    await ask(world)
+    world.embedder.texts.clear()
+    await ask(world, use_vector=False)
+    assert world.embedder.texts == []
+
+
+async def test_vectors_that_were_added_since_are_compared_at_once(world: World) -> None:
+    world.graph.answer = BY_WORDS
+    await ask(world)
+
+    async def answer_by_request(request: query_pb2.SearchFactsRequest) -> None:
+        world.graph.answer = WITHOUT_THE_QUERYS if request.text_only else COMPARED
+
+    world.graph.script.acts["SearchFacts"] = answer_by_request
+    answer = await ask(world)
+    assert asked_by_words(world) == [False, True, False]
+    assert answer.legs[1].status == legs_pb2.LEG_STATUS_OK
+    assert len(answer.graph_results) == 2
+    await ask(world)
+    assert asked_by_words(world) == [False, True, False, False]
+
+
+@pytest.mark.parametrize("first", [COMPARED, WITHOUT_THE_QUERYS])
+async def test_a_space_with_vectors_is_always_given_the_querys(
+    world: World, first: query_pb2.SearchFactsResponse
+) -> None:
+    world.graph.answer = first
+    await ask(world)
+    await ask(world)
+    assert asked_by_words(world) == [False, False]
+
+
+async def test_what_is_known_of_one_space_says_nothing_of_another(world: World) -> None:
+    world.graph.answer = BY_WORDS
+    await ask(world)
+    await ask(world, BOB)
+    assert asked_by_words(world) == [False, False]
