@@ -69,7 +69,10 @@ async def run(
     """Serves until told to end; healthy once Neo4j answers and has its indexes."""
     embedder = build_embedder(embedding)
     store = build_store(settings, embedder.dimension)
-    schema = asyncio.create_task(keep_schema(store), name="schema")
+    background = [
+        asyncio.create_task(keep_schema(store), name="schema"),
+        asyncio.create_task(store.warmer.run(), name="warming"),
+    ]
     try:
         await serve(
             settings=runtime,
@@ -78,7 +81,8 @@ async def run(
             probes={"neo4j": store.ping},
         )
     finally:
-        schema.cancel()
-        await asyncio.gather(schema, return_exceptions=True)
+        for task in background:
+            task.cancel()
+        await asyncio.gather(*background, return_exceptions=True)
         await embedder.close()
         await store.close()

@@ -93,6 +93,16 @@ class Database:
                         raise
         raise AssertionError("unreachable")
 
+    async def rehearse(self, name: str, **parameters: Any) -> None:
+        """Runs a named query and takes back whatever it did: Neo4j keeps the plan."""
+        async with (
+            _translated(READ_LIMIT) as limit,
+            self._driver.session() as session,
+            await session.begin_transaction(timeout=limit) as transaction,
+        ):
+            await Transaction(transaction, self._queries).run(name, **parameters)
+            await transaction.rollback()
+
     async def run_text(self, text: str, **parameters: Any) -> Rows:
         """Runs one statement outside of the named queries: the schema's."""
         async with _translated(WRITE_LIMIT), self._driver.session() as session:

@@ -10,6 +10,7 @@ from services.graph_query.domain import (
     DeletionCounts,
     EpisodeCounts,
     FactCounts,
+    FactFilter,
     GivenFact,
     Passage,
 )
@@ -20,7 +21,9 @@ from services.graph_query.neo4j_episodes import add_episodes, delete_episodes
 from services.graph_query.neo4j_facts import add_facts
 from services.graph_query.neo4j_reads import Neo4jReads
 from services.graph_query.neo4j_schema import check_ready, ensure_schema
+from services.graph_query.neo4j_search import filter_parameters
 from services.graph_query.neo4j_writer import SpaceWriter
+from services.graph_query.warming import Warmer
 from services.runtime.errors import StoreUnavailableError, WrongStateError
 from services.runtime.queries import Queries
 from services.runtime.times import utc_now
@@ -40,11 +43,13 @@ class Neo4jStore(Neo4jReads):
         self._gazetteers = GazetteerCache()
         self._spaces: set[str] = set()
         self._ready = False
+        self.warmer = Warmer(self._rehearse)
 
     async def ensure_schema(self) -> None:
         """Creates constraints and indexes that are missing and waits for them."""
         await ensure_schema(self._database, self._schema, self._dimension)
         self._ready = True
+        self.warmer.start()
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
         """Adds passages in one transaction."""
@@ -66,11 +71,27 @@ class Neo4jStore(Neo4jReads):
         """Raises StoreUnavailableError when Neo4j does not answer or its indexes are not there."""
         if not self._ready:
             raise StoreUnavailableError("neo4j", message="neo4j has no schema yet.")
-        await check_ready(self._database, len(self._schema.names()))
+        try:
+            await check_ready(self._database, len(self._schema.names()))
+        except StoreUnavailableError:
+            self.warmer.note(answers=False)
+            raise
+        self.warmer.note(answers=True)
 
     async def close(self) -> None:
         """Closes all connections."""
         await self._database.close()
+
+    async def _rehearse(self, name: str) -> None:
+        """Runs a query of no space and no rows: it finds nothing, changes nothing, and is planned."""
+        nothing = {
+            **filter_parameters("", FactFilter(0.0, 0.0)),
+            "lucene": 'text:"nothing"',
+            "vector": [1.0] + [0.0] * (self._dimension - 1),
+            "limit": 1,
+            "fetch": 1,
+        }
+        await self._database.rehearse(name, **nothing)
 
     async def _write(self, space: str, work: Work[T], model: str = "") -> tuple[T, int]:
         async def transaction(tx: Transaction) -> tuple[T, int, int, SpaceWriter]:

@@ -43,6 +43,18 @@ async def test_acknowledged_writes_outlive_a_kill_and_calls_fail_fast_meanwhile(
     assert loop.time() - back < 5
 
 
+async def test_plans_are_warmed_without_a_trace(store: Neo4jStore) -> None:
+    before = await store.stats("")
+    warming = asyncio.create_task(store.warmer.run())
+    async with asyncio.timeout(60):
+        while store.warmer.rounds == 0:
+            assert not warming.done()
+            await asyncio.sleep(0.05)
+    warming.cancel()
+    await asyncio.gather(warming, return_exceptions=True)
+    assert await store.stats("") == before
+
+
 async def test_a_tier_that_starts_before_neo4j_waits_for_it(graph_stores: LocalStores) -> None:
     nowhere = GraphSettings(
         neo4j_uri="bolt://127.0.0.1:9", neo4j_password=settings(graph_stores).neo4j_password
