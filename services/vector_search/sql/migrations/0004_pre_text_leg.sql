@@ -60,40 +60,39 @@ create function text_scores(
   group by p.chunk_id
 $$;
 
--- The best chunks by the rarest terms, p_limit of them: candidates for exact scoring.
+-- The best chunks by the rarest terms, p_limit of them, with their scores by these terms: candidates for exact scoring.
 -- p_plain: only current chunks, and no filters; else each of them is looked at, best first, until enough pass.
 create function text_candidates(
   p_space text, p_lexemes text[], p_weights float8[], p_average float8, p_limit integer,
-  p_plain boolean, p_at timestamptz, p_documents text[], p_metadata jsonb
-) returns uuid[] language plpgsql stable as $$
-declare
-  ids uuid[];
+  p_plain boolean, p_at timestamptz, p_documents text[], p_metadata jsonb,
+  out ids uuid[], out scores float8[]
+) language plpgsql stable as $$
 begin
   if p_plain then
-    select array_agg(x.chunk_id) into ids from (
-      select p.chunk_id
+    select array_agg(x.chunk_id), array_agg(x.score) into ids, scores from (
+      select p.chunk_id, sum(q.weight * p.tf * 2.5 / (p.tf + 1.5 * (.25 + .75 * p.length / p_average))) as score
       from unnest(p_lexemes, p_weights) as q (lexeme, weight)
       join posting p on p.space = p_space and p.lexeme = q.lexeme
       where p.current
       group by p.chunk_id
-      order by sum(q.weight * p.tf * 2.5 / (p.tf + 1.5 * (.25 + .75 * p.length / p_average))) desc, p.chunk_id
+      order by score desc, p.chunk_id
       limit p_limit
     ) x;
   else
-    select array_agg(x.chunk_id) into ids from (
-      select s.chunk_id from (
-        select p.chunk_id
+    select array_agg(x.chunk_id), array_agg(x.score) into ids, scores from (
+      select s.chunk_id, s.score from (
+        select p.chunk_id, sum(q.weight * p.tf * 2.5 / (p.tf + 1.5 * (.25 + .75 * p.length / p_average))) as score
         from unnest(p_lexemes, p_weights) as q (lexeme, weight)
         join posting p on p.space = p_space and p.lexeme = q.lexeme
         group by p.chunk_id
-        order by sum(q.weight * p.tf * 2.5 / (p.tf + 1.5 * (.25 + .75 * p.length / p_average))) desc, p.chunk_id
+        order by score desc, p.chunk_id
         offset 0
       ) s
       where chunk_passes(p_space, s.chunk_id, p_at, p_documents, p_metadata)
       limit p_limit
     ) x;
   end if;
-  return coalesce(ids, '{}');
+  ids := coalesce(ids, '{}');
 end $$;
 
 -- All chunks that hold a phrase, of p_eligible where given: those of its rarest lexeme that have the others too, and

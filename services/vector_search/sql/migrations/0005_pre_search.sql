@@ -12,22 +12,33 @@ create function text_leg(
   p_plain boolean, p_at timestamptz, p_documents text[], p_metadata jsonb, p_eligible uuid[]
 ) returns table (id uuid, score float8) language plpgsql stable as $$
 declare
-  ids uuid[] := p_eligible;
+  candidates record;
+  listed uuid[] := p_eligible;
+  used integer := p_head;
 begin
   if p_phrase is not null then
-    ids := phrase_chunks(p_space, p_lexemes, p_phrase, p_eligible, p_plain, p_at, p_documents, p_metadata);
-  elsif ids is null then
-    ids := text_candidates(p_space, p_lexemes[1:p_head], p_weights[1:p_head], p_average,
-                           text_pool(), p_plain, p_at, p_documents, p_metadata);
-    -- The rare words may be in fewer chunks than were asked for: then the frequent ones bring candidates too.
-    if cardinality(ids) < p_limit and p_head < cardinality(p_lexemes) then
-      ids := text_candidates(p_space, p_lexemes, p_weights, p_average,
-                             text_pool(), p_plain, p_at, p_documents, p_metadata);
-    end if;
+    listed := phrase_chunks(p_space, p_lexemes, p_phrase, p_eligible, p_plain, p_at, p_documents, p_metadata);
   end if;
-  return query select s.id, s.score
-    from text_scores(p_space, p_lexemes, p_weights, p_average, ids) s
-    order by s.score desc, s.id limit p_limit;
+  if listed is not null then
+    return query select s.id, s.score
+      from text_scores(p_space, p_lexemes, p_weights, p_average, listed) s
+      order by s.score desc, s.id limit p_limit;
+    return;
+  end if;
+  select * into candidates from text_candidates(
+    p_space, p_lexemes[1:used], p_weights[1:used], p_average, text_pool(), p_plain, p_at, p_documents, p_metadata);
+  -- The rare words may be in fewer chunks than were asked for: then the frequent ones bring candidates too.
+  if cardinality(candidates.ids) < p_limit and used < cardinality(p_lexemes) then
+    used := cardinality(p_lexemes);
+    select * into candidates from text_candidates(
+      p_space, p_lexemes, p_weights, p_average, text_pool(), p_plain, p_at, p_documents, p_metadata);
+  end if;
+  return query select x.id, sum(x.score) as total from (
+      select * from unnest(candidates.ids, candidates.scores) u (id, score)
+      union all
+      select * from text_scores(p_space, p_lexemes[used + 1:], p_weights[used + 1:], p_average, candidates.ids)
+    ) x (id, score)
+    group by x.id order by total desc, x.id limit p_limit;
 end $$;
 
 -- Chunks with the version of their document that is in view at an instant; failing that, the latest that has them.
@@ -85,6 +96,8 @@ declare
   v_scores float8[] := '{}';
   t_ids uuid[] := '{}';
   t_scores float8[] := '{}';
+  only_v uuid[];
+  only_t uuid[];
   listed_v integer := 0;
   listed_t integer := 0;
   top_t float8;
@@ -168,20 +181,19 @@ begin
 
   if hybrid and used_path > 0 then
     -- What one leg found gets its exact score of the other.
-    with more as (
-      select c.id, c.score from cosines(own.id, p_space, p_query, array(
-        select unnest(t_ids) except select unnest(v_ids))) c
-    )
+    only_t := array(select unnest(t_ids) except select unnest(v_ids));
+    only_v := array(select unnest(v_ids) except select unnest(t_ids));
     select v_ids || array_agg(m.id order by m.score desc, m.id), v_scores || array_agg(m.score order by m.score desc, m.id)
-    into v_ids, v_scores from more m;
-    with more as (
-      select u.id, coalesce(s.score, 0) as score
-      from (select unnest(v_ids) as id except select unnest(t_ids)) u
-      left join text_scores(p_space, coalesce(terms.lexemes, '{}'), coalesce(terms.weights, '{}'), average, v_ids) s
-        on s.id = u.id
-    )
+    into v_ids, v_scores from cosines(own.id, p_space, p_query, only_t) m;
     select t_ids || array_agg(m.id order by m.score desc, m.id), t_scores || array_agg(m.score order by m.score desc, m.id)
-    into t_ids, t_scores from more m;
+    into t_ids, t_scores from (
+      select x.id, sum(x.score) as score from (
+        select u.id, 0::float8 from unnest(only_v) u (id)
+        union all
+        select * from text_scores(
+          p_space, coalesce(terms.lexemes, '{}'), coalesce(terms.weights, '{}'), average, only_v)
+      ) x (id, score)
+      group by x.id) m;
     part_t := p_text_weight;
   else
     part_t := 1;
