@@ -17,6 +17,7 @@ class AgentSettings(BaseSettings):
         extra="ignore",
         env_ignore_empty=True,
         populate_by_name=True,
+        hide_input_in_errors=True,
     )
 
     listen: str = "127.0.0.1:50050"

@@ -10,7 +10,11 @@ class GraphSettings(BaseSettings):
     """Where the tier listens and how it reaches Neo4j."""
 
     model_config = SettingsConfigDict(
-        env_file=".env", extra="ignore", populate_by_name=True, hide_input_in_errors=True
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        populate_by_name=True,
+        hide_input_in_errors=True,
     )
 
     listen: str = Field(

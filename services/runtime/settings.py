@@ -13,7 +13,11 @@ class RuntimeSettings(BaseSettings):
     """`BRAID_*` settings of the server bootstrap; each service adds its own beside them."""
 
     model_config = SettingsConfigDict(
-        env_prefix="BRAID_", env_file=".env", env_ignore_empty=True, extra="ignore"
+        env_prefix="BRAID_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        hide_input_in_errors=True,
     )
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -9,7 +9,13 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 class VectorSettings(BaseSettings):
     """Where the tier listens and how it reaches PostgreSQL."""
 
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        populate_by_name=True,
+        hide_input_in_errors=True,
+    )
 
     listen: str = Field(
         default="127.0.0.1:50051", validation_alias=AliasChoices("BRAID_VECTOR_LISTEN")

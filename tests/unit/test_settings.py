@@ -1,0 +1,62 @@
+"""Every setting has a place in `.env.example`, and a copy of that file changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import AliasChoices
+from pydantic_settings import BaseSettings
+
+from gateway.settings import GatewaySettings
+from services.agent_orchestrator.settings import AgentSettings
+from services.graph_query.settings import GraphSettings
+from services.models.settings import EmbeddingSettings
+from services.runtime.settings import RuntimeSettings
+from services.vector_search.settings import VectorSettings
+
+EXAMPLE = Path(__file__).parents[2] / ".env.example"
+CLASSES: list[type[BaseSettings]] = [
+    AgentSettings,
+    EmbeddingSettings,
+    GatewaySettings,
+    GraphSettings,
+    RuntimeSettings,
+    VectorSettings,
+]
+# Where a store is has no default: the local stack says it to its own processes.
+STORES = {"DATABASE_URL": "postgresql://db/braid", "NEO4J_URI": "bolt://db", "NEO4J_PASSWORD": "pw"}
+# The machine's own, set by every desktop.
+FOREIGN = {"XDG_CACHE_HOME"}
+
+
+def names(settings: type[BaseSettings]) -> set[str]:
+    """The environment names that a class reads."""
+    found = set()
+    for field, info in settings.model_fields.items():
+        alias = info.validation_alias
+        if isinstance(alias, AliasChoices):
+            found.add(str(alias.choices[0]))
+        else:
+            prefix = settings.model_config.get("env_prefix", "")
+            found.add(str(alias or f"{prefix}{field}").upper())
+    return found
+
+
+def listed() -> set[str]:
+    lines = EXAMPLE.read_text().splitlines()
+    return {line.lstrip("# ").partition("=")[0] for line in lines if "=" in line}
+
+
+@pytest.mark.parametrize("settings", CLASSES)
+def test_every_setting_is_in_the_example(settings: type[BaseSettings]) -> None:
+    assert names(settings) - FOREIGN <= listed()
+
+
+@pytest.mark.parametrize("settings", CLASSES)
+def test_a_copy_of_the_example_changes_nothing(
+    settings: type[BaseSettings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in STORES.items():
+        monkeypatch.setenv(name, value)
+    assert settings(_env_file=EXAMPLE) == settings(_env_file=None)
