@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from google.protobuf.descriptor import MethodDescriptor
 
-from braid_client.channel import methods, service_config
+from braid_client.channel import CONTRACTS, methods, service_config
 from services.runtime.interceptors.authentication import required_scope
 
 
@@ -29,3 +31,13 @@ def test_exactly_the_unary_reads_without_side_effects_are_retried() -> None:
         read = options.idempotency_level == options.NO_SIDE_EFFECTS
         unary = not method.client_streaming and not method.server_streaming
         assert (named in config) == (read and unary), method.full_name
+
+
+def test_no_contract_with_a_service_is_left_out() -> None:
+    protos = Path(__file__).parents[3] / "protos"
+    with_service = {
+        path.relative_to(protos).as_posix()
+        for path in (protos / "braid").rglob("*.proto")
+        if "\nservice " in path.read_text()
+    }
+    assert {file.name for file in CONTRACTS} == with_service

@@ -9,7 +9,7 @@ from braid.agent.v1 import ingest_pb2 as agent_ingest
 from braid.agent.v1 import search_pb2 as agent_search
 from braid.graph.v1 import ingest_pb2 as graph_ingest
 from braid.graph.v1 import query_pb2
-from braid.vector.v1 import documents_pb2
+from braid.vector.v1 import documents_pb2, models_pb2
 from braid.vector.v1 import search_pb2 as vector_search
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ CONTRACTS: tuple[FileDescriptor, ...] = (
     graph_ingest.DESCRIPTOR,
     query_pb2.DESCRIPTOR,
     documents_pb2.DESCRIPTOR,
+    models_pb2.DESCRIPTOR,
     vector_search.DESCRIPTOR,
 )
 
