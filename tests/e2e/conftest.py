@@ -1,0 +1,92 @@
+"""The whole system as a user starts it: real stores, four processes, the sample loaded by the `braid` command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+import deploy.local
+from deploy.local.stack import LocalStack
+from services.runtime.identity import hash_key
+from tests.conftest import LoopThread
+from tests.stores import data_folder
+
+SAMPLE = Path(deploy.local.__file__).parent / "sample"
+OTHER_KEY = "a-key-of-another-space"
+
+
+@dataclass(frozen=True)
+class System:
+    """The running system and ways to it."""
+
+    stack: LocalStack
+    loop: LoopThread
+    corpus: Path
+
+    @property
+    def url(self) -> str:
+        """Where the gateway is."""
+        return f"http://{self.stack.addresses['gateway']}"
+
+    def client(self, key: str | None = None) -> httpx.Client:
+        """An HTTP client; without a key its caller is space `local`."""
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=30)
+
+    def braid(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs the `braid` command as a user would."""
+        return subprocess.run(
+            [sys.executable, "-m", "gateway.cli", *arguments],
+            env={**os.environ, "BRAID_URL": self.url},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+
+def corpus_in(folder: Path) -> Path:
+    """The sample's notes and facts, as a folder that somebody ingests."""
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    for path in (*SAMPLE.glob("*.md"), SAMPLE / "facts.jsonl"):
+        shutil.copy(path, corpus)
+    return corpus
+
+
+def let_in(data: Path) -> None:
+    """A key of another space, in the keys' file that the stack will add its own to."""
+    record = {
+        "id": "other",
+        "hash": hash_key(OTHER_KEY),
+        "space": "other",
+        "scopes": ["read", "write"],
+    }
+    path = data / "api_keys.json"
+    path.touch(mode=0o600)
+    path.write_text(json.dumps({"keys": [record]}))
+
+
+@pytest.fixture(scope="session")
+def system(stores_loop: LoopThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    """The system with the sample corpus in space `local`."""
+    with data_folder() as data:
+        let_in(data)
+        stack = LocalStack(data, ports="free", extra_env={"BRAID_LOG_LEVEL": "warning"})
+        stores_loop.run(stack.start())
+        try:
+            running = System(stack, stores_loop, corpus_in(tmp_path_factory.mktemp("sample")))
+            loaded = running.braid("ingest", str(running.corpus), "--json")
+            assert loaded.returncode == 0, loaded.stderr
+            yield running
+        finally:
+            stores_loop.run(stack.stop())
