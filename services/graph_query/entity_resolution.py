@@ -1,69 +1,126 @@
-"""Which entity a given name and type means, and what must be created or typed for it."""
+"""Which entity a given name and type means, as a function of all types that the name is given with.
+
+A name is one entity until facts give it several types. Then it is one entity for each type; the first
+type in alphabetical order keeps the name's plain uuid, and whatever names it without a type means that one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from services.graph_query.domain import EntityName
 from services.graph_query.identity import entity_uuid
-from services.graph_query.names import clean_name, name_key
+from services.graph_query.names import name_key
+
+Types = frozenset[str]
 
 
-@dataclass(slots=True)
+def homonyms(space: str, key: str, types: Collection[str]) -> dict[str, str]:
+    """The entities of a name by type, in the order of types; "" is the type of one without any."""
+    first, *rest = sorted(types) or [""]
+    return {first: entity_uuid(space, key)} | {
+        other: entity_uuid(space, key, other) for other in rest
+    }
+
+
+class NewEntity(NamedTuple):
+    """An entity to create."""
+
+    uuid: str
+    key: str
+    type: str
+
+
+class Retyped(NamedTuple):
+    """An entity that takes another type, or loses its own."""
+
+    uuid: str
+    key: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
 class Resolution:
-    """Entities by given name; new ones as (uuid, key, name, type); known ones that take a type."""
+    """Names' types before a write (`held`: only names that have an entity) and after it."""
 
-    uuids: dict[tuple[str, str], str] = field(default_factory=dict)
-    created: list[tuple[str, str, str, str]] = field(default_factory=list)
-    typed: list[tuple[str, str, str]] = field(default_factory=list)
-    by_key: dict[str, dict[str, str]] = field(default_factory=dict)
+    space: str
+    held: Mapping[str, Types]
+    types: Mapping[str, Types]
+
+    @classmethod
+    def adding(
+        cls, space: str, held: Mapping[str, Types], ends: Iterable[EntityName]
+    ) -> Resolution:
+        """What follows from giving these names."""
+        types = dict(held)
+        for end in ends:
+            key = name_key(end.name)
+            types[key] = types.get(key, frozenset()) | ({end.type} - {""})
+        return cls(space, held, types)
+
+    @classmethod
+    def removing(
+        cls, space: str, held: Mapping[str, Types], gone: Iterable[tuple[str, str]]
+    ) -> Resolution:
+        """What follows when nothing gives these (key, type) any more."""
+        types = dict(held)
+        for key, entity_type in gone:
+            types[key] = types[key] - {entity_type}
+        return cls(space, held, types)
 
     def uuid(self, name: EntityName) -> str:
-        """The entity that a given name means."""
-        return self.uuids[name_key(name.name), name.type]
+        """The entity that a given name means after the write."""
+        key = name_key(name.name)
+        named = homonyms(self.space, key, self.types[key])
+        return named.get(name.type) or entity_uuid(self.space, key)
 
     def named(self, key: str) -> tuple[str, ...]:
-        """All entities of a name, by type."""
-        return tuple(uuid for _, uuid in sorted(self.by_key[key].items()))
+        """All entities of a name after the write, by type."""
+        return tuple(homonyms(self.space, key, self.types[key]).values())
 
+    def changed(self) -> list[str]:
+        """Names that were there and have other types now."""
+        return sorted(key for key, types in self.held.items() if self.types[key] != types)
 
-def resolve(
-    space: str, names: Iterable[EntityName], known: Mapping[str, Mapping[str, str]]
-) -> Resolution:
-    """Resolves names against the known ones: name key → type → uuid.
+    def created(self) -> list[NewEntity]:
+        """Entities that are new."""
+        return [
+            NewEntity(uuid, key, kind)
+            for key in sorted(self.types)
+            for kind, uuid in homonyms(self.space, key, self.types[key]).items()
+            if uuid not in self._before(key).values()
+        ]
 
-    A typed name takes the entity of its type, else the one that has no type yet, else a new one.
-    A name without a type takes the entity without one, else the first of the name.
-    """
-    found = Resolution(by_key={key: dict(types) for key, types in known.items()})
-    wanted = {(name_key(name.name), name.type): name for name in names}
-    for (key, entity_type), name in sorted(
-        wanted.items(), key=lambda item: (not item[0][1], item[0])
-    ):
-        found.by_key.setdefault(key, {})
-        found.uuids[key, entity_type] = _one(space, found, key, name)
-    return found
+    def vanished(self) -> list[str]:
+        """Entities that are no more, because their type is not or because it bears the plain uuid now."""
+        return [
+            uuid
+            for key in self.changed()
+            for uuid in self._before(key).values()
+            if uuid not in self.named(key)
+        ]
 
+    def retyped(self) -> list[Retyped]:
+        """Bearers of plain uuids that stay and are of another type."""
+        found = []
+        for key in self.changed():
+            old = next(iter(self._before(key)))
+            new = next(iter(homonyms(self.space, key, self.types[key])))
+            if old != new:
+                found.append(Retyped(entity_uuid(self.space, key), key, old, new))
+        return found
 
-def _one(space: str, found: Resolution, key: str, given: EntityName) -> str:
-    types, name, entity_type = found.by_key[key], clean_name(given.name), given.type
-    if entity_type in types:
-        return types[entity_type]
-    if not types:
-        return _create(found, types, (entity_uuid(space, key), key, name, entity_type))
-    first = entity_uuid(space, key)
-    if not entity_type:
-        return first if first in types.values() else types[min(types)]
-    if "" in types:
-        uuid = types.pop("")
-        types[entity_type] = uuid
-        found.typed.append((uuid, key, entity_type))
-        return uuid
-    return _create(found, types, (entity_uuid(space, key, entity_type), key, name, entity_type))
+    def left(self) -> list[str]:
+        """Entities with facts that belong to another one now."""
+        return [
+            uuid
+            for key in self.changed()
+            for kind, uuid in self._before(key).items()
+            if kind in self.types[key] and homonyms(self.space, key, self.types[key])[kind] != uuid
+        ]
 
-
-def _create(found: Resolution, types: dict[str, str], row: tuple[str, str, str, str]) -> str:
-    types[row[3]] = row[0]
-    found.created.append(row)
-    return row[0]
+    def _before(self, key: str) -> dict[str, str]:
+        return homonyms(self.space, key, self.held[key]) if key in self.held else {}

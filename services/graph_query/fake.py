@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import replace
 
 from services.graph_query.domain import (
     DeletionCounts,
-    EntityName,
     EpisodeCounts,
     FactCounts,
     GivenFact,
     Passage,
 )
-from services.graph_query.entity_resolution import resolve
 from services.graph_query.fake_reads import FakeReads
-from services.graph_query.fake_space import FakeSpace, StoredFact
-from services.graph_query.identity import fact_uuid
-from services.graph_query.intervals import end_of, start_of
+from services.graph_query.fake_space import FakeSpace
 from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
-from services.runtime.times import utc_now
 
 
 class FakeGraphStore(FakeReads):
@@ -29,9 +25,12 @@ class FakeGraphStore(FakeReads):
         """Adds passages; one that is there and unchanged changes nothing."""
         held = self._writable(space)
         self._refuse_foreign(space, passages)
+        fresh = [replace(passage, reference_time=None) for passage in passages]
+        if all(held.passages.get(passage.uuid) == passage for passage in fresh):
+            return EpisodeCounts(revision=held.revision)
         before = held.picture()
-        for passage in passages:
-            held.passages[passage.uuid] = replace(passage, reference_time=None)
+        for passage in fresh:
+            held.passages[passage.uuid] = passage
         held.rebuild()
         after = held.picture()
         return EpisodeCounts(
@@ -48,6 +47,8 @@ class FakeGraphStore(FakeReads):
         before = held.picture()
         facts = len(held.facts)
         gone = [held.passages.pop(uuid) for uuid in uuids if uuid in held.passages]
+        if not gone:
+            return DeletionCounts()
         left = {passage.document_id for passage in held.passages.values()}
         held.drop_claims({passage.document_id for passage in gone} - left)
         held.rebuild()
@@ -67,15 +68,17 @@ class FakeGraphStore(FakeReads):
         held = self._writable(space)
         if model and held.model not in ("", model):
             raise WrongStateError("The space holds vectors of another model.")
-        ends = [end for fact in facts for end in (fact.subject, fact.object)]
-        found = resolve(space, ends, held.types)
-        held.types = {**held.types, **found.by_key}
-        for uuid, _, name, _ in found.created:
-            held.names.setdefault(uuid, name)
-        added = sum(_stored(held, fact, found.uuid) for fact in facts)
+        before = deepcopy(held.told)
+        for fact in facts:
+            held.tell(fact)
+        if held.told == before:
+            return FactCounts(0, len(facts), held.revision)
+        found = held.resolution()
+        there = {held.uuid_of(told.first, found) for told in before.values()}
         if any(fact.embedding for fact in facts):
             held.model = held.model or model
         held.rebuild()
+        added = len({held.uuid_of(fact, found) for fact in facts} - there)
         return FactCounts(added, len(facts) - added, held.revision)
 
     def _refuse_foreign(self, space: str, passages: Iterable[Passage]) -> None:
@@ -88,16 +91,3 @@ class FakeGraphStore(FakeReads):
         if self.failure is not None:
             raise self.failure
         return self.spaces.setdefault(space, FakeSpace(space))
-
-
-def _stored(held: FakeSpace, fact: GivenFact, uuid_of: Callable[[EntityName], str]) -> bool:
-    """Stores a fact; whether it is new."""
-    ends = (uuid_of(fact.subject), uuid_of(fact.object))
-    interval = (start_of(fact.valid_at), end_of(fact.invalid_at))
-    uuid = fact_uuid(held.space, ends, fact.relation, interval)
-    new = uuid not in held.facts
-    stored = held.facts.setdefault(uuid, StoredFact(uuid, *ends, fact, utc_now()))
-    stored.embedding = stored.embedding or tuple(fact.embedding)
-    if fact.document_id:
-        stored.documents.add(fact.document_id)
-    return new

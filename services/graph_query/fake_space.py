@@ -7,13 +7,28 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from services.graph_query.claims import GivenEnds
 from services.graph_query.domain import GivenFact, Passage
-from services.graph_query.extraction.extract import MentionKind
+from services.graph_query.entity_resolution import Resolution, homonyms
 from services.graph_query.extraction.gazetteer import Gazetteer
-from services.graph_query.identity import entity_uuid
+from services.graph_query.identity import fact_uuid
+from services.graph_query.intervals import end_of, start_of
 from services.graph_query.local_graph import PassageRows, ReadPassage, passage_rows
 from services.graph_query.names import is_linkable, name_key, title_names
+from services.graph_query.spelling import Source, Spelling, best
 from services.runtime.times import utc_now
+
+FactKey = tuple[tuple[str, str], str, tuple[str, str], tuple[float, float]]
+
+
+@dataclass(slots=True)
+class Told:
+    """A fact as it was given: how often and by whom does not matter, only by which documents and how spelt."""
+
+    first: GivenFact
+    created_at: datetime
+    claims: set[tuple[str, GivenEnds]] = field(default_factory=set)
+    embedding: tuple[float, ...] = ()
 
 
 @dataclass(slots=True)
@@ -44,6 +59,7 @@ class FakeSpace:
 
     space: str
     passages: dict[str, Passage] = field(default_factory=dict)
+    told: dict[FactKey, Told] = field(default_factory=dict)
     facts: dict[str, StoredFact] = field(default_factory=dict)
     types: dict[str, dict[str, str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
@@ -54,24 +70,40 @@ class FakeSpace:
 
     def rebuild(self) -> None:
         """Computes the graph from scratch: every passage with all of the space's names."""
-        gazetteer = Gazetteer.of(self._linked())
+        found = self.resolution()
+        self._state_facts(found)
+        gazetteer = Gazetteer.of(self._linked(found))
         self.rows = {
             uuid: passage_rows(self.space, ReadPassage.of(passage), gazetteer)
             for uuid, passage in sorted(self.passages.items())
         }
-        self._note_names(about=True)
-        self._note_names(about=False)
-        self._forget_unused()
+        self._note_entities(found)
         self.revision += 1
         self.last_write = utc_now()
 
+    def resolution(self) -> Resolution:
+        """What given names mean under all types that they are given with."""
+        ends = [end for told in self.told.values() for _, ends in told.claims for end in ends]
+        return Resolution.adding(self.space, {}, ends)
+
+    def uuid_of(self, fact: GivenFact, found: Resolution) -> str:
+        """The uuid of a fact under a resolution."""
+        ends = (found.uuid(fact.subject), found.uuid(fact.object))
+        interval = (start_of(fact.valid_at), end_of(fact.invalid_at))
+        return fact_uuid(self.space, ends, fact.relation, interval)
+
+    def tell(self, fact: GivenFact) -> None:
+        """Notes how a fact is given."""
+        told = self.told.setdefault(fact_key(fact), Told(fact, utc_now()))
+        told.claims.add((fact.document_id, GivenEnds.of(fact)))
+        told.embedding = told.embedding or tuple(fact.embedding)
+
     def drop_claims(self, documents: Collection[str]) -> None:
         """Takes back what documents claimed, and the facts that nothing else claims."""
-        for fact in list(self.facts.values()):
-            if fact.documents & set(documents):
-                fact.documents -= set(documents)
-                if not fact.documents:
-                    del self.facts[fact.uuid]
+        for key, told in list(self.told.items()):
+            told.claims = {claim for claim in told.claims if claim[0] not in documents}
+            if not told.claims:
+                del self.told[key]
 
     def picture(self) -> Picture:
         """The graph as sets."""
@@ -117,29 +149,45 @@ class FakeSpace:
             cited |= both or {uuid for _, uuid in ranked[:1]}
         return sorted(cited)
 
-    def _note_names(self, *, about: bool) -> None:
-        """Names are spelled as the first title has them, else as the first sentence."""
+    def _state_facts(self, found: Resolution) -> None:
+        self.facts = {}
+        for told in self.told.values():
+            fact = told.first
+            uuid = self.uuid_of(fact, found)
+            ends = (found.uuid(fact.subject), found.uuid(fact.object))
+            held = self.facts.setdefault(uuid, StoredFact(uuid, *ends, fact, told.created_at))
+            held.documents |= {document for document, _ in told.claims}
+            held.embedding = held.embedding or told.embedding
+
+    def _note_entities(self, found: Resolution) -> None:
+        spelt: dict[str, list[Spelling]] = {}
+        self.types = {}
         for rows in self.rows.values():
-            for uuid, (key, name) in rows.names.items():
-                if about == (rows.mentions[uuid].kind == MentionKind.ABOUT):
-                    self.names.setdefault(uuid, name)
-                    self.types.setdefault(key, {"": uuid})
+            for uuid, key in rows.names.items():
+                spelt.setdefault(uuid, []).append(rows.mentions[uuid].spelling)
+                types = found.types.get(key, frozenset())
+                self.types.setdefault(key, homonyms(self.space, key, types))
+        for told in self.told.values():
+            for end in (end for _, ends in told.claims for end in ends):
+                spelt.setdefault(found.uuid(end), []).append(Spelling(Source.STATED, end.name))
+                key = name_key(end.name)
+                self.types[key] = homonyms(self.space, key, found.types[key])
+        self.names = {uuid: best(spellings).text for uuid, spellings in spelt.items()}
 
-    def _linked(self) -> dict[str, tuple[str, ...]]:
+    def _linked(self, found: Resolution) -> dict[str, tuple[str, ...]]:
         titles = {name_key(name) for p in self.passages.values() for name in title_names(p.title)}
-        ends = {end for fact in self.facts.values() for end in (fact.source, fact.target)}
-        given = {key for key, types in self.types.items() if ends & set(types.values())}
-        linked = {}
-        for key in titles | {key for key in given if is_linkable(key)}:
-            types = self.types.get(key) or {"": entity_uuid(self.space, key)}
-            linked[key] = tuple(uuid for _, uuid in sorted(types.items()))
-        return linked
-
-    def _forget_unused(self) -> None:
-        used = self.entities()
-        self.names = {uuid: name for uuid, name in self.names.items() if uuid in used}
-        kept = {
-            key: {kind: uuid for kind, uuid in types.items() if uuid in used}
-            for key, types in self.types.items()
+        keys = titles | {key for key in found.types if is_linkable(key)}
+        return {
+            key: tuple(homonyms(self.space, key, found.types.get(key, frozenset())).values())
+            for key in keys
         }
-        self.types = {key: types for key, types in kept.items() if types}
+
+
+def fact_key(fact: GivenFact) -> FactKey:
+    """What makes given facts the same whatever their names mean: ends, relation and interval."""
+    return (
+        (name_key(fact.subject.name), fact.subject.type),
+        fact.relation.casefold(),
+        (name_key(fact.object.name), fact.object.type),
+        (start_of(fact.valid_at), end_of(fact.invalid_at)),
+    )

@@ -15,15 +15,22 @@ from services.graph_query.extraction.extract import Extraction, MentionKind, ext
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.extraction.tokens import TokenText, searchable_words, tokenize
 from services.graph_query.identity import entity_uuid, sentence_uuid
+from services.graph_query.spelling import Source, Spelling, best
 
 
 class MentionRow(NamedTuple):
-    """An episode that names an entity: how, and in which sentences (from 0)."""
+    """An episode that names an entity: how, in which sentences (from 0), and how it is spelt first."""
 
     episode: str
     entity: str
     kind: int
     sentences: tuple[int, ...]
+    name: str
+
+    @property
+    def spelling(self) -> Spelling:
+        """The name as the episode has it."""
+        return Spelling(Source.TITLE if self.kind == MentionKind.ABOUT else Source.TEXT, self.name)
 
 
 class SentenceRow(NamedTuple):
@@ -39,11 +46,11 @@ class SentenceRow(NamedTuple):
 
 @dataclass(slots=True)
 class PassageRows:
-    """All rows of one passage, and the names its entities go by: uuid → (key, as written)."""
+    """All rows of one passage, and the name keys of its entities by uuid."""
 
     mentions: dict[str, MentionRow]
     sentences: dict[str, SentenceRow]
-    names: dict[str, tuple[str, str]]
+    names: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -54,11 +61,20 @@ class Changes:
     mentions_cut: list[MentionRow] = field(default_factory=list)
     sentences_put: list[SentenceRow] = field(default_factory=list)
     sentences_cut: list[SentenceRow] = field(default_factory=list)
-    names: dict[str, tuple[str, str]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
 
     def touched_episodes(self) -> set[str]:
         """Episodes whose mentions change."""
         return {row.episode for row in (*self.mentions_put, *self.mentions_cut)}
+
+    def spelt(self) -> dict[str, Spelling]:
+        """The best spelling of each entity among the mentions to write."""
+        spelt: dict[str, Spelling] = {}
+        for row in self.mentions_put:
+            held = spelt.get(row.entity)
+            if held is None or held != row.spelling:
+                spelt[row.entity] = best((row.spelling, held or row.spelling))
+        return spelt
 
     def cut_entities(self) -> set[str]:
         """Entities that lose a mention and may be left without any."""
@@ -90,9 +106,9 @@ def passage_rows(space: str, read: ReadPassage, gazetteer: Gazetteer) -> Passage
     rows = PassageRows({}, {}, {})
     for key, mention in found.mentions.items():
         for uuid in resolved[key]:
-            rows.names[uuid] = (key, mention.name)
+            rows.names[uuid] = key
             rows.mentions[uuid] = MentionRow(
-                read.passage.uuid, uuid, int(mention.kind), tuple(mention.sentences)
+                read.passage.uuid, uuid, int(mention.kind), tuple(mention.sentences), mention.name
             )
     for row in _sentence_rows(read, found, resolved):
         rows.sentences[row.uuid] = row
@@ -134,15 +150,8 @@ def merged(changes: Iterable[Changes]) -> Changes:
         total.mentions_cut += one.mentions_cut
         total.sentences_put += one.sentences_put
         total.sentences_cut += one.sentences_cut
-        for uuid, name in one.names.items():
-            total.names.setdefault(uuid, name)
+        total.names.update(one.names)
     return total
-
-
-def about_keys(rows: PassageRows) -> set[str]:
-    """The keys of the names that the passage's title gives."""
-    about = (row.entity for row in rows.mentions.values() if row.kind == MentionKind.ABOUT)
-    return {rows.names[entity][0] for entity in about}
 
 
 def _sentence_rows(

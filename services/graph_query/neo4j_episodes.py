@@ -9,7 +9,6 @@ from typing import Any
 from services.graph_query.domain import DeletionCounts, EpisodeCounts, Passage
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.identity import document_uuid, entity_uuid
-from services.graph_query.intervals import OPEN
 from services.graph_query.local_graph import (
     Changes,
     ReadPassage,
@@ -20,6 +19,7 @@ from services.graph_query.local_graph import (
     removed,
 )
 from services.graph_query.names import name_key, title_names
+from services.graph_query.neo4j_facts import withdraw_claims
 from services.graph_query.neo4j_writer import SpaceWriter, as_passage
 from services.runtime.errors import FieldError, InvalidFieldError
 
@@ -62,15 +62,21 @@ async def delete_episodes(writer: SpaceWriter, uuids: Sequence[str]) -> Deletion
     documents = {passage.document_id for passage in gone}
     uuids_of = {document_uuid(writer.space, document) for document in documents}
     emptied = await writer.run("delete_empty_documents", uuids=sorted(uuids_of))
-    facts = await _delete_facts(writer, emptied[0]["documents"])
-    ends = {fact["source"] for fact in facts} | {fact["target"] for fact in facts}
-    put, lost = await writer.unlink(cut.cut_entities() | ends)
+    withdrawn = await withdraw_claims(writer, emptied[0]["documents"])
+    lost = await writer.unlink(cut.cut_entities() | withdrawn.ends)
+    put = {key: uuids for key, uuids in withdrawn.renamed.items() if key not in lost}
     older = await writer.relink(put, lost)
     await writer.apply(older)
-    entities = await _settle(writer, merged([cut, older]), older, documents, ends)
+    entities = await _settle(
+        writer,
+        merged([cut, older]),
+        older,
+        documents | withdrawn.documents,
+        withdrawn.ends,
+    )
     return DeletionCounts(
         episodes=len(gone),
-        facts=len(facts),
+        facts=withdrawn.facts,
         local_facts=sum(len(row.targets) for row in cut.sentences_cut),
         mentions=len(cut.mentions_cut) + _lost_mentions(older),
         entities=entities,
@@ -98,33 +104,16 @@ async def _settle(
     entities = 0
     if cut.mentions_cut or changes.mentions_cut or ends:
         touched = cut.cut_entities() | changes.cut_entities() | set(ends)
-        put, lost = await writer.unlink(touched)
-        if put or lost:
-            older = await writer.relink(put, lost)
+        lost = await writer.unlink(touched)
+        if lost:
+            older = await writer.relink({}, lost)
             await writer.apply(older)
             touched |= older.cut_entities()
-            documents = {*documents, *await _documents_of(writer, older.touched_episodes())}
+            documents = {*documents, *await writer.documents_of(older.touched_episodes())}
         entities = await writer.delete_orphans(touched)
-    await writer.cite({*documents, *await _documents_of(writer, changes.touched_episodes())})
+        await writer.renew_names(touched)
+    await writer.cite({*documents, *await writer.documents_of(changes.touched_episodes())})
     return entities
-
-
-async def _documents_of(writer: SpaceWriter, episodes: Collection[str]) -> set[str]:
-    rows = await writer.run("documents_of_episodes", uuids=sorted(episodes)) if episodes else []
-    return {row["document_id"] for row in rows}
-
-
-async def _delete_facts(writer: SpaceWriter, documents: Sequence[str]) -> list[dict[str, str]]:
-    if not documents:
-        return []
-    known_until = writer.now.timestamp()
-    facts = await writer.run(
-        "delete_claimed_facts", documents=sorted(documents), open=OPEN, now=known_until
-    )
-    vectors = sum(1 for fact in facts if fact["embedded"])
-    if vectors:
-        await writer.run("change_vectors", change=-vectors, model=None)
-    return facts
 
 
 def _read_all(passages: Sequence[Passage]) -> list[ReadPassage]:

@@ -1,18 +1,28 @@
-"""Adding given facts within one write."""
+"""Adding given facts and taking documents' claims back, within one write."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from services.graph_query.claims import GivenEnds
 from services.graph_query.domain import EntityName, FactCounts, GivenFact
-from services.graph_query.entity_resolution import Resolution, resolve
+from services.graph_query.entity_resolution import Resolution
+from services.graph_query.extraction.gazetteer import Uuids
 from services.graph_query.identity import document_uuid, fact_uuid
-from services.graph_query.intervals import OPEN, end_of, start_of
-from services.graph_query.local_graph import Changes
+from services.graph_query.intervals import end_of, start_of
 from services.graph_query.names import is_linkable, name_key, word_set
+from services.graph_query.neo4j_database import Rows
+from services.graph_query.neo4j_types import (
+    append_versions,
+    apply_types,
+    delete_unclaimed,
+    types_of,
+)
 from services.graph_query.neo4j_writer import SpaceWriter
-from services.runtime.ids import derived_uuid
+from services.graph_query.spelling import Source, Spelling, best
 
 _RESERVED = word_set(
     """uuid group_id name fact fact_embedding episodes created_at expired_at valid_at invalid_at
@@ -21,39 +31,116 @@ _RESERVED = word_set(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """What went with the claims of documents: facts, their ends, and names that mean other entities now."""
+
+    facts: int = 0
+    ends: frozenset[str] = frozenset()
+    renamed: Mapping[str, Uuids] = field(default_factory=dict)
+    documents: frozenset[str] = frozenset()
+
+
 async def add_facts(writer: SpaceWriter, facts: Sequence[GivenFact], model: str) -> FactCounts:
     """Adds the facts that are not there yet; one that is may gain a document or its vector."""
-    ends = [end for fact in facts for end in (fact.subject, fact.object)]
-    found = await _entities(writer, ends)
-    rows = {row["uuid"]: row for row in (_row(writer.space, fact, found) for fact in facts)}
-    known = {
-        row["uuid"]: row["embedded"]
-        for row in await writer.run("facts_by_uuid", uuids=sorted(rows))
-    }
+    ends = [end for fact in facts for end in GivenEnds.of(fact)]
+    held = await types_of(writer, {name_key(end.name) for end in ends})
+    found = Resolution.adding(writer.space, held, ends)
+    spelt = _spelt(ends, found.uuid)
+    by_key = _spelt(ends, lambda end: name_key(end.name))
+    touched = await apply_types(writer, found, {**by_key, **spelt})
+    rows: dict[str, dict[str, Any]] = {}
+    for fact in facts:
+        row = _row(writer.space, fact, found)
+        rows.setdefault(row["uuid"], row)
+    known = {row["uuid"]: row for row in await writer.ask("facts_by_uuid", uuids=sorted(rows))}
     new = [rows[uuid] for uuid in sorted(rows) if uuid not in known]
-    await writer.run("create_facts", rows=[_stored(row) for row in new], now=writer.now)
-    await _set_vectors(writer, [rows[uuid] for uuid in sorted(rows) if not known.get(uuid)], model)
-    claims = _claims(writer.space, facts, found)
-    await writer.run("create_claims", rows=claims)
-    touched = await _link_names(writer, ends, found)
-    await writer.cite({row["document_id"] for row in claims} | touched)
-    await _append_versions(writer, new)
+    if new:
+        await writer.run("create_facts", rows=[_stored(row) for row in new], now=writer.now)
+    await _set_vectors(
+        writer, [rows[uuid] for uuid in sorted(rows) if not _has(known, uuid)], model
+    )
+    touched |= await _claim(writer, facts, found, known)
+    touched |= await _link_names(writer, ends, found)
+    await writer.spell(spelt)
+    await writer.renew_names(_of(found), always=True)
+    await writer.cite(touched)
+    await append_versions(writer, [row["uuid"] for row in new])
     return FactCounts(added=len(new), unchanged=len(facts) - len(new))
 
 
-async def _entities(writer: SpaceWriter, ends: Sequence[EntityName]) -> Resolution:
-    keys = sorted({name_key(end.name) for end in ends})
-    known: dict[str, dict[str, str]] = {}
-    for row in await writer.run("names_by_key", keys=keys):
-        known.setdefault(row["key"], {})[row["type"]] = row["uuid"]
-    found = resolve(writer.space, ends, known)
-    await writer.create_entities(found.created)
-    if found.typed:
-        rows = [
-            {"uuid": uuid, "key": key, "type": type_} for uuid, key, type_ in sorted(found.typed)
-        ]
-        await writer.run("type_entities", rows=rows)
-    return found
+async def withdraw_claims(writer: SpaceWriter, documents: Collection[str]) -> Withdrawn:
+    """Takes back what documents claimed: facts that nothing else claims, and types that nothing else gives."""
+    if not documents:
+        return Withdrawn()
+    claims = await writer.run("delete_claims", documents=sorted(documents))
+    if not claims:
+        return Withdrawn()
+    facts = await delete_unclaimed(writer, {claim["uuid"] for claim in claims})
+    typed = sorted({end for claim in claims for end in _typed_ends(claim)})
+    gone = await writer.ask("types_no_more", rows=[list(end) for end in typed]) if typed else []
+    held = await types_of(writer, {row["key"] for row in gone})
+    lost = [(row["key"], row["type"]) for row in gone]
+    found = Resolution.removing(writer.space, held, lost)
+    moved = await apply_types(writer, found, {})
+    await writer.renew_names(_of(found), always=True)
+    await writer.cite((), {claim["uuid"] for claim in claims})
+    ends = {uuid for claim in claims for uuid in (claim["source"], claim["target"])}
+    return Withdrawn(
+        facts,
+        frozenset({*ends, *found.vanished()}),
+        {key: found.named(key) for key in found.changed() if key in writer.gazetteer},
+        frozenset(moved),
+    )
+
+
+def _of(found: Resolution) -> set[str]:
+    return {uuid for key in found.changed() for uuid in found.named(key)}
+
+
+def _typed_ends(claim: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
+    """The ends of a claim that have a type: entity, name key, type."""
+    for told in claim["given"]:
+        ends = GivenEnds.decode(told)
+        for uuid, end in ((claim["source"], ends.subject), (claim["target"], ends.object)):
+            if end.type:
+                yield uuid, name_key(end.name), end.type
+
+
+def _spelt(ends: Iterable[EntityName], place: Callable[[EntityName], str]) -> dict[str, Spelling]:
+    spelt: dict[str, Spelling] = {}
+    for end in ends:
+        told = Spelling(Source.STATED, end.name)
+        spelt[place(end)] = best((told, spelt.get(place(end), told)))
+    return spelt
+
+
+async def _claim(
+    writer: SpaceWriter,
+    facts: Sequence[GivenFact],
+    found: Resolution,
+    known: Mapping[str, Mapping[str, Any]],
+) -> set[str]:
+    """Notes how facts were given, where that is news; the documents that it is news of."""
+    given: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for fact in facts:
+        given[fact.document_id, _uuid(writer.space, fact, found)].add(GivenEnds.of(fact).encode())
+    for uuid, row in known.items():
+        for document, told in row["claims"]:
+            given[document, uuid] -= set(told)
+    rows: Rows = [
+        {
+            "document_id": document,
+            "uuid": uuid,
+            "document_uuid": document_uuid(writer.space, document),
+            "given": sorted(told),
+        }
+        for (document, uuid), told in sorted(given.items())
+        if told
+    ]
+    if rows:
+        await writer.run("create_claims", rows=rows)
+    return {row["document_id"] for row in rows}
 
 
 async def _link_names(
@@ -68,13 +155,16 @@ async def _link_names(
     }
     if not put:
         return set()
-    changes: Changes = await writer.relink(put)
+    changes = await writer.relink(put)
     await writer.apply(changes)
     await writer.link(put)
     await writer.delete_orphans(changes.cut_entities())
-    episodes = sorted(changes.touched_episodes())
-    rows = await writer.run("documents_of_episodes", uuids=episodes) if episodes else []
-    return {row["document_id"] for row in rows}
+    await writer.renew_names(changes.cut_entities())
+    return await writer.documents_of(changes.touched_episodes())
+
+
+def _has(known: Mapping[str, Mapping[str, Any]], uuid: str) -> bool:
+    return uuid in known and bool(known[uuid]["embedded"])
 
 
 async def _set_vectors(writer: SpaceWriter, rows: Sequence[dict[str, Any]], model: str) -> None:
@@ -82,24 +172,6 @@ async def _set_vectors(writer: SpaceWriter, rows: Sequence[dict[str, Any]], mode
     if told:
         await writer.run("set_fact_vectors", rows=told)
         await writer.run("change_vectors", change=len(told), model=model)
-
-
-async def _append_versions(writer: SpaceWriter, rows: Sequence[dict[str, Any]]) -> None:
-    known_from = writer.now.timestamp()
-    told = [
-        {"fact_uuid": row["uuid"], "uuid": derived_uuid("version", row["uuid"], repr(known_from))}
-        for row in rows
-    ]
-    if told:
-        await writer.run("create_versions", rows=told, now=known_from, open=OPEN)
-
-
-def _claims(space: str, facts: Sequence[GivenFact], found: Resolution) -> list[dict[str, str]]:
-    pairs = {(fact.document_id, _uuid(space, fact, found)) for fact in facts if fact.document_id}
-    return [
-        {"document_id": document, "uuid": uuid, "document_uuid": document_uuid(space, document)}
-        for document, uuid in sorted(pairs)
-    ]
 
 
 def _uuid(space: str, fact: GivenFact, found: Resolution) -> str:

@@ -102,12 +102,13 @@ class Neo4jStore(Neo4jReads):
             state = rows[0]
             if model and state["model"] not in (None, model):
                 raise WrongStateError("The space holds vectors of another model.")
-            names = state["name_revision"]
-            writer = SpaceWriter(tx, space, await self._gazetteer(tx, space, names), utc_now())
+            gazetteer = await self._gazetteer(tx, space, state["name_revision"])
+            writer = SpaceWriter(tx, space, gazetteer, utc_now())
             result = await work(writer)
-            if writer.names_changed:
-                names = (await tx.run("raise_name_revision", space=space))[0]["name_revision"]
-            return result, state["revision"], names, writer
+            if writer.changed:
+                names = int(writer.names_changed)
+                state = (await tx.run("raise_revision", space=space, names=names))[0]
+            return result, state["revision"], state["name_revision"], writer
 
         await self._ensure_space(space)
         result, revision, names, writer = await self._database.write(transaction)

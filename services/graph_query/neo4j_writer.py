@@ -16,6 +16,7 @@ from services.graph_query.local_graph import Changes, ReadPassage, difference, m
 from services.graph_query.lucene import phrase_queries
 from services.graph_query.names import is_linkable, link_key
 from services.graph_query.neo4j_database import Rows, Transaction
+from services.graph_query.spelling import Source, Spelling, best
 
 
 class SpaceWriter:
@@ -27,12 +28,18 @@ class SpaceWriter:
         self.space = space
         self.gazetteer = gazetteer
         self.now = now
+        self.changed = False
         self.names_changed = False
         self.entities_created = 0
         self._transaction = transaction
 
+    async def ask(self, name: str, **parameters: Any) -> Rows:
+        """A named query that changes nothing, with the space among its parameters."""
+        return await self._transaction.run(name, space=self.space, **parameters)
+
     async def run(self, name: str, **parameters: Any) -> Rows:
-        """A named query with the space among its parameters."""
+        """A named query that changes the space: its revision will be raised."""
+        self.changed = True
         return await self._transaction.run(name, space=self.space, **parameters)
 
     async def relink(
@@ -46,35 +53,71 @@ class SpaceWriter:
             return Changes()
         self.gazetteer, self.names_changed = new, True
         keys = {link_key(name) for name in (*put, *removed)}
+        about = await self._passages_about([old.uuids(name) for name in put])
         older = await self._passages_with(keys)
         probe = Gazetteer.of(dict.fromkeys((*put, *removed), ("",)))
-        return await asyncio.to_thread(_differences, self.space, older, probe, old, new)
+        return await asyncio.to_thread(_differences, self.space, (about, older), probe, old, new)
 
     async def apply(self, changes: Changes) -> None:
         """Writes and removes rows; entities that are missing are created first."""
-        await self._create_missing(changes)
+        await self.spell(changes.spelt(), changes.names)
         if changes.sentences_cut:
             cut = [[row.uuid, row.subject, row.targets] for row in changes.sentences_cut]
             await self.run("delete_sentences", rows=cut)
         if changes.mentions_cut:
             rows = [[row.episode, row.entity] for row in changes.mentions_cut]
             await self.run("delete_mentions", rows=rows)
-        await self.run("create_mentions", rows=_by_episode(changes))
-        put = [list(row) for row in changes.sentences_put]
-        await self.run("create_sentences", rows=put)
+        if changes.mentions_put:
+            await self.run("create_mentions", rows=_by_episode(changes))
+        if changes.sentences_put:
+            put = [list(row) for row in changes.sentences_put]
+            await self.run("create_sentences", rows=put)
 
-    async def create_entities(self, rows: Iterable[tuple[str, str, str, str]]) -> None:
-        """Creates entities: (uuid, name key, name as written, type)."""
+    async def spell(
+        self, spelt: Mapping[str, Spelling], keys: Mapping[str, str] | None = None
+    ) -> None:
+        """Shows entities as spelt here where that is better; those that are missing are created by key."""
+        if not spelt:
+            return
+        rows = [[uuid, *spelling] for uuid, spelling in sorted(spelt.items())]
+        missing, renamed = [], []
+        for row in await self.ask("known_entities", rows=rows):
+            uuid, spelling = row["uuid"], spelt[row["uuid"]]
+            if row["name"] is None and keys is not None:
+                missing.append((uuid, keys[uuid], "", spelling))
+            elif best((spelling, held := Spelling(row["source"], row["name"]))) != held:
+                renamed.append([uuid, *spelling])
+        await self.create_entities(missing)
+        if renamed:
+            await self.run("rename_entities", rows=renamed)
+
+    async def renew_names(self, entities: Collection[str], *, always: bool = False) -> None:
+        """Shows entities as the best spelling that is left, those whose own is gone or all of them."""
+        if not entities:
+            return
+        renamed = []
+        told = {"uuids": sorted(entities), "all": always, "about": int(MentionKind.ABOUT)}
+        for row in await self.ask("spellings", **told):
+            spellings = [Spelling(*written) for written in row["written"]]
+            spellings += [Spelling(Source.STATED, name) for name in row["stated"]]
+            if spellings:
+                renamed.append([row["uuid"], *best(spellings)])
+        if renamed:
+            await self.run("rename_entities", rows=renamed)
+
+    async def create_entities(self, rows: Iterable[tuple[str, str, str, Spelling]]) -> None:
+        """Creates entities: (uuid, name key, type, spelling)."""
         told = [
             [
                 uuid,
                 key,
-                name,
+                spelling.text,
                 link_key(key),
                 entity_type,
                 is_linkable(key) and key in self.gazetteer,
+                int(spelling.source),
             ]
-            for uuid, key, name, entity_type in sorted(rows)
+            for uuid, key, entity_type, spelling in sorted(rows)
         ]
         if told:
             await self.run("create_entities", rows=told, now=self.now)
@@ -85,18 +128,13 @@ class SpaceWriter:
         if put:
             await self.run("link_names", keys=sorted(put))
 
-    async def unlink(self, entities: Collection[str]) -> tuple[dict[str, Uuids], list[str]]:
-        """Unmarks names of these entities that nothing gives any more: names left with fewer, and gone ones."""
+    async def unlink(self, entities: Collection[str]) -> list[str]:
+        """Unmarks names of these entities that nothing gives any more, and tells them.
+
+        Of a name with several entities each is stated by facts: one without any is the only one.
+        """
         rows = await self.run("unlink_names", uuids=sorted(entities), about=int(MentionKind.ABOUT))
-        gone: dict[str, set[str]] = {}
-        for row in rows:
-            gone.setdefault(row["key"], set()).add(row["uuid"])
-        left = {
-            key: tuple(uuid for uuid in self.gazetteer.uuids(key) if uuid not in uuids)
-            for key, uuids in gone.items()
-        }
-        put = {key: uuids for key, uuids in left.items() if uuids}
-        return put, [key for key, uuids in left.items() if not uuids]
+        return sorted({row["key"] for row in rows})
 
     async def delete_orphans(self, entities: Collection[str]) -> int:
         """Removes those of the entities that nothing is joined to any more."""
@@ -105,14 +143,22 @@ class SpaceWriter:
         rows = await self.run("delete_orphans", uuids=sorted(entities))
         return int(rows[0]["deleted"])
 
-    async def cite(self, documents: Collection[str]) -> None:
-        """Renews the citations of the facts that these documents claim."""
-        if documents:
-            await self.run("cite_facts", documents=sorted(documents))
+    async def cite(self, documents: Collection[str], facts: Collection[str] = ()) -> None:
+        """Renews the citations of these facts and of those that these documents claim."""
+        told = sorted(set(documents) - {""})
+        if told or facts:
+            await self.run("cite_facts", documents=told, facts=sorted(facts))
+
+    async def documents_of(self, episodes: Collection[str]) -> set[str]:
+        """The documents of these episodes that claim facts."""
+        if not episodes:
+            return set()
+        rows = await self.ask("documents_of_episodes", uuids=sorted(episodes))
+        return {row["document_id"] for row in rows}
 
     async def passages(self, uuids: Sequence[str]) -> Rows:
         """Those of the episodes that are there."""
-        return await self.run("passages_by_uuid", uuids=list(uuids))
+        return await self.ask("passages_by_uuid", uuids=list(uuids))
 
     async def create_passages(self, reads: Sequence[ReadPassage]) -> None:
         """Creates episodes and the documents that they belong to."""
@@ -125,18 +171,20 @@ class SpaceWriter:
         await self.run("create_documents", rows=told)
         await self.run("create_passages", rows=rows, now=self.now)
 
-    async def _passages_with(self, keys: Collection[str]) -> list[Passage]:
+    async def _passages_about(self, named: Iterable[Uuids]) -> dict[str, Passage]:
+        """Passages with these names as titles, by uuid: they need not name them in their text."""
+        uuids = [uuid for uuids in named for uuid in uuids]
+        if not uuids:
+            return {}
+        rows = await self.ask("passages_about", uuids=uuids, about=int(MentionKind.ABOUT))
+        return {row["uuid"]: as_passage(row) for row in rows}
+
+    async def _passages_with(self, keys: Collection[str]) -> dict[str, Passage]:
         found: dict[str, Passage] = {}
         for query in phrase_queries(self.space, keys):
-            for row in await self.run("passages_with_words", lucene=query):
+            for row in await self.ask("passages_with_words", lucene=query):
                 found[row["uuid"]] = as_passage(row)
-        return list(found.values())
-
-    async def _create_missing(self, changes: Changes) -> None:
-        wanted = {row.entity for row in changes.mentions_put}
-        rows = await self.run("missing_entities", uuids=sorted(wanted))
-        missing = [(uuid, *changes.names[uuid], "") for uuid in rows[0]["uuids"]]
-        await self.create_entities(missing)
+        return found
 
 
 def as_passage(row: Mapping[str, Any]) -> Passage:
@@ -145,21 +193,28 @@ def as_passage(row: Mapping[str, Any]) -> Passage:
 
 
 def _differences(
-    space: str, passages: Sequence[Passage], probe: Gazetteer, old: Gazetteer, new: Gazetteer
+    space: str,
+    passages: tuple[Mapping[str, Passage], Mapping[str, Passage]],
+    probe: Gazetteer,
+    old: Gazetteer,
+    new: Gazetteer,
 ) -> Changes:
-    """What passages gain and lose by new names; those that the probe finds nothing in are passed over."""
-    reads = (ReadPassage.of(passage) for passage in passages)
+    """What passages gain and lose by new names: those about them, and of the others those that the probe finds
+    anything in.
+    """
+    about, older = passages
+    reads = [ReadPassage.of(passage) for passage in {**older, **about}.values()]
     return merged(
         difference(passage_rows(space, read, old), passage_rows(space, read, new))
         for read in reads
-        if any(probe.find(read.sentences))
+        if read.passage.uuid in about or any(probe.find(read.sentences))
     )
 
 
 def _by_episode(changes: Changes) -> list[list[Any]]:
     ordered = sorted(changes.mentions_put)
     return [
-        [episode, [[row.entity, row.kind, row.sentences] for row in rows]]
+        [episode, [[row.entity, row.kind, row.sentences, row.name] for row in rows]]
         for episode, rows in groupby(ordered, key=lambda row: row.episode)
     ]
 

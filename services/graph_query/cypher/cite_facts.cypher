@@ -1,7 +1,13 @@
-// Cites, for every fact that these documents claim, the episodes that name both its ends; else the best of each document.
-UNWIND $p.documents AS document_id
-MATCH (c:FactClaim {group_id: $p.space, document_id: document_id}) WHERE c.fact_uuid >= ''
-WITH DISTINCT c.fact_uuid AS uuid
+// Cites, for these facts and every fact that these documents claim, the episodes of each claiming document that name
+// both its ends; else the document's best.
+CALL () {
+  UNWIND $p.documents AS document_id
+  MATCH (c:FactClaim {group_id: $p.space, document_id: document_id}) WHERE c.fact_uuid >= ''
+  RETURN c.fact_uuid AS uuid
+  UNION
+  UNWIND $p.facts AS uuid
+  RETURN uuid
+}
 MATCH (a)-[e:RELATES_TO {uuid: uuid}]->(b)
 CALL (a, b, uuid) {
   MATCH (c:FactClaim {fact_uuid: uuid})

@@ -1,4 +1,5 @@
-// Which of the given facts are there, and whether they have a vector.
+// Which of the given facts are there, whether they have a vector, and how documents gave them.
 UNWIND $p.uuids AS uuid
 MATCH ()-[e:RELATES_TO {uuid: uuid}]->()
-RETURN uuid, e.fact_embedding IS NOT NULL AS embedded
+RETURN uuid, e.fact_embedding IS NOT NULL AS embedded,
+       COLLECT { MATCH (c:FactClaim {fact_uuid: uuid, group_id: $p.space}) RETURN [c.document_id, c.given] } AS claims

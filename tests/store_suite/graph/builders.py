@@ -18,7 +18,7 @@ ALWAYS = FactFilter(-OPEN, OPEN)
 
 @dataclass(frozen=True)
 class Dump:
-    """A space's graph without the spelling of names, which is that of the first writer."""
+    """A space's graph in canonical form."""
 
     mentions: set[Any]
     sentences: set[Any]
@@ -71,7 +71,9 @@ def fake_dump(store: FakeGraphStore, space: str) -> Dump:
         mentions={tuple(row) for one in rows for row in one.mentions.values()},
         sentences={tuple(row) for one in rows for row in one.sentences.values()},
         entities={
-            uuid: (key, kind) for key, types in held.types.items() for kind, uuid in types.items()
+            uuid: (key, kind, held.names[uuid])
+            for key, types in held.types.items()
+            for kind, uuid in types.items()
         },
         facts={f.uuid: (f.source, f.target, tuple(held.cited(f))) for f in held.facts.values()},
     )

@@ -22,6 +22,7 @@ class FactsSuite:
         again = await store.add_facts(space, facts, "")
         assert (first.added, first.unchanged) == (2, 0)
         assert (again.added, again.unchanged) == (0, 2)
+        assert again.revision == first.revision
 
     async def test_a_second_term_of_office_is_a_second_fact(self, store: GraphStore) -> None:
         space = new_space()
@@ -50,6 +51,43 @@ class FactsSuite:
         found = await store.neighborhood(space, "mercury", "Element", 10, ALWAYS)
         assert [node.name for node in found.nodes] == ["Old Thermometers"]
         assert [other.type for other in found.homonyms] == ["Planet"]
+
+    @pytest.mark.parametrize("kinds", [("Element", "Planet", ""), ("", "Planet", "Element")])
+    async def test_a_name_without_type_means_the_first_type_whichever_came_first(
+        self, store: GraphStore, kinds: tuple[str, ...]
+    ) -> None:
+        space = new_space()
+        for kind in kinds:
+            told = fact(EntityName("Mercury", kind), "IS_KIND", f"Kind {kind or 'Unknown'}")
+            await store.add_facts(space, [told], "")
+        found = await store.neighborhood(space, "mercury", "Element", 10, ALWAYS)
+        assert {node.name for node in found.nodes} == {"Kind Element", "Kind Unknown"}
+        assert (await store.stats(space)).facts == 3
+
+    async def test_a_type_goes_with_the_last_document_that_gives_it(
+        self, store: GraphStore
+    ) -> None:
+        space = new_space()
+        note = passage(space, "d1", "Note", "Mercury Star is here.")
+        await store.add_episodes(space, [note])
+        typed = fact(EntityName("Mercury Star", "Planet"), "IS", "Bright Thing", document_id="d1")
+        plain = fact("Mercury Star", "IS", "Old Thing")
+        await store.add_facts(space, [typed, plain], "")
+        await store.delete_episodes(space, [note.uuid])
+        assert (await store.stats(space)).entities_by_type == {"": 2}
+
+    async def test_a_fact_without_document_outlives_the_document_that_claims_it_too(
+        self, store: GraphStore
+    ) -> None:
+        space = new_space()
+        note = passage(space, "d1", "Note", "Anna Bell owns the Payments Service.")
+        await store.add_episodes(space, [note])
+        for document in ("d1", ""):
+            told = fact("Anna Bell", "OWNS", "Payments Service", document_id=document)
+            await store.add_facts(space, [told], "")
+        assert (await store.delete_episodes(space, [note.uuid])).facts == 0
+        found = await store.neighborhood(space, "anna bell", "", 10, ALWAYS)
+        assert [edge.citations for edge in found.edges] == [()]
 
     @pytest.mark.parametrize("documents_first", [True, False])
     async def test_a_fact_cites_the_chunk_that_names_both_ends_whichever_came_first(

@@ -16,19 +16,20 @@ from services.graph_query.settings import GraphSettings
 from tests.store_suite.graph.builders import DIMENSION, Dump
 
 _MENTIONS = """MATCH (e:Episodic {group_id: $space})-[m:BRAID_MENTIONS]->(n:Entity)
-RETURN e.uuid, n.uuid, m.kind, m.sentences"""
+RETURN e.uuid, n.uuid, m.kind, m.sentences, m.name"""
 _SENTENCES = """MATCH (s:BraidSentence {group_id: $space})
 RETURN s.uuid, s.episode_uuid, s.ordinal, s.text, s.subject_uuid, s.target_uuids"""
 _PAIRS = """MATCH (a:Entity)-[r:CO_OCCURS {group_id: $space}]->(b:Entity)
 RETURN r.sentence_uuid, a.uuid, b.uuid"""
 _ENTITIES = """MATCH (n:Entity {group_id: $space})
 OPTIONAL MATCH (k:EntityName {entity_uuid: n.uuid})
-RETURN n.uuid, k.name_key, k.type, [l IN labels(n) WHERE l <> 'Entity']"""
+RETURN n.uuid, k.name_key, k.type, n.name, [l IN labels(n) WHERE l <> 'Entity']"""
 _FACTS = """MATCH (a:Entity)-[e:RELATES_TO {group_id: $space}]->(b:Entity)
 RETURN e.uuid, a.uuid, b.uuid, e.episodes"""
 _STRAYS = """MATCH (n {group_id: $space})
 WHERE n:EntityName AND NOT EXISTS { MATCH (e:Entity {uuid: n.entity_uuid}) }
    OR n:BraidPassage AND NOT EXISTS { MATCH (e:Episodic {uuid: n.uuid}) }
+   OR n:FactClaim AND NOT EXISTS { MATCH ()-[e:RELATES_TO {uuid: n.fact_uuid}]->() }
    OR n:Document AND NOT EXISTS { (n)-[:HAS_EPISODE]->() }
 RETURN labels(n), properties(n)"""
 
@@ -63,21 +64,23 @@ async def dump(stores: LocalStores, space: str) -> Dump:
     """Everything local in a space, in canonical form."""
     found = settings(stores)
     auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
-    async with AsyncGraphDatabase.driver(found.neo4j_uri, auth=auth) as driver:
+    async with AsyncGraphDatabase.driver(
+        found.neo4j_uri, auth=auth, notifications_min_severity="OFF"
+    ) as driver:
 
         async def rows(query: str) -> list[list[Any]]:
             result = await driver.execute_query(query, space=space)
             return [record.values() for record in result.records]
 
         assert await rows(_STRAYS) == []
-        mentions = {(e, n, k, tuple(s)) for e, n, k, s in await rows(_MENTIONS)}
+        mentions = {(e, n, k, tuple(s), name) for e, n, k, s, name in await rows(_MENTIONS)}
         sentences = {(*row[:5], tuple(row[5])) for row in await rows(_SENTENCES)}
         pairs = sorted(tuple(row) for row in await rows(_PAIRS))
         told = sorted((row[0], row[4], target) for row in sentences for target in row[5])
         assert pairs == told
         entities = {}
-        for uuid, key, kind, labels in await rows(_ENTITIES):
+        for uuid, key, kind, name, labels in await rows(_ENTITIES):
             assert labels == ([kind] if kind else [])
-            entities[uuid] = (key, kind)
+            entities[uuid] = (key, kind, name)
         facts = {u: (a, b, tuple(c)) for u, a, b, c in await rows(_FACTS)}
     return Dump(mentions, sentences, entities, facts)

@@ -1,0 +1,7 @@
+// The claims of the given entities' facts, with the ends that each fact has now.
+UNWIND $p.uuids AS uuid
+MATCH (:Entity {uuid: uuid})-[e:RELATES_TO]-()
+WITH DISTINCT e
+MATCH (c:FactClaim {fact_uuid: e.uuid, group_id: $p.space})
+RETURN e.uuid AS uuid, startNode(e).uuid AS source, endNode(e).uuid AS target, e.name AS relation,
+       e.valid_from AS valid_from, e.valid_until AS valid_until, c.document_id AS document_id, c.given AS given, e.fact_embedding IS NOT NULL AS embedded

@@ -1,0 +1,7 @@
+// Facts again between other entities, under uuids of their own.
+UNWIND $p.rows AS row
+MATCH ()-[e:RELATES_TO {uuid: row.from}]->()
+MATCH (a:Entity {uuid: row.source})
+MATCH (b:Entity {uuid: row.target})
+CREATE (a)-[f:RELATES_TO]->(b)
+SET f = e {.*, uuid: row.uuid, source_node_uuid: row.source, target_node_uuid: row.target}

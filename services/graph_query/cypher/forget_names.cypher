@@ -1,0 +1,4 @@
+// Takes their names from entities that are about to vanish.
+UNWIND $p.uuids AS uuid
+MATCH (k:EntityName {entity_uuid: uuid, group_id: $p.space})
+DELETE k

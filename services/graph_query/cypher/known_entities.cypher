@@ -1,0 +1,6 @@
+// Those of the given entities that are not there yet, and those that a spelling may be better for than their own.
+UNWIND $p.rows AS row
+OPTIONAL MATCH (n:Entity {uuid: row[0]})
+WITH row, n, coalesce(n.name_source, 3) AS source
+WHERE n IS NULL OR row[1] < source OR row[1] = source AND row[2] <> n.name
+RETURN row[0] AS uuid, n.name AS name, source

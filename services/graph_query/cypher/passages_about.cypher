@@ -1,0 +1,6 @@
+// Passages whose titles name any of the given entities.
+UNWIND $p.uuids AS uuid
+MATCH (:Entity {uuid: uuid})<-[m:BRAID_MENTIONS]-(e:Episodic) WHERE m.kind = $p.about
+WITH DISTINCT e
+MATCH (p:BraidPassage {uuid: e.uuid, group_id: $p.space})
+RETURN p.uuid AS uuid, p.document_id AS document_id, p.title AS title, e.source_description AS source, e.content AS content

@@ -1,0 +1,4 @@
+// Entities take another spelling of their name.
+UNWIND $p.rows AS row
+MATCH (n:Entity {uuid: row[0]})
+SET n.name_source = row[1], n.name = row[2]

@@ -1,0 +1,125 @@
+"""Types of names within one write: which entities a name stands for, and the facts that move with it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from services.graph_query.claims import GivenEnds
+from services.graph_query.domain import EntityName
+from services.graph_query.entity_resolution import Resolution, Types
+from services.graph_query.identity import document_uuid, fact_uuid
+from services.graph_query.intervals import OPEN
+from services.graph_query.names import name_key
+from services.graph_query.neo4j_database import Rows
+from services.graph_query.neo4j_writer import SpaceWriter
+from services.graph_query.spelling import Spelling
+from services.runtime.ids import derived_uuid
+
+
+async def types_of(writer: SpaceWriter, keys: Iterable[str]) -> dict[str, Types]:
+    """The types of those of the names that have an entity."""
+    held: dict[str, Types] = {}
+    for row in await writer.ask("names_by_key", keys=sorted(keys)):
+        held[row["key"]] = held.get(row["key"], frozenset()) | ({row["type"]} - {""})
+    return held
+
+
+async def apply_types(
+    writer: SpaceWriter, found: Resolution, spelt: Mapping[str, Spelling]
+) -> set[str]:
+    """Creates, retypes and empties entities; the documents whose facts moved.
+
+    `spelt` has the new entities' spellings by uuid, or else by name key.
+    """
+    if vanished := found.vanished():
+        await writer.run("forget_names", uuids=vanished)
+    if retyped := found.retyped():
+        await writer.run("retype_entities", rows=[list(row) for row in retyped])
+    created = [(*row, spelt.get(row.uuid) or spelt[row.key]) for row in found.created()]
+    await writer.create_entities(created)
+    left = found.left()
+    return await _move_facts(writer, found, left) if left else set()
+
+
+async def append_versions(writer: SpaceWriter, uuids: Sequence[str]) -> None:
+    """Notes since when facts are known."""
+    known_from = writer.now.timestamp()
+    told = [
+        {"fact_uuid": uuid, "uuid": derived_uuid("version", uuid, repr(known_from))}
+        for uuid in uuids
+    ]
+    if told:
+        await writer.run("create_versions", rows=told, now=known_from, open=OPEN)
+
+
+async def delete_unclaimed(writer: SpaceWriter, uuids: Iterable[str], copied: int = 0) -> int:
+    """Deletes facts that nothing claims; `copied` of their vectors live on in other facts."""
+    known_until = writer.now.timestamp()
+    gone = await writer.run(
+        "delete_unclaimed_facts", uuids=sorted(uuids), open=OPEN, now=known_until
+    )
+    change = copied - sum(row["embedded"] for row in gone)
+    if change:
+        await writer.run("change_vectors", change=change, model=None)
+    return len(gone)
+
+
+async def _move_facts(writer: SpaceWriter, found: Resolution, left: Sequence[str]) -> set[str]:
+    """Gives the claims at these entities to the facts that they mean now."""
+    changed = set(found.changed())
+    copies: dict[str, dict[str, Any]] = {}
+    claims: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    rows = await writer.ask("claims_at", uuids=left)
+    for row in sorted(rows, key=lambda row: (row["uuid"], row["document_id"])):
+        for told in row["given"]:
+            source, target = _ends(found, changed, row, GivenEnds.decode(told))
+            interval = (row["valid_from"], row["valid_until"])
+            uuid = fact_uuid(writer.space, (source, target), row["relation"], interval)
+            if uuid == row["uuid"]:
+                continue
+            ends = {"source": source, "target": target}
+            copies.setdefault(uuid, {"from": row["uuid"], "uuid": uuid, **ends, "row": row})
+            claims[row["document_id"], row["uuid"], uuid].append(told)
+    if claims:
+        await _write_moves(writer, copies, claims)
+    return {document for document, *_ in claims}
+
+
+async def _write_moves(
+    writer: SpaceWriter,
+    copies: Mapping[str, dict[str, Any]],
+    claims: Mapping[tuple[str, str, str], list[str]],
+) -> None:
+    there = {row["uuid"] for row in await writer.ask("facts_by_uuid", uuids=sorted(copies))}
+    new = [copies[uuid] for uuid in sorted(copies) if uuid not in there]
+    copied = sum(copy["row"]["embedded"] for copy in new)
+    if new:
+        rows = [{key: copy[key] for key in ("from", "uuid", "source", "target")} for copy in new]
+        await writer.run("copy_facts", rows=rows)
+        await append_versions(writer, [copy["uuid"] for copy in new])
+    await writer.run("create_claims", rows=_claim_rows(writer.space, claims, 2))
+    await writer.run("cut_claims", rows=_claim_rows(writer.space, claims, 1))
+    await delete_unclaimed(writer, {old for _, old, _ in claims}, copied)
+
+
+def _claim_rows(space: str, claims: Mapping[tuple[str, str, str], list[str]], place: int) -> Rows:
+    return [
+        {
+            "document_id": key[0],
+            "document_uuid": document_uuid(space, key[0]),
+            "uuid": key[place],
+            "given": given,
+        }
+        for key, given in sorted(claims.items())
+    ]
+
+
+def _ends(
+    found: Resolution, changed: set[str], row: Mapping[str, Any], given: GivenEnds
+) -> tuple[str, str]:
+    def end(name: EntityName, now: str) -> str:
+        return found.uuid(name) if name_key(name.name) in changed else now
+
+    return end(given.subject, row["source"]), end(given.object, row["target"])
