@@ -1,4 +1,4 @@
-# `make help` lists every command. PYTHON names the interpreter that sets up the environment (3.11 or newer).
+# `make help` lists every command. PYTHON names the interpreter that sets up the environment (3.11 to 3.13).
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,8 +13,9 @@ help: ## list every command
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 $(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
+	  || (echo "Braid needs Python 3.11, 3.12 or 3.13: make PYTHON=python3.11 …"; exit 1)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' || (echo "Braid needs Python 3.11 or newer: make PYTHON=python3.11 …"; exit 1)
 	@echo "Installing the locked dependencies …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
@@ -38,11 +39,11 @@ format: setup ## format the code and the contracts
 	@$(BIN)/ruff format --quiet . && $(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/buf format -w protos
 
-lint: setup
+lint: setup ## check format, lint and who imports whom
 	@$(BIN)/ruff format --check --quiet . && $(BIN)/ruff check --quiet .
 	@$(BIN)/lint-imports --no-logo
 
-types: setup
+types: setup ## check the types of everything
 	@$(BIN)/mypy
 
 contracts: setup ## lint the contracts and compare them with the released ones

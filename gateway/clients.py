@@ -59,7 +59,7 @@ def open_clients(settings: GatewaySettings) -> Clients:
         chunks=search_pb2_grpc.VectorSearchServiceStub(vector),
         documents=documents_pb2_grpc.DocumentServiceStub(vector),
         graph=graph_query.GraphQueryServiceStub(graph),
-        outgoing=Outgoing(settings.service_key),
+        outgoing=Outgoing.of(settings),
         channels=dict(zip(SERVICES, (agent, vector, graph), strict=True)),
     )
 

@@ -103,17 +103,23 @@ class JarCache:
             JarUnavailableError: a file could not be fetched.
         """
         if not self._verified:
-            await asyncio.to_thread(self._ensure, progress)
+            stopped = threading.Event()
+            try:
+                await asyncio.to_thread(self._ensure, progress, stopped)
+            finally:
+                stopped.set()  # Ctrl-C cancels the wait; the threads must end as well
             self._verified = True
         return self.paths()
 
-    def _ensure(self, progress: StartProgress) -> None:
+    def _ensure(self, progress: StartProgress, stopped: threading.Event) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(PARALLEL) as pool:
             present = list(pool.map(self._is_present, self.jars))
             missing = [jar for jar, there in zip(self.jars, present, strict=True) if not there]
             if missing:
-                _Download(self, missing, self._fetch, self._retry_delay, progress).run(pool)
+                _Download(self, missing, self._fetch, self._retry_delay, progress, stopped).run(
+                    pool
+                )
 
     def _is_present(self, jar: Jar) -> bool:
         path = self.folder / jar.filename
@@ -134,8 +140,10 @@ class _Download:
         cache: JarCache,
         jars: Sequence[Jar],
         fetch: Fetch,
+        *,
         retry_delay: float,
         progress: StartProgress,
+        stopped: threading.Event,
     ) -> None:
         self._cache = cache
         self._jars = jars
@@ -145,7 +153,7 @@ class _Download:
         self._total = sum(jar.size for jar in jars)
         self._done = 0
         self._lock = threading.Lock()
-        self._failed = threading.Event()
+        self._failed = stopped
 
     def run(self, pool: ThreadPoolExecutor) -> None:
         """Fetch all jars, the largest first so that none of them is waited for alone at the end."""

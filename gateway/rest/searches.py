@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from braid.agent.v1 import search_pb2 as agent
 from braid.common.v1.retrieval_pb2 import TimeRange, TimeSelector
@@ -139,7 +139,11 @@ class GraphSearch(Search):
     entity_name: Text = Field(
         default="", description="Only facts with this entity at either end: exact name, any case."
     )
-    relation_type: Text = Field(default="", description="Only facts of this relation, any case.")
+    relation_type: Text = Field(
+        default="",
+        validation_alias=AliasChoices("relation_type", "relationship_type"),
+        description="Only facts of this relation, any case; `relationship_type` is the same.",
+    )
     as_of: Instant | Between | None = Field(
         default=None, description="The instant or span that the answer is about. Default: now."
     )

@@ -98,7 +98,7 @@ def _tiers(
     vector: grpc.aio.Channel,
     graph: grpc.aio.Channel,
 ) -> Tiers:
-    outgoing = Outgoing(runtime.service_key)
+    outgoing = Outgoing.of(runtime)
     return Tiers(
         VectorTier(
             vector,

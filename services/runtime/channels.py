@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import grpc
 from opentelemetry import propagate
@@ -12,6 +12,8 @@ from services.runtime.context import current_call
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
+
+    from services.runtime.settings import RuntimeSettings
 
 Metadata = tuple[tuple[str, str], ...]
 
@@ -27,11 +29,22 @@ def open_channel(
     return grpc.aio.insecure_channel(target, options=options)
 
 
+class ServiceKeyError(Exception):
+    """Callers are authenticated here, but this process has no key to name their space to the others with."""
+
+
 class Outgoing:
     """Metadata of calls made on behalf of the call being served."""
 
     def __init__(self, service_key: SecretStr | None) -> None:
         self._key = service_key
+
+    @classmethod
+    def of(cls, settings: RuntimeSettings) -> Self:
+        """By a process's settings. ServiceKeyError where calls would be served as space `local`, whoever asked."""
+        if settings.api_keys_file is not None and settings.service_key is None:
+            raise ServiceKeyError("BRAID_SERVICE_KEY is needed where BRAID_API_KEYS_FILE is set")
+        return cls(settings.service_key)
 
     def metadata(self) -> Metadata:
         """Credential, space and user (delegated), request id and trace of `current_call()`.

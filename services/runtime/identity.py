@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 import time
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from services.runtime.errors import FieldError, InvalidCredentialError, InvalidFieldError
 from services.runtime.ids import is_space
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 LOCAL_SPACE = "local"
 LOCAL_USER = "local"
 LOOK_INTERVAL = 1.0
+# A user travels in call metadata, which holds printable ASCII only.
+USER_PATTERN = "^[!-~]{1,128}$"
+_USER = re.compile(USER_PATTERN.strip("^$"))
 ALL_SCOPES = frozenset({"read", "write", "admin", "delegate"})
 
 
@@ -43,9 +46,9 @@ class KeyRecord(BaseModel):
     id: str
     hash: str = Field(pattern="^sha256:[0-9a-f]{64}$")
     space: str | None = Field(default=None, pattern="^[A-Za-z0-9_-]{1,64}$")
-    user: str | None = None
+    user: str | None = Field(default=None, pattern=USER_PATTERN)
     scopes: frozenset[str]
-    expires_at: datetime | None = None
+    expires_at: AwareDatetime | None = None
 
 
 class KeyFile(BaseModel):
@@ -151,7 +154,12 @@ def _delegated(record: KeyRecord, metadata: Mapping[str, str]) -> Identity:
         raise InvalidFieldError(
             FieldError("metadata.braid-space", "must be 1 to 64 of A-Z a-z 0-9 _ -")
         )
+    user = metadata.get("braid-user") or record.user or ""
+    if user and _USER.fullmatch(user) is None:
+        raise InvalidFieldError(
+            FieldError("metadata.braid-user", "must be 1 to 128 printable ASCII characters")
+        )
     # A key that is bound to a space may name users in it, not other spaces.
     if record.space is not None and space != record.space:
         raise InvalidCredentialError
-    return Identity(space, metadata.get("braid-user") or record.user or "", record.scopes)
+    return Identity(space, user, record.scopes)

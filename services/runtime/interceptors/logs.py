@@ -38,6 +38,9 @@ class LogStage(Stage):
         except (asyncio.CancelledError, GeneratorExit):
             code = "CANCELLED"
             raise
+        except Exception:
+            code = "INTERNAL"
+            raise
         finally:
             took = (time.perf_counter() - started) * 1000
             self._log.info(

@@ -34,6 +34,9 @@ class MetricsStage(Stage):
         except BraidError as error:
             code = code_of(error).name
             raise
+        except Exception:
+            code = "INTERNAL"
+            raise
         except BaseException:
             code = "CANCELLED"
             raise

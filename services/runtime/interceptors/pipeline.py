@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
-from services.runtime.errors import BraidError
+from services.runtime.errors import BraidError, InternalError
 from services.runtime.interceptors.stage import Call, Stage
 from services.runtime.status import to_status
+from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -32,6 +33,7 @@ class Pipeline(grpc.aio.ServerInterceptor):
     def __init__(self, stages: Sequence[Stage]) -> None:
         self.stages = tuple(stages)
         self._wrapped: dict[str, Handler] = {}
+        self._log = get_logger("pipeline")
 
     async def intercept_service(
         self,
@@ -74,8 +76,8 @@ class Pipeline(grpc.aio.ServerInterceptor):
                     self._enter(stack, call)
                     checked = self._checked(call, request, streaming=request_streaming)
                     return await behavior(checked, context)
-            except BraidError as error:
-                await context.abort_with_status(to_status(error, call.request_id))
+            except Exception as error:  # noqa: BLE001 - whatever a stage raises must not reach the caller
+                await self._abort(context, call, error)
 
         return run
 
@@ -88,10 +90,19 @@ class Pipeline(grpc.aio.ServerInterceptor):
                     checked = self._checked(call, request, streaming=request_streaming)
                     async for answer in behavior(checked, context):
                         yield answer
-            except BraidError as error:
-                await context.abort_with_status(to_status(error, call.request_id))
+            except Exception as error:  # noqa: BLE001 - as above
+                await self._abort(context, call, error)
 
         return run
+
+    async def _abort(self, context: Context, call: Call, error: Exception) -> None:
+        """Ends a call with its error's status; a defect of a stage is told like one of a handler."""
+        if isinstance(error, grpc.aio.AbortError):
+            raise error
+        if not isinstance(error, BraidError):
+            self._log.exception("defect", method=call.method, request_id=call.request_id)
+            error = InternalError()
+        await context.abort_with_status(to_status(error, call.request_id))
 
     def _enter(self, stack: ExitStack, call: Call) -> None:
         for stage in self.stages:

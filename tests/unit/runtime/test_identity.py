@@ -104,6 +104,22 @@ def test_a_space_that_is_no_space_id_is_refused(tmp_path: Path, space: str) -> N
         Authenticator(keys, allow_local=False).identify(bearer("d", braid_space=space))
 
 
+@pytest.mark.parametrize("user", ["José", "two words", "a" * 129, "x\ny"])
+def test_a_user_that_call_metadata_cannot_hold_is_refused(tmp_path: Path, user: str) -> None:
+    keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["read", "delegate"]})
+    with pytest.raises(InvalidFieldError):
+        Authenticator(keys, allow_local=False).identify(bearer("d", braid_user=user))
+    path = write_keys(tmp_path / "more.json", {"hash": hash_key("u"), "space": "a", "user": user})
+    with pytest.raises(KeyFileError):
+        KeyRing(path).reload()
+
+
+def test_an_expiry_without_a_zone_is_refused(tmp_path: Path) -> None:
+    record = {"hash": hash_key("s3cret"), "space": "acme", "expires_at": "2030-01-01T00:00:00"}
+    with pytest.raises(KeyFileError):
+        KeyRing(write_keys(tmp_path / "keys.json", record)).reload()
+
+
 def test_keys_rotate_without_a_restart(tmp_path: Path) -> None:
     now = [0.0]
     path = write_keys(tmp_path / "keys.json", {"hash": hash_key("old"), "space": "acme"})

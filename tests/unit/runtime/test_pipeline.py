@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar
 
 import grpc
 import pytest
@@ -14,6 +15,9 @@ from services.runtime.context import remaining
 from services.runtime.errors import INTERNAL_MESSAGE, FieldError, NotFoundError, OverloadedError
 from services.runtime.identity import Authenticator
 from services.runtime.interceptors import build_pipeline
+from services.runtime.interceptors.pipeline import Pipeline
+from services.runtime.interceptors.request_id import RequestIdStage
+from services.runtime.interceptors.stage import Call, Stage
 from services.runtime.status import error_from_rpc, reason_name
 from tests.unit.runtime.conftest import Harness
 
@@ -235,3 +239,32 @@ async def test_an_unknown_method_is_unimplemented(harness: Harness) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as failure:
         await call(b"", timeout=5)
     assert failure.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+class Broken(Stage):
+    """A stage with a defect."""
+
+    name: ClassVar[str] = "broken"
+
+    def around(self, call: Call) -> AbstractContextManager[None]:
+        raise ValueError("password=hunter2")
+
+
+async def test_a_defect_of_a_stage_is_told_like_one_of_a_handler() -> None:
+    server = grpc.aio.server(interceptors=[Pipeline([RequestIdStage(), Broken()])])
+
+    async def never(request: Any, context: Any) -> Any:
+        raise AssertionError("the stage comes first")
+
+    handler: Any = grpc.unary_unary_rpc_method_handler(never)
+    generic = grpc.method_handlers_generic_handler("a.Service", {"Ask": handler})
+    server.add_generic_rpc_handlers((generic,))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        call: Any = channel.unary_unary("/a.Service/Ask")
+        with pytest.raises(grpc.aio.AioRpcError) as failure:
+            await call(b"", timeout=5)
+    await server.stop(None)
+    assert failure.value.code() is grpc.StatusCode.INTERNAL
+    assert failure.value.details() == INTERNAL_MESSAGE
