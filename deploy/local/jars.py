@@ -117,9 +117,14 @@ class JarCache:
             present = list(pool.map(self._is_present, self.jars))
             missing = [jar for jar, there in zip(self.jars, present, strict=True) if not there]
             if missing:
-                _Download(self, missing, self._fetch, self._retry_delay, progress, stopped).run(
-                    pool
-                )
+                _Download(
+                    self,
+                    missing,
+                    self._fetch,
+                    retry_delay=self._retry_delay,
+                    progress=progress,
+                    stopped=stopped,
+                ).run(pool)
 
     def _is_present(self, jar: Jar) -> bool:
         path = self.folder / jar.filename
