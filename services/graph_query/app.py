@@ -57,10 +57,13 @@ async def keep_schema(store: Neo4jStore) -> None:
             await store.ensure_schema()
         except StoreUnavailableError as error:
             log.debug("schema waits", reason=error.message)
-            await asyncio.sleep(_SCHEMA_RETRY_SECONDS)
+        except Exception:
+            # The tier stays NOT_SERVING; why must be in the logs, and may pass (a deadline, an index of another model).
+            log.exception("no schema")
         else:
             log.info("schema ready")
             return
+        await asyncio.sleep(_SCHEMA_RETRY_SECONDS)
 
 
 async def run(

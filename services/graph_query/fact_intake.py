@@ -10,6 +10,22 @@ from services.graph_query.store import GraphStore
 from services.runtime.errors import FieldError, InvalidFieldError
 
 _LISTED = 1_000
+# A type becomes a label of its entity: these are the labels that the graph itself is made of.
+RESERVED_TYPES = frozenset(
+    {
+        "BraidPassage",
+        "BraidSentence",
+        "BraidSpace",
+        "Community",
+        "Document",
+        "Entity",
+        "EntityName",
+        "Episodic",
+        "FactClaim",
+        "FactVersion",
+        "Saga",
+    }
+)
 
 
 class FactIntake:
@@ -55,8 +71,8 @@ class FactIntake:
             raise ValueError(f"embedding must have {self._dimension} values")
         if fact.embedding and not any(fact.embedding):
             raise ValueError("embedding must not be all zeros")
-        if "Entity" in {fact.subject.type, fact.object.type}:
-            raise ValueError("Entity is no type of its own: leave the type empty")
+        if reserved := RESERVED_TYPES & {fact.subject.type, fact.object.type}:
+            raise ValueError(f"{min(reserved)} is a label of the graph's own: choose another type")
 
     def _refuse(self, index: int, reason: str) -> None:
         self._answer.refused_total += 1

@@ -81,11 +81,12 @@ class SpaceWriter:
             return
         rows = [[uuid, *spelling] for uuid, spelling in sorted(spelt.items())]
         missing, renamed = [], []
-        for row in await self.ask("known_entities", rows=rows):
-            uuid, spelling = row["uuid"], spelt[row["uuid"]]
-            if row["name"] is None and keys is not None:
+        # One row for all: rows are what the driver takes time for.
+        for uuid, name, source in (await self.ask("known_entities", rows=rows))[0]["entities"]:
+            spelling = spelt[uuid]
+            if name is None and keys is not None:
                 missing.append((uuid, keys[uuid], "", spelling))
-            elif best((spelling, held := Spelling(row["source"], row["name"]))) != held:
+            elif best((spelling, held := Spelling(source, name))) != held:
                 renamed.append([uuid, *spelling])
         await self.create_entities(missing)
         if renamed:

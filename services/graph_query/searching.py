@@ -14,7 +14,7 @@ from services.graph_query.names import name_key
 from services.graph_query.ranking import RankedFact, fuse
 from services.graph_query.store import GraphStore, ScoredFact, SpaceState, VectorPath
 from services.models.embedder import Embedder
-from services.runtime.errors import EmbedderUnavailableError
+from services.runtime.errors import EmbedderUnavailableError, FieldError, InvalidFieldError
 
 EXACT_LIMIT = 1_000
 # Spaces whose state is remembered, so that vectors are searched along with the words, not after them.
@@ -117,6 +117,7 @@ class FactSearcher:
         if search.text_only:
             return None, Shortfall.EMBEDDER
         if search.vector is not None and search.vector.model == state.model:
+            _check_vector(search.vector.values, self._embedder.dimension)
             return search.vector.values, None
         if self._embedder.model != state.model:
             return None, Shortfall.MODEL
@@ -138,3 +139,12 @@ def _plan(state: SpaceState | None) -> tuple[str, bool, bool]:
     if state is None or state.vectors == 0:
         return "", False, False
     return state.model, True, state.vectors <= EXACT_LIMIT
+
+
+def _check_vector(values: Sequence[float], dimension: int) -> None:
+    """InvalidFieldError for a vector that the index cannot be asked with."""
+    field = "query_embedding.values"
+    if len(values) != dimension:
+        raise InvalidFieldError(FieldError(field, f"must have {dimension} values"))
+    if not any(values):
+        raise InvalidFieldError(FieldError(field, "must not be all zeros"))

@@ -3,4 +3,4 @@ UNWIND $p.rows AS row
 OPTIONAL MATCH (n:Entity {uuid: row[0]})
 WITH row, n, coalesce(n.name_source, 3) AS source
 WHERE n IS NULL OR row[1] < source OR row[1] = source AND row[2] <> n.name
-RETURN row[0] AS uuid, n.name AS name, source
+RETURN collect([row[0], n.name, source]) AS entities

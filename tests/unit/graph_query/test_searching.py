@@ -9,6 +9,7 @@ from services.graph_query.fake import FakeGraphStore
 from services.graph_query.intervals import OPEN
 from services.graph_query.searching import FactSearch, FactSearcher, QueryVector, Shortfall
 from services.graph_query.store import VectorPath
+from services.runtime.errors import InvalidFieldError
 from tests.store_suite.graph.builders import fact, passage, unit
 from tests.unit.graph_query.embedder import CountingEmbedder
 
@@ -43,6 +44,17 @@ async def test_a_given_vector_of_the_spaces_model_is_used_as_it_is(store: FakeGr
     answer = await FactSearcher(store, embedder).search("s", search)
     assert (embedder.calls, answer.path) == (0, VectorPath.EXACT)
     assert answer.hits[0].vector == pytest.approx(1)
+
+
+@pytest.mark.parametrize("values", [[1.0], [0.0] * len(unit(1)), [*unit(1), 0.0]])
+async def test_a_vector_that_the_index_cannot_be_asked_with_is_a_field_error(
+    store: FakeGraphStore, values: list[float]
+) -> None:
+    await with_vectors(store)
+    search = asked(vector=QueryVector("model", values))
+    with pytest.raises(InvalidFieldError) as failed:
+        await FactSearcher(store, CountingEmbedder()).search("s", search)
+    assert [field.field for field in failed.value.fields] == ["query_embedding.values"]
 
 
 async def test_a_vector_of_another_model_is_made_anew(store: FakeGraphStore) -> None:

@@ -1,0 +1,44 @@
+"""Which given facts are taken."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from braid.graph.v1 import ingest_pb2
+from services.graph_query.fact_intake import RESERVED_TYPES, FactIntake
+from services.graph_query.fake import FakeGraphStore
+
+
+def typed(kind: str) -> ingest_pb2.AddFactsRequest:
+    fact = ingest_pb2.FactInput(
+        subject=ingest_pb2.EntityInput(name="Mira Okafor", type=kind),
+        relation="OWNS",
+        object=ingest_pb2.EntityInput(name="Payments Service"),
+    )
+    return ingest_pb2.AddFactsRequest(facts=[fact])
+
+
+@pytest.mark.parametrize("kind", sorted(RESERVED_TYPES))
+async def test_a_type_that_is_a_label_of_the_graphs_own_is_refused(kind: str) -> None:
+    intake = FactIntake(FakeGraphStore(), "s", 4)
+    await intake.take(typed(kind))
+    answer = intake.response()
+    assert (answer.added, answer.refused_total) == (0, 1)
+    assert kind in answer.refused[0].reason
+
+
+async def test_any_other_type_is_taken() -> None:
+    intake = FactIntake(FakeGraphStore(), "s", 4)
+    await intake.take(typed("Person"))
+    assert (intake.response().added, intake.response().refused_total) == (1, 0)
+
+
+def test_every_label_of_the_schema_is_reserved() -> None:
+    schema = files("services.graph_query") / "cypher" / "schema"
+    text = "".join(file.read_text() for file in schema.iterdir())
+    labels = set(re.findall(r"\(\w*:([A-Z][A-Za-z]+)", text))
+    assert labels
+    assert labels <= RESERVED_TYPES
