@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Health and reflection are asked before a caller has a credential, and hold nothing of a space.
 _OPEN_PREFIXES = ("/grpc.health.", "/grpc.reflection.")
+STREAM_IDLE_SECONDS = 60.0
 # gRPC reports "no deadline" as one some centuries away.
 _NO_DEADLINE_SECONDS = 365 * 24 * 3600.0
 
@@ -28,9 +29,15 @@ Context = Any
 
 
 class Pipeline(grpc.aio.ServerInterceptor):
-    """Wraps each method once, for its call shape; a stage is written once and serves all four."""
+    """Wraps each method once, for its call shape; a stage is written once and serves all four.
 
-    def __init__(self, stages: Sequence[Stage]) -> None:
+    A caller that streams has `idle_seconds` for each next message, so that none can hold a place for ever.
+    """
+
+    def __init__(
+        self, stages: Sequence[Stage], *, idle_seconds: float = STREAM_IDLE_SECONDS
+    ) -> None:
+        self._idle_seconds = idle_seconds
         self.stages = tuple(stages)
         self._wrapped: dict[str, Handler] = {}
         self._log = get_logger("pipeline")
@@ -117,7 +124,11 @@ class Pipeline(grpc.aio.ServerInterceptor):
     async def _each_checked(
         self, call: Call, requests: AsyncIterator[Message]
     ) -> AsyncIterator[Message]:
-        async for message in requests:
+        while True:
+            async with asyncio.timeout(self._idle_seconds):
+                message = await anext(requests, None)
+            if message is None:
+                return
             self._check(call, message)
             yield message
 

@@ -268,3 +268,34 @@ async def test_a_defect_of_a_stage_is_told_like_one_of_a_handler() -> None:
     await server.stop(None)
     assert failure.value.code() is grpc.StatusCode.INTERNAL
     assert failure.value.details() == INTERNAL_MESSAGE
+
+
+async def test_a_caller_that_stops_in_the_middle_of_a_stream_is_not_waited_for() -> None:
+    stages = build_pipeline(Authenticator(None, allow_local=True)).stages
+    server = grpc.aio.server(interceptors=[Pipeline(stages, idle_seconds=0.05)])
+
+    async def count(requests: AsyncIterator[Any], context: Any) -> Any:
+        return [message async for message in requests]
+
+    handler: Any = grpc.stream_unary_rpc_method_handler(
+        count, request_deserializer=ingest_pb2.IngestDocumentRequest.FromString
+    )
+    methods = {"IngestDocument": handler}
+    generic = grpc.method_handlers_generic_handler("braid.agent.v1.IngestService", methods)
+    server.add_generic_rpc_handlers((generic,))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    ended = asyncio.Event()
+
+    async def stalling() -> AsyncIterator[bytes]:
+        yield ingest_pb2.IngestDocumentRequest(data=b"x").SerializeToString()
+        await ended.wait()
+
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        call: Any = channel.stream_unary("/braid.agent.v1.IngestService/IngestDocument")
+        with pytest.raises(grpc.aio.AioRpcError) as failure:
+            await call(stalling(), timeout=10)
+    ended.set()
+    await server.stop(None)
+    assert failure.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+    assert reason_name(error_from_rpc(failure.value)) == "DEADLINE"
