@@ -74,7 +74,8 @@ class IngestServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def IngestFacts(self, request_iterator, context):
-        """Takes dated facts, embeds their sentences, and adds them to the graph.
+        """Takes dated facts, embeds their sentences, and adds them to the graph. A message that breaks a rule ends the call;
+        facts of the messages before it may stay, and sending all of them again changes nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

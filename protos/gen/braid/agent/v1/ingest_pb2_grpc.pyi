@@ -19,7 +19,9 @@ class IngestServiceStub:
     IngestDocument: _aio.StreamUnaryMultiCallable[_ingest_pb2.IngestDocumentRequest, _ingest_pb2.IngestDocumentResponse]
     """Takes a document (or JSON lines of documents): first the metadata, then its bytes. Answers with a job at once."""
     IngestFacts: _aio.StreamUnaryMultiCallable[_ingest_pb2.IngestFactsRequest, _ingest_pb2.IngestFactsResponse]
-    """Takes dated facts, embeds their sentences, and adds them to the graph."""
+    """Takes dated facts, embeds their sentences, and adds them to the graph. A message that breaks a rule ends the call;
+    facts of the messages before it may stay, and sending all of them again changes nothing.
+    """
     GetIngestJob: _aio.UnaryUnaryMultiCallable[_ingest_pb2.GetIngestJobRequest, _ingest_pb2.GetIngestJobResponse]
     """A job as it stands."""
     WatchIngestJob: _aio.UnaryStreamMultiCallable[_ingest_pb2.WatchIngestJobRequest, _ingest_pb2.WatchIngestJobResponse]
@@ -44,7 +46,9 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _abc.AsyncIterator[_ingest_pb2.IngestFactsRequest],
         context: _aio.ServicerContext[_abc.AsyncIterator[_ingest_pb2.IngestFactsRequest], _abc.Awaitable[_ingest_pb2.IngestFactsResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.IngestFactsResponse]:
-        """Takes dated facts, embeds their sentences, and adds them to the graph."""
+        """Takes dated facts, embeds their sentences, and adds them to the graph. A message that breaks a rule ends the call;
+        facts of the messages before it may stay, and sending all of them again changes nothing.
+        """
 
     @_abc_1.abstractmethod
     def GetIngestJob(

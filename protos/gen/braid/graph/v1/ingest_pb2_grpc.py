@@ -77,6 +77,7 @@ class GraphIngestServiceServicer:
 
     def AddFacts(self, request_iterator, context):
         """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval.
+        Each message is a transaction: one that breaks a rule ends the call, and the facts of the messages before it stay.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -21,7 +21,9 @@ class GraphIngestServiceStub:
     BatchAddEpisodes: _aio.UnaryUnaryMultiCallable[_ingest_pb2.BatchAddEpisodesRequest, _ingest_pb2.BatchAddEpisodesResponse]
     """The same for many chunks in one transaction: all of them or none."""
     AddFacts: _aio.StreamUnaryMultiCallable[_ingest_pb2.AddFactsRequest, _ingest_pb2.AddFactsResponse]
-    """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval."""
+    """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval.
+    Each message is a transaction: one that breaks a rule ends the call, and the facts of the messages before it stay.
+    """
     DeleteEpisodes: _aio.UnaryUnaryMultiCallable[_ingest_pb2.DeleteEpisodesRequest, _ingest_pb2.DeleteEpisodesResponse]
     """Removes chunks and what only they say; facts that other chunks support stay."""
 
@@ -50,7 +52,9 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _abc.AsyncIterator[_ingest_pb2.AddFactsRequest],
         context: _aio.ServicerContext[_abc.AsyncIterator[_ingest_pb2.AddFactsRequest], _abc.Awaitable[_ingest_pb2.AddFactsResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.AddFactsResponse]:
-        """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval."""
+        """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval.
+        Each message is a transaction: one that breaks a rule ends the call, and the facts of the messages before it stay.
+        """
 
     @_abc_1.abstractmethod
     def DeleteEpisodes(
