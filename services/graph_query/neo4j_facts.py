@@ -13,13 +13,13 @@ from services.graph_query.entity_resolution import Resolution
 from services.graph_query.extraction.gazetteer import Uuids
 from services.graph_query.identity import document_uuid, fact_uuid
 from services.graph_query.intervals import end_of, start_of
-from services.graph_query.names import is_linkable, name_key, word_set
+from services.graph_query.names import is_linkable, link_key, name_key, word_set
 from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_types import (
     append_versions,
     apply_types,
     delete_unclaimed,
-    types_of,
+    known_names,
 )
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.spelling import Source, Spelling, best
@@ -44,8 +44,8 @@ class Withdrawn:
 async def add_facts(writer: SpaceWriter, facts: Sequence[GivenFact], model: str) -> FactCounts:
     """Adds the facts that are not there yet; one that is may gain a document or its vector."""
     ends = [end for fact in facts for end in GivenEnds.of(fact)]
-    held = await types_of(writer, {name_key(end.name) for end in ends})
-    found = Resolution.adding(writer.space, held, ends)
+    held = await known_names(writer, {name_key(end.name) for end in ends})
+    found = Resolution.adding(writer.space, held.types, ends)
     spelt = _spelt(ends, found.uuid)
     by_key = _spelt(ends, lambda end: name_key(end.name))
     touched = await apply_types(writer, found, {**by_key, **spelt})
@@ -62,6 +62,9 @@ async def add_facts(writer: SpaceWriter, facts: Sequence[GivenFact], model: str)
     )
     touched |= await _claim(writer, facts, found, known)
     touched |= await _link_names(writer, ends, found)
+    if unasked := sorted(key for key in held.unasked if not is_linkable(key)):
+        rows_of = [[key, link_key(key), False] for key in unasked]
+        await writer.run("link_names", rows=rows_of)
     await writer.spell(spelt)
     await writer.renew_names(_of(found), always=True)
     await writer.cite(touched)
@@ -79,7 +82,7 @@ async def withdraw_claims(writer: SpaceWriter, documents: Collection[str]) -> Wi
     facts = await delete_unclaimed(writer, {claim["uuid"] for claim in claims})
     typed = sorted({end for claim in claims for end in _typed_ends(claim)})
     gone = await writer.ask("types_no_more", rows=[list(end) for end in typed]) if typed else []
-    held = await types_of(writer, {row["key"] for row in gone})
+    held = (await known_names(writer, {row["key"] for row in gone})).types
     lost = [(row["key"], row["type"]) for row in gone]
     found = Resolution.removing(writer.space, held, lost)
     moved = await apply_types(writer, found, {})

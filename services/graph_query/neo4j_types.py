@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from services.graph_query.claims import GivenEnds
 from services.graph_query.domain import EntityName
@@ -18,12 +18,22 @@ from services.graph_query.spelling import Spelling
 from services.runtime.ids import derived_uuid
 
 
-async def types_of(writer: SpaceWriter, keys: Iterable[str]) -> dict[str, Types]:
-    """The types of those of the names that have an entity."""
-    held: dict[str, Types] = {}
+class Known(NamedTuple):
+    """Names that have an entity: their types, and those of them that no question is linked to."""
+
+    types: dict[str, Types]
+    unasked: set[str]
+
+
+async def known_names(writer: SpaceWriter, keys: Iterable[str]) -> Known:
+    """Those of the names that have an entity."""
+    known = Known({}, set())
     for row in await writer.ask("names_by_key", keys=sorted(keys)):
-        held[row["key"]] = held.get(row["key"], frozenset()) | ({row["type"]} - {""})
-    return held
+        key = row["key"]
+        known.types[key] = known.types.get(key, frozenset()) | ({row["type"]} - {""})
+        if not row["asked"]:
+            known.unasked.add(key)
+    return known
 
 
 async def apply_types(

@@ -113,12 +113,13 @@ class SpaceWriter:
                 uuid,
                 key,
                 spelling.text,
-                link_key(key),
+                link_key(key) if linked or spelling.source == Source.STATED else None,
                 entity_type,
-                is_linkable(key) and key in self.gazetteer,
+                linked,
                 int(spelling.source),
             ]
             for uuid, key, entity_type, spelling in sorted(rows)
+            for linked in [is_linkable(key) and key in self.gazetteer]
         ]
         if told:
             await self.run("create_entities", rows=told, now=self.now)
@@ -127,7 +128,7 @@ class SpaceWriter:
     async def link(self, put: Mapping[str, Uuids]) -> None:
         """Marks names as ones that text is linked to."""
         if put:
-            await self.run("link_names", keys=sorted(put))
+            await self.run("link_names", rows=[[key, link_key(key), True] for key in sorted(put)])
 
     async def unlink(self, entities: Collection[str]) -> list[str]:
         """Unmarks names of these entities that nothing gives any more, and tells them.

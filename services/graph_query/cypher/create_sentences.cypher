@@ -6,4 +6,4 @@ WITH row
 MATCH (a:Entity {uuid: row[4]})
 UNWIND row[5] AS target
 MATCH (b:Entity {uuid: target})
-CREATE (a)-[:CO_OCCURS {group_id: $p.space, sentence_uuid: row[0], episode_uuid: row[1]}]->(b)
+CREATE (a)-[:CO_OCCURS {sentence_uuid: row[0]}]->(b)

@@ -1,4 +1,4 @@
-// Marks names as ones that text is linked to.
-UNWIND $p.keys AS key
-MATCH (k:EntityName {group_id: $p.space, name_key: key}) WHERE k.type >= ''
-SET k.linked = true
+// Lets questions, and text where told so, be linked to names.
+UNWIND $p.rows AS row
+MATCH (k:EntityName {group_id: $p.space, name_key: row[0]}) WHERE k.type >= ''
+SET k.linked = row[2], k.link_key = row[1]

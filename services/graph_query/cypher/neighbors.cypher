@@ -1,6 +1,6 @@
 // An entity's neighbours at a time: how many there are, and the first by stated facts, number of facts, name.
 MATCH (c:Entity {uuid: $p.uuid})-[r:RELATES_TO|CO_OCCURS]-(n:Entity)
-WHERE r.group_id = $p.space AND n <> c AND (type(r) = 'CO_OCCURS' OR
+WHERE c.group_id = $p.space AND n <> c AND (type(r) = 'CO_OCCURS' OR r.group_id = $p.space AND
   coalesce(r.valid_from, -$p.open) <= $p.until AND coalesce(r.valid_until, $p.open) > $p.since)
 WITH c, n, count(r) AS facts, max(CASE type(r) WHEN 'RELATES_TO' THEN 1 ELSE 0 END) AS stated
 ORDER BY stated DESC, facts DESC, n.name, n.uuid
@@ -10,7 +10,7 @@ UNWIND range(0, size(shown) - 1) AS place
 WITH c, total, place, shown[place] AS n
 CALL (c, n) {
   MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
-  WHERE r.group_id = $p.space AND (type(r) = 'CO_OCCURS' OR
+  WHERE type(r) = 'CO_OCCURS' OR (r.group_id = $p.space AND
     coalesce(r.valid_from, -$p.open) <= $p.until AND coalesce(r.valid_until, $p.open) > $p.since)
   WITH r ORDER BY type(r) DESC, r.valid_from DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 3
   CALL (r) {
@@ -23,8 +23,8 @@ CALL (c, n) {
   CALL (r) {
     WITH r WHERE type(r) = 'CO_OCCURS'
     MATCH (s:BraidSentence {uuid: r.sentence_uuid})
-    OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: r.episode_uuid})
-    RETURN head(collect(s)) AS s, collect([r.episode_uuid, d.document_id, d.title, d.source]) AS place
+    OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: s.episode_uuid})
+    RETURN head(collect(s)) AS s, collect([s.episode_uuid, d.document_id, d.title, d.source]) AS place
   }
   RETURN collect([r.uuid, coalesce(r.fact, s.text), r.name, startNode(r).uuid, startNode(r).name, labels(startNode(r)),
     endNode(r).uuid, endNode(r).name, labels(endNode(r)), r.valid_at, r.invalid_at, r.created_at,

@@ -19,7 +19,7 @@ _MENTIONS = """MATCH (e:Episodic {group_id: $space})-[m:BRAID_MENTIONS]->(n:Enti
 RETURN e.uuid, n.uuid, m.kind, m.sentences, m.name"""
 _SENTENCES = """MATCH (s:BraidSentence {group_id: $space})
 RETURN s.uuid, s.episode_uuid, s.ordinal, s.text, s.subject_uuid, s.target_uuids"""
-_PAIRS = """MATCH (a:Entity)-[r:CO_OCCURS {group_id: $space}]->(b:Entity)
+_PAIRS = """MATCH (a:Entity {group_id: $space})-[r:CO_OCCURS]->(b:Entity)
 RETURN r.sentence_uuid, a.uuid, b.uuid"""
 _ENTITIES = """MATCH (n:Entity {group_id: $space})
 OPTIONAL MATCH (k:EntityName {entity_uuid: n.uuid})
