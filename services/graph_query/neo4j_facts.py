@@ -25,7 +25,7 @@ from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.spelling import Source, Spelling, best
 
 _RESERVED = word_set(
-    """uuid group_id name fact fact_embedding episodes created_at expired_at valid_at invalid_at
+    """uuid group_id name relation_key fact fact_embedding episodes created_at expired_at valid_at invalid_at
     reference_time valid_from valid_until origin source_node_uuid target_node_uuid source_uuid
     target_uuid attribute_names attributes"""
 )
@@ -188,6 +188,7 @@ def _row(space: str, fact: GivenFact, found: Resolution) -> dict[str, Any]:
         "source": found.uuid(fact.subject),
         "target": found.uuid(fact.object),
         "relation": fact.relation,
+        "relation_key": fact.relation.lower(),
         "fact": fact.fact,
         "valid_at": fact.valid_at,
         "invalid_at": fact.invalid_at,

@@ -38,16 +38,17 @@ async def index_states(database: Database) -> dict[str, str]:
     return {row["name"]: row["state"] for row in rows}
 
 
-async def check_ready(database: Database, expected: int) -> None:
+async def check_ready(database: Database, schema: Queries) -> None:
     """StoreUnavailableError until all indexes are there and online."""
     states = await index_states(database)
+    expected = sum(" IF NOT EXISTS " in schema[name] for name in schema.names())
     if len(states) < expected or any(state != "ONLINE" for state in states.values()):
         raise StoreUnavailableError("neo4j", message="neo4j is still building an index.")
 
 
 async def _check_dimension(database: Database, dimension: int) -> None:
     rows = await database.run_text(
-        "SHOW VECTOR INDEXES YIELD name, options WHERE name = 'braid_fact_vector' RETURN options"
+        "SHOW VECTOR INDEXES YIELD name, options WHERE name = 'braid_fact_similarity' RETURN options"
     )
     held = rows[0]["options"]["indexConfig"]["vector.dimensions"] if rows else dimension
     if held != dimension:

@@ -57,11 +57,11 @@ class Neo4jSearch:
     async def search_vector(
         self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool
     ) -> list[ScoredFact]:
-        """Stated facts by cosine similarity; a filter by entity or relation is always exact."""
-        name = "search_vector_index"
+        """Stated facts by cosine similarity; a filter by entity is always exact."""
+        name = "search_vector_relation" if only.relation else "search_vector_index"
         if only.entity_key:
             name = "search_vector_entity"
-        elif exact or only.relation:
+        elif exact:
             name = "search_vector_exact"
         rows = await self._database.read(
             name,

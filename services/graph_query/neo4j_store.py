@@ -72,7 +72,7 @@ class Neo4jStore(Neo4jReads):
         if not self._ready:
             raise StoreUnavailableError("neo4j", message="neo4j has no schema yet.")
         try:
-            await check_ready(self._database, len(self._schema.names()))
+            await check_ready(self._database, self._schema)
         except StoreUnavailableError:
             self.warmer.note(answers=False)
             raise

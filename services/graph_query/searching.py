@@ -106,8 +106,8 @@ class FactSearcher:
         hits = await self._store.search_vector(
             space, vector, search.only, search.limit, exact=exact
         )
-        filtered = bool(search.only.entity_key or search.only.relation)
-        return _Near(hits, path=VectorPath.EXACT if exact or filtered else VectorPath.INDEX)
+        compared = exact or bool(search.only.entity_key)
+        return _Near(hits, path=VectorPath.EXACT if compared else VectorPath.INDEX)
 
     async def _vector(
         self, search: FactSearch, state: SpaceState

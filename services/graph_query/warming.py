@@ -37,6 +37,7 @@ WARMED = (
     "list_entities",
     "search_vector_exact",
     "search_vector_index",
+    "search_vector_relation",
     "search_state",
 )
 # Rest after each query, as a share of the time it took: the remainder of the stack is starting too.

@@ -102,6 +102,21 @@ class ReadingSuite:
             assert [hit.fact.target.name for hit in found] == ["Ccc", "Ddd"]
             assert found[0].score == pytest.approx(unit(1, 0.2)[0], abs=0.01)
 
+    @pytest.mark.parametrize("exact", [True, False])
+    async def test_a_relation_filters_before_vectors_are_ranked(
+        self, store: GraphStore, exact: bool
+    ) -> None:
+        space = new_space()
+        near = [
+            fact("Aaa", "IS", f"Near {number}", embedding=unit(1, 0.01 * number))
+            for number in range(60)
+        ]
+        far = fact("Aaa", "Was_Once", "Far Away", embedding=unit(0.1, 1))
+        await store.add_facts(space, [*near, far], "model")
+        only = replace(ALWAYS, relation="was_ONCE")
+        found = await store.search_vector(space, unit(1), only, 1, exact=exact)
+        assert [hit.fact.target.name for hit in found] == ["Far Away"]
+
     async def test_another_space_is_never_seen(self, store: GraphStore) -> None:
         await owners(store)
         empty = new_space()
