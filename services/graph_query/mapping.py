@@ -24,7 +24,8 @@ from services.graph_query.domain import (
 )
 from services.graph_query.intervals import range_bounds
 from services.graph_query.names import clean_name, name_key
-from services.graph_query.searching import Answer, FoundFact, Shortfall
+from services.graph_query.ranking import RankedFact
+from services.graph_query.searching import Answer, Shortfall
 from services.graph_query.store import VectorPath
 from services.runtime.times import to_datetime, to_timestamp, utc_now
 
@@ -133,12 +134,11 @@ def answer(found: Answer) -> query_pb2.SearchFactsResponse:
     )
 
 
-def _hit(one: FoundFact) -> facts_pb2.FactHit:
-    told = one.scores
+def _hit(one: RankedFact) -> facts_pb2.FactHit:
     scores = facts_pb2.FactScores(
-        vector=told.vector, text=told.text, vector_rank=told.vector_rank, text_rank=told.text_rank
+        vector=one.vector, text=one.text, vector_rank=one.vector_rank, text_rank=one.text_rank
     )
-    return facts_pb2.FactHit(fact=fact(one.fact), score=told.fused, scores=scores)
+    return facts_pb2.FactHit(fact=fact(one.fact), score=one.score, scores=scores)
 
 
 def _bounds(selector: retrieval_pb2.TimeSelector | None) -> tuple[float, float]:

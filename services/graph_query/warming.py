@@ -19,7 +19,6 @@ Rehearse = Callable[[str], Awaitable[None]]
 WARMED = (
     "search_facts",
     "search_sentences",
-    "facts_in_full",
     "create_space",
     "lock_space",
     "linked_names",
