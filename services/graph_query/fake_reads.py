@@ -19,7 +19,7 @@ from services.graph_query.identity import co_occurrence_uuid
 from services.graph_query.intervals import OPEN, end_of, start_of
 from services.graph_query.local_graph import SentenceRow
 from services.graph_query.names import WORD, link_key, name_key
-from services.graph_query.store import ScoredFact, SpaceState, WordHits
+from services.graph_query.store import Hit, SpaceState, WordHits
 from services.runtime.errors import BraidError, NotFoundError
 
 
@@ -52,9 +52,9 @@ class FakeReads:
         return WordHits(
             _state(held),
             text=_best(
-                [ScoredFact(f, _overlap(terms, f"{f.fact} {f.relation}")) for f in stated], limit
+                [Hit(f.uuid, _overlap(terms, f"{f.fact} {f.relation}")) for f in stated], limit
             ),
-            entity=_best([ScoredFact(f, _named_ends(f, keys)) for f in stated], limit),
+            entity=_best([Hit(f.uuid, _named_ends(f, keys)) for f in stated], limit),
             sentences=sorted(
                 (
                     (facts, score)
@@ -73,7 +73,7 @@ class FakeReads:
         limit: int,
         *,
         exact: bool,  # noqa: ARG002 - no index here
-    ) -> list[ScoredFact]:
+    ) -> list[Hit]:
         """Stated facts by cosine."""
         held = self.readable(space)
         found = []
@@ -81,8 +81,13 @@ class FakeReads:
             stored = held.facts[fact.uuid].embedding
             if stored:
                 score = sum(a * b for a, b in zip(stored, vector, strict=True))
-                found.append(ScoredFact(fact, score))
-        return sorted(found, key=lambda hit: (-hit.score, hit.fact.uuid))[:limit]
+                found.append(Hit(fact.uuid, score))
+        return sorted(found, key=lambda hit: (-hit.score, hit.uuid))[:limit]
+
+    async def facts(self, space: str, uuids: Sequence[str]) -> dict[str, Fact]:
+        """Those of the stated facts that are there, in full."""
+        held = self.readable(space)
+        return {uuid: _as_fact(held, held.facts[uuid]) for uuid in uuids if uuid in held.facts}
 
     async def neighborhood(
         self, space: str, name: str, entity_type: str, limit: int, only: FactFilter
@@ -161,9 +166,9 @@ def _sentences(held: FakeSpace, only: FactFilter) -> Iterator[list[Fact]]:
                 yield facts
 
 
-def _best(hits: list[ScoredFact], limit: int) -> list[ScoredFact]:
+def _best(hits: list[Hit], limit: int) -> list[Hit]:
     found = [hit for hit in hits if hit.score > 0]
-    return sorted(found, key=lambda hit: (-hit.score, hit.fact.uuid))[:limit]
+    return sorted(found, key=lambda hit: (-hit.score, hit.uuid))[:limit]
 
 
 def _overlap(terms: Sequence[str], text: str) -> float:

@@ -24,8 +24,7 @@ from services.graph_query.domain import (
 )
 from services.graph_query.intervals import range_bounds
 from services.graph_query.names import clean_name, name_key
-from services.graph_query.ranking import RankedFact
-from services.graph_query.searching import Answer, Shortfall
+from services.graph_query.searching import Answer, FoundFact, Shortfall
 from services.graph_query.store import VectorPath
 from services.runtime.times import to_datetime, to_timestamp, utc_now
 
@@ -134,11 +133,12 @@ def answer(found: Answer) -> query_pb2.SearchFactsResponse:
     )
 
 
-def _hit(one: RankedFact) -> facts_pb2.FactHit:
+def _hit(one: FoundFact) -> facts_pb2.FactHit:
+    told = one.scores
     scores = facts_pb2.FactScores(
-        vector=one.vector, text=one.text, vector_rank=one.vector_rank, text_rank=one.text_rank
+        vector=told.vector, text=told.text, vector_rank=told.vector_rank, text_rank=told.text_rank
     )
-    return facts_pb2.FactHit(fact=fact(one.fact), score=one.score, scores=scores)
+    return facts_pb2.FactHit(fact=fact(one.fact), score=told.fused, scores=scores)
 
 
 def _bounds(selector: retrieval_pb2.TimeSelector | None) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import neo4j
-from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncTransaction, Query
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncResult, AsyncTransaction, Query
 from neo4j.exceptions import ClientError, DriverError, Neo4jError, TransientError
 from pydantic import SecretStr
 
@@ -60,7 +60,7 @@ class Transaction:
     async def run(self, name: str, **parameters: Any) -> Rows:
         """All rows of a named query."""
         text = self._queries[name]
-        return await (await self._transaction.run(text, _packed(parameters))).data()
+        return await _rows(await self._transaction.run(text, _packed(parameters)))
 
 
 class Database:
@@ -106,7 +106,7 @@ class Database:
     async def run_text(self, text: str, **parameters: Any) -> Rows:
         """Runs one statement outside of the named queries: the schema's."""
         async with _translated(WRITE_LIMIT), self._driver.session() as session:
-            return await (await session.run(text, parameters)).data()
+            return await _rows(await session.run(text, parameters))
 
     async def close(self) -> None:
         """Closes all connections."""
@@ -123,7 +123,13 @@ class Database:
 
     async def _read_once(self, query: Query, parameters: dict[str, Any]) -> Rows:
         async with self._driver.session(default_access_mode=neo4j.READ_ACCESS) as session:
-            return await (await session.run(query, parameters)).data()
+            return await _rows(await session.run(query, parameters))
+
+
+async def _rows(result: AsyncResult) -> Rows:
+    """All rows. Queries return values, not nodes: the driver's own `data` would look into each of them."""
+    keys = result.keys()
+    return [dict(zip(keys, record.values(), strict=True)) async for record in result]
 
 
 def _packed(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -4,57 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from services.graph_query.domain import Fact
 from services.graph_query.names import link_key, name_key
-from services.graph_query.store import ScoredFact, WordHits
+from services.graph_query.store import Hit, WordHits
 
 _K = 60
 _TEXT, _VECTOR, _ENTITY, _SENTENCE = 1.0, 1.0, 0.7, 0.5
 
 
 @dataclass(slots=True)
-class RankedFact:
-    """A fact with its fused score and the parts of it; parts that did not find it are None."""
+class Scores:
+    """The fused score and the parts of it; parts that did not find the fact are None."""
 
-    fact: Fact
-    score: float = 0.0
+    fused: float = 0.0
     text: float | None = None
     text_rank: int | None = None
     vector: float | None = None
     vector_rank: int | None = None
 
 
+class Ranked(NamedTuple):
+    """A fact's place; `local` is the co-occurrence itself, None for a stated fact."""
+
+    uuid: str
+    scores: Scores
+    local: Fact | None
+
+
 def fuse(
     words: WordHits,
-    vectors: Sequence[ScoredFact],
+    vectors: Sequence[Hit],
     *,
     terms: Sequence[str],
     entity_key: str,
     limit: int,
-) -> list[RankedFact]:
+) -> list[Ranked]:
     """The best facts of all lists, best first, equal scores by uuid."""
-    found: dict[str, RankedFact] = {}
+    found: dict[str, Scores] = {}
+    local: dict[str, Fact] = {}
     for rank, hit in enumerate(words.text, 1):
-        ranked = _add(found, hit.fact, _TEXT, rank)
-        ranked.text, ranked.text_rank = hit.score, rank
+        scores = _add(found, hit.uuid, _TEXT, rank)
+        scores.text, scores.text_rank = hit.score, rank
     for rank, hit in enumerate(vectors, 1):
-        ranked = _add(found, hit.fact, _VECTOR, rank)
-        ranked.vector, ranked.vector_rank = hit.score, rank
+        scores = _add(found, hit.uuid, _VECTOR, rank)
+        scores.vector, scores.vector_rank = hit.score, rank
     for rank, hit in enumerate(words.entity, 1):
-        _add(found, hit.fact, _ENTITY, rank)
+        _add(found, hit.uuid, _ENTITY, rank)
     for rank, (facts, score) in enumerate(words.sentences, 1):
         fact = _shown(facts, terms, entity_key)
         if fact is not None:
-            ranked = _add(found, fact, _SENTENCE, rank)
-            ranked.text, ranked.text_rank = score, rank
-    return sorted(found.values(), key=lambda one: (-one.score, one.fact.uuid))[:limit]
+            local[fact.uuid] = fact
+            scores = _add(found, fact.uuid, _SENTENCE, rank)
+            scores.text, scores.text_rank = score, rank
+    best = sorted(found.items(), key=lambda one: (-one[1].fused, one[0]))[:limit]
+    return [Ranked(uuid, scores, local.get(uuid)) for uuid, scores in best]
 
 
-def _add(found: dict[str, RankedFact], fact: Fact, weight: float, rank: int) -> RankedFact:
-    ranked = found.setdefault(fact.uuid, RankedFact(fact))
-    ranked.score += weight / (_K + rank)
-    return ranked
+def _add(found: dict[str, Scores], uuid: str, weight: float, rank: int) -> Scores:
+    scores = found.setdefault(uuid, Scores())
+    scores.fused += weight / (_K + rank)
+    return scores
 
 
 def _shown(facts: Sequence[Fact], terms: Sequence[str], entity_key: str) -> Fact | None:

@@ -7,12 +7,13 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
-from services.graph_query.domain import FactFilter
+from services.graph_query.domain import Fact, FactFilter
 from services.graph_query.lucene import name_candidates, query_terms
 from services.graph_query.names import name_key
-from services.graph_query.ranking import RankedFact, fuse
-from services.graph_query.store import GraphStore, ScoredFact, SpaceState, VectorPath
+from services.graph_query.ranking import Ranked, Scores, fuse
+from services.graph_query.store import GraphStore, Hit, SpaceState, VectorPath
 from services.models.embedder import Embedder
 from services.runtime.errors import EmbedderUnavailableError, FieldError, InvalidFieldError
 
@@ -47,11 +48,18 @@ class FactSearch:
     text_only: bool = False
 
 
+class FoundFact(NamedTuple):
+    """A fact with its scores."""
+
+    fact: Fact
+    scores: Scores
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Facts, best first; what fell short, how vectors were compared, and the revision read at."""
 
-    hits: list[RankedFact]
+    hits: list[FoundFact]
     shortfall: Shortfall | None
     path: VectorPath | None
     revision: int
@@ -61,7 +69,7 @@ class Answer:
 class _Near:
     """The list by vectors, and how it came about."""
 
-    hits: Sequence[ScoredFact] = ()
+    hits: Sequence[Hit] = ()
     shortfall: Shortfall | None = None
     path: VectorPath | None = None
 
@@ -92,8 +100,15 @@ class FactSearcher:
             near = await self._near(space, search, words.state)
         self._remember(space, words.state)
         entity_key = name_key(search.only.entity_key)
-        hits = fuse(words, near.hits, terms=terms, entity_key=entity_key, limit=search.limit)
+        ranked = fuse(words, near.hits, terms=terms, entity_key=entity_key, limit=search.limit)
+        hits = await self._in_full(space, ranked)
         return Answer(hits, near.shortfall, near.path, words.state.revision)
+
+    async def _in_full(self, space: str, ranked: Sequence[Ranked]) -> list[FoundFact]:
+        """The ranked facts; one that is deleted meanwhile is left out."""
+        stated = await self._store.facts(space, [one.uuid for one in ranked if one.local is None])
+        facts = {**stated, **{one.uuid: one.local for one in ranked if one.local is not None}}
+        return [FoundFact(facts[one.uuid], one.scores) for one in ranked if one.uuid in facts]
 
     async def _near(self, space: str, search: FactSearch, state: SpaceState | None) -> _Near:
         """The list by vectors of a space that is as `state` says; empty when nothing is known of it."""

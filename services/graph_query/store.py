@@ -36,10 +36,10 @@ class VectorPath(Enum):
     INDEX = "index"
 
 
-class ScoredFact(NamedTuple):
-    """A fact with its score in one list."""
+class Hit(NamedTuple):
+    """A stated fact's uuid with its score in one list."""
 
-    fact: Fact
+    uuid: str
     score: float
 
 
@@ -51,8 +51,8 @@ class WordHits:
     """
 
     state: SpaceState
-    text: list[ScoredFact] = field(default_factory=list)
-    entity: list[ScoredFact] = field(default_factory=list)
+    text: list[Hit] = field(default_factory=list)
+    entity: list[Hit] = field(default_factory=list)
     sentences: list[tuple[list[Fact], float]] = field(default_factory=list)
 
 
@@ -84,8 +84,11 @@ class GraphStore(Protocol):
 
     async def search_vector(
         self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool
-    ) -> list[ScoredFact]:
+    ) -> list[Hit]:
         """Stated facts by cosine similarity, best first."""
+
+    async def facts(self, space: str, uuids: Sequence[str]) -> dict[str, Fact]:
+        """Those of the stated facts that are there, in full."""
 
     async def neighborhood(
         self, space: str, name: str, entity_type: str, limit: int, only: FactFilter

@@ -19,6 +19,7 @@ Rehearse = Callable[[str], Awaitable[None]]
 WARMED = (
     "search_facts",
     "search_sentences",
+    "facts_in_full",
     "create_space",
     "lock_space",
     "linked_names",

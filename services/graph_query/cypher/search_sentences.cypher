@@ -9,5 +9,5 @@ CALL (s) {
   MATCH (n:Entity {uuid: uuid})
   RETURN collect([n.uuid, n.name, labels(n)]) AS named
 }
-RETURN score, s.uuid AS uuid, s.text AS text, [[p.uuid, d.document_id, d.title, d.source]] AS place, named
-ORDER BY score DESC, s.uuid
+WITH score, s, [[p.uuid, d.document_id, d.title, d.source]] AS place, named ORDER BY score DESC, s.uuid
+RETURN collect([score, s.uuid, s.text, place, named]) AS sentences

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from services.graph_query.domain import EntityName, Origin
+from services.graph_query.domain import EntityName, Fact, Origin
 from services.graph_query.lucene import name_candidates, query_terms
-from services.graph_query.store import GraphStore, WordHits
+from services.graph_query.store import GraphStore, Hit, WordHits
 from services.runtime.errors import NotFoundError
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage, unit
 
@@ -17,6 +17,12 @@ async def search(store: GraphStore, space: str, question: str, only=ALWAYS) -> W
     return await store.search_words(
         space, query_terms(question), name_candidates(question), only, 10
     )
+
+
+async def in_full(store: GraphStore, space: str, hits: list[Hit]) -> list[Fact]:
+    """The facts of a list, in its order."""
+    found = await store.facts(space, [hit.uuid for hit in hits])
+    return [found[hit.uuid] for hit in hits]
 
 
 async def owners(store: GraphStore) -> str:
@@ -54,28 +60,33 @@ class ReadingSuite:
     async def test_words_find_facts_that_hold_at_the_time(self, store: GraphStore) -> None:
         space = await owners(store)
         found = await search(store, space, "who owns payments", at("2021-06-01"))
-        assert [hit.fact.source.name for hit in found.text] == ["Karl Otto"]
+        assert [one.source.name for one in await in_full(store, space, found.text)] == ["Karl Otto"]
 
     async def test_an_interval_ends_before_its_last_instant(self, store: GraphStore) -> None:
         space = await owners(store)
         found = await search(store, space, "who owns payments", at("2022-01-01"))
-        assert [hit.fact.source.name for hit in found.text] == ["Mira Okafor"]
+        assert [one.source.name for one in await in_full(store, space, found.text)] == [
+            "Mira Okafor"
+        ]
 
     async def test_the_facts_of_a_named_entity_are_found_whatever_the_words(
         self, store: GraphStore
     ) -> None:
         space = await owners(store)
         found = await search(store, space, "What became of Karl Otto?")
-        assert {hit.fact.relation for hit in found.entity} == {"OWNS", "WROTE"}
+        assert {one.relation for one in await in_full(store, space, found.entity)} == {
+            "OWNS",
+            "WROTE",
+        }
 
     async def test_filters_act_before_ranking(self, store: GraphStore) -> None:
         space = await owners(store)
         entity = replace(ALWAYS, entity_key="karl otto")
         found = await search(store, space, "payments", entity)
-        assert [hit.fact.source.name for hit in found.text] == ["Karl Otto"]
+        assert [one.source.name for one in await in_full(store, space, found.text)] == ["Karl Otto"]
         relation = replace(ALWAYS, relation="wrote")
         found = await search(store, space, "ledger payments handbook", relation)
-        assert [hit.fact.relation for hit in found.text] == ["WROTE"]
+        assert [one.relation for one in await in_full(store, space, found.text)] == ["WROTE"]
         nobody = replace(ALWAYS, entity_key="nobody")
         found = await search(store, space, "payments", nobody)
         assert (found.text, found.entity, found.sentences) == ([], [], [])
@@ -99,7 +110,7 @@ class ReadingSuite:
         await store.add_facts(space, [old, near, far], "model")
         for exact in (True, False):
             found = await store.search_vector(space, unit(1), at("2021-01-01"), 5, exact=exact)
-            assert [hit.fact.target.name for hit in found] == ["Ccc", "Ddd"]
+            assert [one.target.name for one in await in_full(store, space, found)] == ["Ccc", "Ddd"]
             assert found[0].score == pytest.approx(unit(1, 0.2)[0], abs=0.01)
 
     @pytest.mark.parametrize("exact", [True, False])
@@ -115,7 +126,7 @@ class ReadingSuite:
         await store.add_facts(space, [*near, far], "model")
         only = replace(ALWAYS, relation="was_ONCE")
         found = await store.search_vector(space, unit(1), only, 1, exact=exact)
-        assert [hit.fact.target.name for hit in found] == ["Far Away"]
+        assert [one.target.name for one in await in_full(store, space, found)] == ["Far Away"]
 
     async def test_another_space_is_never_seen(self, store: GraphStore) -> None:
         await owners(store)

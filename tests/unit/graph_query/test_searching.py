@@ -43,7 +43,7 @@ async def test_a_given_vector_of_the_spaces_model_is_used_as_it_is(store: FakeGr
     search = asked("nothing alike", vector=QueryVector("model", unit(1)))
     answer = await FactSearcher(store, embedder).search("s", search)
     assert (embedder.calls, answer.path) == (0, VectorPath.EXACT)
-    assert answer.hits[0].vector == pytest.approx(1)
+    assert answer.hits[0].scores.vector == pytest.approx(1)
 
 
 @pytest.mark.parametrize("values", [[1.0], [0.0] * len(unit(1)), [*unit(1), 0.0]])
