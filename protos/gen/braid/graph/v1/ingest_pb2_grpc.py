@@ -3,6 +3,7 @@
 import grpc
 import warnings
 
+from braid.graph.v1 import findings_pb2 as braid_dot_graph_dot_v1_dot_findings__pb2
 from braid.graph.v1 import ingest_pb2 as braid_dot_graph_dot_v1_dot_ingest__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
@@ -55,6 +56,16 @@ class GraphIngestServiceStub:
                 request_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesResponse.FromString,
                 _registered_method=True)
+        self.AddFindings = channel.unary_unary(
+                '/braid.graph.v1.GraphIngestService/AddFindings',
+                request_serializer=braid_dot_graph_dot_v1_dot_findings__pb2.AddFindingsRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_findings__pb2.AddFindingsResponse.FromString,
+                _registered_method=True)
+        self.SearchFindings = channel.unary_unary(
+                '/braid.graph.v1.GraphIngestService/SearchFindings',
+                request_serializer=braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsResponse.FromString,
+                _registered_method=True)
 
 
 class GraphIngestServiceServicer:
@@ -90,6 +101,21 @@ class GraphIngestServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AddFindings(self, request, context):
+        """Adds findings, intents and outcomes: statements about the text, linked to entities, episodes and each other.
+        One transaction; findings that are refused leave the others be.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SearchFindings(self, request, context):
+        """Findings by any of their fields, by words and by similarity.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_GraphIngestServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -112,6 +138,16 @@ def add_GraphIngestServiceServicer_to_server(servicer, server):
                     servicer.DeleteEpisodes,
                     request_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesRequest.FromString,
                     response_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesResponse.SerializeToString,
+            ),
+            'AddFindings': grpc.unary_unary_rpc_method_handler(
+                    servicer.AddFindings,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_findings__pb2.AddFindingsRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_findings__pb2.AddFindingsResponse.SerializeToString,
+            ),
+            'SearchFindings': grpc.unary_unary_rpc_method_handler(
+                    servicer.SearchFindings,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -223,6 +259,60 @@ class GraphIngestService:
             '/braid.graph.v1.GraphIngestService/DeleteEpisodes',
             braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesRequest.SerializeToString,
             braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AddFindings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphIngestService/AddFindings',
+            braid_dot_graph_dot_v1_dot_findings__pb2.AddFindingsRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_findings__pb2.AddFindingsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SearchFindings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphIngestService/SearchFindings',
+            braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsResponse.FromString,
             options,
             channel_credentials,
             insecure,

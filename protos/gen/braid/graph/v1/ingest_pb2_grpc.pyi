@@ -3,6 +3,7 @@
 isort:skip_file
 """
 
+from braid.graph.v1 import findings_pb2 as _findings_pb2
 from braid.graph.v1 import ingest_pb2 as _ingest_pb2
 from collections import abc as _abc
 from grpc import aio as _aio
@@ -26,6 +27,12 @@ class GraphIngestServiceStub:
     """
     DeleteEpisodes: _aio.UnaryUnaryMultiCallable[_ingest_pb2.DeleteEpisodesRequest, _ingest_pb2.DeleteEpisodesResponse]
     """Removes chunks and what only they say; facts that other chunks support stay."""
+    AddFindings: _aio.UnaryUnaryMultiCallable[_findings_pb2.AddFindingsRequest, _findings_pb2.AddFindingsResponse]
+    """Adds findings, intents and outcomes: statements about the text, linked to entities, episodes and each other.
+    One transaction; findings that are refused leave the others be.
+    """
+    SearchFindings: _aio.UnaryUnaryMultiCallable[_findings_pb2.SearchFindingsRequest, _findings_pb2.SearchFindingsResponse]
+    """Findings by any of their fields, by words and by similarity."""
 
 class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
     """Writes the graph of the caller's space. Every call is idempotent: the same input again changes nothing."""
@@ -63,5 +70,23 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_ingest_pb2.DeleteEpisodesRequest, _abc.Awaitable[_ingest_pb2.DeleteEpisodesResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.DeleteEpisodesResponse]:
         """Removes chunks and what only they say; facts that other chunks support stay."""
+
+    @_abc_1.abstractmethod
+    def AddFindings(
+        self,
+        request: _findings_pb2.AddFindingsRequest,
+        context: _aio.ServicerContext[_findings_pb2.AddFindingsRequest, _abc.Awaitable[_findings_pb2.AddFindingsResponse]],
+    ) -> _abc.Awaitable[_findings_pb2.AddFindingsResponse]:
+        """Adds findings, intents and outcomes: statements about the text, linked to entities, episodes and each other.
+        One transaction; findings that are refused leave the others be.
+        """
+
+    @_abc_1.abstractmethod
+    def SearchFindings(
+        self,
+        request: _findings_pb2.SearchFindingsRequest,
+        context: _aio.ServicerContext[_findings_pb2.SearchFindingsRequest, _abc.Awaitable[_findings_pb2.SearchFindingsResponse]],
+    ) -> _abc.Awaitable[_findings_pb2.SearchFindingsResponse]:
+        """Findings by any of their fields, by words and by similarity."""
 
 def add_GraphIngestServiceServicer_to_server(servicer: GraphIngestServiceServicer, server: _aio.Server) -> None: ...
