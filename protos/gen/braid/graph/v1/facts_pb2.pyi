@@ -7,6 +7,7 @@ from braid.common.v1 import retrieval_pb2 as _retrieval_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -95,6 +96,7 @@ class Fact(_message.Message):
     SOURCES_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
+    ATTRIBUTES_FIELD_NUMBER: _builtins.int
     uuid: _builtins.str
     """The fact's uuid."""
     fact: _builtins.str
@@ -127,6 +129,10 @@ class Fact(_message.Message):
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When it became known to Braid."""
 
+    @_builtins.property
+    def attributes(self) -> _struct_pb2.Struct:
+        """Further attributes: flat values as they were given or extracted."""
+
     def __init__(
         self,
         *,
@@ -140,10 +146,11 @@ class Fact(_message.Message):
         sources: _abc.Iterable[_retrieval_pb2.Citation] | None = ...,
         origin: Global___FactOrigin.ValueType = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
+        attributes: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "invalid_time", b"invalid_time", "source_entity", b"source_entity", "target_entity", b"target_entity", "valid_time", b"valid_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "create_time", b"create_time", "invalid_time", b"invalid_time", "source_entity", b"source_entity", "target_entity", b"target_entity", "valid_time", b"valid_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "fact", b"fact", "invalid_time", b"invalid_time", "origin", b"origin", "relation", b"relation", "source_entity", b"source_entity", "sources", b"sources", "target_entity", b"target_entity", "uuid", b"uuid", "valid_time", b"valid_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "create_time", b"create_time", "fact", b"fact", "invalid_time", b"invalid_time", "origin", b"origin", "relation", b"relation", "source_entity", b"source_entity", "sources", b"sources", "target_entity", b"target_entity", "uuid", b"uuid", "valid_time", b"valid_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -25,12 +25,15 @@ _sym_db = _symbol_database.Default()
 from braid.common.v1 import legs_pb2 as braid_dot_common_dot_v1_dot_legs__pb2
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 from braid.common.v1 import retrieval_pb2 as braid_dot_common_dot_v1_dot_retrieval__pb2
+from braid.graph.v1 import entities_pb2 as braid_dot_graph_dot_v1_dot_entities__pb2
 from braid.graph.v1 import facts_pb2 as braid_dot_graph_dot_v1_dot_facts__pb2
+from braid.graph.v1 import history_pb2 as braid_dot_graph_dot_v1_dot_history__pb2
+from braid.graph.v1 import structure_pb2 as braid_dot_graph_dot_v1_dot_structure__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62raid/graph/v1/query.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdd\x02\n\x12SearchFactsRequest\x12[\n\x05query\x18\x01 \x01(\tBL\xbaHIr\x07\x18\x80 \xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12!\n\x0b\x65ntity_name\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12#\n\rrelation_type\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x38\n\x0fquery_embedding\x18\x05 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\x12,\n\x05\x61s_of\x18\x06 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelector\x12\x11\n\ttext_only\x18\x07 \x01(\x08\x42\x08\n\x06_limit\"\xe1\x01\n\x13SearchFactsResponse\x12%\n\x04hits\x18\x01 \x03(\x0b\x32\x17.braid.graph.v1.FactHit\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12\x33\n\x0bvector_path\x18\x04 \x01(\x0e\x32\x1e.braid.graph.v1.FactVectorPath\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\"\xf1\x01\n\x16GetNeighborhoodRequest\x12\x61\n\x0b\x65ntity_name\x18\x01 \x01(\tBL\xbaHIr\x07\x18\xe8\x07\xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\x1d\n\x0b\x65ntity_type\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\xc8\x01\x12\x1d\n\x05limit\x18\x03 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x64(\x01H\x00\x88\x01\x01\x12,\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x08\n\x06_limit\"\xdc\x01\n\x17GetNeighborhoodResponse\x12&\n\x06\x63\x65nter\x18\x01 \x01(\x0b\x32\x16.braid.graph.v1.Entity\x12%\n\x05nodes\x18\x02 \x03(\x0b\x32\x16.braid.graph.v1.Entity\x12#\n\x05\x65\x64ges\x18\x03 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\r\n\x05total\x18\x04 \x01(\x03\x12\x11\n\ttruncated\x18\x05 \x01(\x08\x12+\n\x08homonyms\x18\x06 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\"\x81\x01\n\x13ListEntitiesRequest\x12\x1a\n\x04type\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\"\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x12\x1c\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80 B\x0c\n\n_page_size\"Y\n\x14ListEntitiesResponse\x12(\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\x16.braid.graph.v1.Entity\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x16\n\x14GetGraphStatsRequest\"\xae\x03\n\x15GetGraphStatsResponse\x12\x10\n\x08\x65ntities\x18\x01 \x01(\x03\x12\r\n\x05\x66\x61\x63ts\x18\x02 \x01(\x03\x12\x13\n\x0blocal_facts\x18\x03 \x01(\x03\x12\x10\n\x08\x65pisodes\x18\x04 \x01(\x03\x12S\n\x10\x65ntities_by_type\x18\x05 \x03(\x0b\x32\x39.braid.graph.v1.GetGraphStatsResponse.EntitiesByTypeEntry\x12\x34\n\x10last_ingest_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x43\n\x07indexes\x18\x07 \x03(\x0b\x32\x32.braid.graph.v1.GetGraphStatsResponse.IndexesEntry\x12\x16\n\x0espace_revision\x18\x08 \x01(\x03\x1a\x35\n\x13\x45ntitiesByTypeEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\x1a.\n\x0cIndexesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01*j\n\x0e\x46\x61\x63tVectorPath\x12 \n\x1c\x46\x41\x43T_VECTOR_PATH_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x46\x41\x43T_VECTOR_PATH_EXACT\x10\x01\x12\x1a\n\x16\x46\x41\x43T_VECTOR_PATH_INDEX\x10\x02\x32\xac\x03\n\x11GraphQueryService\x12_\n\x0bSearchFacts\x12\".braid.graph.v1.SearchFactsRequest\x1a#.braid.graph.v1.SearchFactsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12k\n\x0fGetNeighborhood\x12&.braid.graph.v1.GetNeighborhoodRequest\x1a\'.braid.graph.v1.GetNeighborhoodResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0cListEntities\x12#.braid.graph.v1.ListEntitiesRequest\x1a$.braid.graph.v1.ListEntitiesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x65\n\rGetGraphStats\x12$.braid.graph.v1.GetGraphStatsRequest\x1a%.braid.graph.v1.GetGraphStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62raid/graph/v1/query.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1d\x62raid/graph/v1/entities.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1c\x62raid/graph/v1/history.proto\x1a\x1e\x62raid/graph/v1/structure.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdd\x02\n\x12SearchFactsRequest\x12[\n\x05query\x18\x01 \x01(\tBL\xbaHIr\x07\x18\x80 \xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12!\n\x0b\x65ntity_name\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12#\n\rrelation_type\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x38\n\x0fquery_embedding\x18\x05 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\x12,\n\x05\x61s_of\x18\x06 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelector\x12\x11\n\ttext_only\x18\x07 \x01(\x08\x42\x08\n\x06_limit\"\xe1\x01\n\x13SearchFactsResponse\x12%\n\x04hits\x18\x01 \x03(\x0b\x32\x17.braid.graph.v1.FactHit\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12\x33\n\x0bvector_path\x18\x04 \x01(\x0e\x32\x1e.braid.graph.v1.FactVectorPath\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\"\xf1\x01\n\x16GetNeighborhoodRequest\x12\x61\n\x0b\x65ntity_name\x18\x01 \x01(\tBL\xbaHIr\x07\x18\xe8\x07\xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\x1d\n\x0b\x65ntity_type\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\xc8\x01\x12\x1d\n\x05limit\x18\x03 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x64(\x01H\x00\x88\x01\x01\x12,\n\x05\x61s_of\x18\x04 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x08\n\x06_limit\"\xdc\x01\n\x17GetNeighborhoodResponse\x12&\n\x06\x63\x65nter\x18\x01 \x01(\x0b\x32\x16.braid.graph.v1.Entity\x12%\n\x05nodes\x18\x02 \x03(\x0b\x32\x16.braid.graph.v1.Entity\x12#\n\x05\x65\x64ges\x18\x03 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\r\n\x05total\x18\x04 \x01(\x03\x12\x11\n\ttruncated\x18\x05 \x01(\x08\x12+\n\x08homonyms\x18\x06 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\"\x81\x01\n\x13ListEntitiesRequest\x12\x1a\n\x04type\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\"\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x12\x1c\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80 B\x0c\n\n_page_size\"Y\n\x14ListEntitiesResponse\x12(\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\x16.braid.graph.v1.Entity\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x16\n\x14GetGraphStatsRequest\"\xae\x03\n\x15GetGraphStatsResponse\x12\x10\n\x08\x65ntities\x18\x01 \x01(\x03\x12\r\n\x05\x66\x61\x63ts\x18\x02 \x01(\x03\x12\x13\n\x0blocal_facts\x18\x03 \x01(\x03\x12\x10\n\x08\x65pisodes\x18\x04 \x01(\x03\x12S\n\x10\x65ntities_by_type\x18\x05 \x03(\x0b\x32\x39.braid.graph.v1.GetGraphStatsResponse.EntitiesByTypeEntry\x12\x34\n\x10last_ingest_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x43\n\x07indexes\x18\x07 \x03(\x0b\x32\x32.braid.graph.v1.GetGraphStatsResponse.IndexesEntry\x12\x16\n\x0espace_revision\x18\x08 \x01(\x03\x1a\x35\n\x13\x45ntitiesByTypeEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\x1a.\n\x0cIndexesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01*j\n\x0e\x46\x61\x63tVectorPath\x12 \n\x1c\x46\x41\x43T_VECTOR_PATH_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x46\x41\x43T_VECTOR_PATH_EXACT\x10\x01\x12\x1a\n\x16\x46\x41\x43T_VECTOR_PATH_INDEX\x10\x02\x32\x98\n\n\x11GraphQueryService\x12_\n\x0bSearchFacts\x12\".braid.graph.v1.SearchFactsRequest\x1a#.braid.graph.v1.SearchFactsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12k\n\x0fGetNeighborhood\x12&.braid.graph.v1.GetNeighborhoodRequest\x1a\'.braid.graph.v1.GetNeighborhoodResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0cListEntities\x12#.braid.graph.v1.ListEntitiesRequest\x1a$.braid.graph.v1.ListEntitiesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12Y\n\tListFacts\x12 .braid.graph.v1.ListFactsRequest\x1a!.braid.graph.v1.ListFactsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12S\n\x07GetFact\x12\x1e.braid.graph.v1.GetFactRequest\x1a\x1f.braid.graph.v1.GetFactResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12Y\n\tGetEntity\x12 .braid.graph.v1.GetEntityRequest\x1a!.braid.graph.v1.GetEntityResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0cLinkEntities\x12#.braid.graph.v1.LinkEntitiesRequest\x1a$.braid.graph.v1.LinkEntitiesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12n\n\x10GetEntityHistory\x12\'.braid.graph.v1.GetEntityHistoryRequest\x1a(.braid.graph.v1.GetEntityHistoryResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12_\n\x0bGetSnapshot\x12\".braid.graph.v1.GetSnapshotRequest\x1a#.braid.graph.v1.GetSnapshotResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12Y\n\tDiffGraph\x12 .braid.graph.v1.DiffGraphRequest\x1a!.braid.graph.v1.DiffGraphResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12Y\n\tFindPaths\x12 .braid.graph.v1.FindPathsRequest\x1a!.braid.graph.v1.FindPathsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12t\n\x12GetMentionSubgraph\x12).braid.graph.v1.GetMentionSubgraphRequest\x1a*.braid.graph.v1.GetMentionSubgraphResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x65\n\rGetGraphStats\x12$.braid.graph.v1.GetGraphStatsRequest\x1a%.braid.graph.v1.GetGraphStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -67,30 +70,48 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetNeighborhood']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_GRAPHQUERYSERVICE'].methods_by_name['ListEntities']._loaded_options = None
   _globals['_GRAPHQUERYSERVICE'].methods_by_name['ListEntities']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['ListFacts']._loaded_options = None
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['ListFacts']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetFact']._loaded_options = None
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetFact']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetEntity']._loaded_options = None
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetEntity']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['LinkEntities']._loaded_options = None
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['LinkEntities']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetEntityHistory']._loaded_options = None
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetEntityHistory']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetSnapshot']._loaded_options = None
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetSnapshot']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['DiffGraph']._loaded_options = None
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['DiffGraph']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['FindPaths']._loaded_options = None
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['FindPaths']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetMentionSubgraph']._loaded_options = None
+  _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetMentionSubgraph']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetGraphStats']._loaded_options = None
   _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetGraphStats']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_FACTVECTORPATH']._serialized_start=1955
-  _globals['_FACTVECTORPATH']._serialized_end=2061
-  _globals['_SEARCHFACTSREQUEST']._serialized_start=229
-  _globals['_SEARCHFACTSREQUEST']._serialized_end=578
-  _globals['_SEARCHFACTSRESPONSE']._serialized_start=581
-  _globals['_SEARCHFACTSRESPONSE']._serialized_end=806
-  _globals['_GETNEIGHBORHOODREQUEST']._serialized_start=809
-  _globals['_GETNEIGHBORHOODREQUEST']._serialized_end=1050
-  _globals['_GETNEIGHBORHOODRESPONSE']._serialized_start=1053
-  _globals['_GETNEIGHBORHOODRESPONSE']._serialized_end=1273
-  _globals['_LISTENTITIESREQUEST']._serialized_start=1276
-  _globals['_LISTENTITIESREQUEST']._serialized_end=1405
-  _globals['_LISTENTITIESRESPONSE']._serialized_start=1407
-  _globals['_LISTENTITIESRESPONSE']._serialized_end=1496
-  _globals['_GETGRAPHSTATSREQUEST']._serialized_start=1498
-  _globals['_GETGRAPHSTATSREQUEST']._serialized_end=1520
-  _globals['_GETGRAPHSTATSRESPONSE']._serialized_start=1523
-  _globals['_GETGRAPHSTATSRESPONSE']._serialized_end=1953
-  _globals['_GETGRAPHSTATSRESPONSE_ENTITIESBYTYPEENTRY']._serialized_start=1852
-  _globals['_GETGRAPHSTATSRESPONSE_ENTITIESBYTYPEENTRY']._serialized_end=1905
-  _globals['_GETGRAPHSTATSRESPONSE_INDEXESENTRY']._serialized_start=1907
-  _globals['_GETGRAPHSTATSRESPONSE_INDEXESENTRY']._serialized_end=1953
-  _globals['_GRAPHQUERYSERVICE']._serialized_start=2064
-  _globals['_GRAPHQUERYSERVICE']._serialized_end=2492
+  _globals['_FACTVECTORPATH']._serialized_start=2048
+  _globals['_FACTVECTORPATH']._serialized_end=2154
+  _globals['_SEARCHFACTSREQUEST']._serialized_start=322
+  _globals['_SEARCHFACTSREQUEST']._serialized_end=671
+  _globals['_SEARCHFACTSRESPONSE']._serialized_start=674
+  _globals['_SEARCHFACTSRESPONSE']._serialized_end=899
+  _globals['_GETNEIGHBORHOODREQUEST']._serialized_start=902
+  _globals['_GETNEIGHBORHOODREQUEST']._serialized_end=1143
+  _globals['_GETNEIGHBORHOODRESPONSE']._serialized_start=1146
+  _globals['_GETNEIGHBORHOODRESPONSE']._serialized_end=1366
+  _globals['_LISTENTITIESREQUEST']._serialized_start=1369
+  _globals['_LISTENTITIESREQUEST']._serialized_end=1498
+  _globals['_LISTENTITIESRESPONSE']._serialized_start=1500
+  _globals['_LISTENTITIESRESPONSE']._serialized_end=1589
+  _globals['_GETGRAPHSTATSREQUEST']._serialized_start=1591
+  _globals['_GETGRAPHSTATSREQUEST']._serialized_end=1613
+  _globals['_GETGRAPHSTATSRESPONSE']._serialized_start=1616
+  _globals['_GETGRAPHSTATSRESPONSE']._serialized_end=2046
+  _globals['_GETGRAPHSTATSRESPONSE_ENTITIESBYTYPEENTRY']._serialized_start=1945
+  _globals['_GETGRAPHSTATSRESPONSE_ENTITIESBYTYPEENTRY']._serialized_end=1998
+  _globals['_GETGRAPHSTATSRESPONSE_INDEXESENTRY']._serialized_start=2000
+  _globals['_GETGRAPHSTATSRESPONSE_INDEXESENTRY']._serialized_end=2046
+  _globals['_GRAPHQUERYSERVICE']._serialized_start=2157
+  _globals['_GRAPHQUERYSERVICE']._serialized_end=3461
 # @@protoc_insertion_point(module_scope)

@@ -3,7 +3,10 @@
 import grpc
 import warnings
 
+from braid.graph.v1 import entities_pb2 as braid_dot_graph_dot_v1_dot_entities__pb2
+from braid.graph.v1 import history_pb2 as braid_dot_graph_dot_v1_dot_history__pb2
 from braid.graph.v1 import query_pb2 as braid_dot_graph_dot_v1_dot_query__pb2
+from braid.graph.v1 import structure_pb2 as braid_dot_graph_dot_v1_dot_structure__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -50,6 +53,51 @@ class GraphQueryServiceStub:
                 request_serializer=braid_dot_graph_dot_v1_dot_query__pb2.ListEntitiesRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_v1_dot_query__pb2.ListEntitiesResponse.FromString,
                 _registered_method=True)
+        self.ListFacts = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/ListFacts',
+                request_serializer=braid_dot_graph_dot_v1_dot_structure__pb2.ListFactsRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_structure__pb2.ListFactsResponse.FromString,
+                _registered_method=True)
+        self.GetFact = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/GetFact',
+                request_serializer=braid_dot_graph_dot_v1_dot_structure__pb2.GetFactRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_structure__pb2.GetFactResponse.FromString,
+                _registered_method=True)
+        self.GetEntity = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/GetEntity',
+                request_serializer=braid_dot_graph_dot_v1_dot_entities__pb2.GetEntityRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_entities__pb2.GetEntityResponse.FromString,
+                _registered_method=True)
+        self.LinkEntities = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/LinkEntities',
+                request_serializer=braid_dot_graph_dot_v1_dot_entities__pb2.LinkEntitiesRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_entities__pb2.LinkEntitiesResponse.FromString,
+                _registered_method=True)
+        self.GetEntityHistory = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/GetEntityHistory',
+                request_serializer=braid_dot_graph_dot_v1_dot_history__pb2.GetEntityHistoryRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_history__pb2.GetEntityHistoryResponse.FromString,
+                _registered_method=True)
+        self.GetSnapshot = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/GetSnapshot',
+                request_serializer=braid_dot_graph_dot_v1_dot_history__pb2.GetSnapshotRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_history__pb2.GetSnapshotResponse.FromString,
+                _registered_method=True)
+        self.DiffGraph = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/DiffGraph',
+                request_serializer=braid_dot_graph_dot_v1_dot_history__pb2.DiffGraphRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_history__pb2.DiffGraphResponse.FromString,
+                _registered_method=True)
+        self.FindPaths = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/FindPaths',
+                request_serializer=braid_dot_graph_dot_v1_dot_structure__pb2.FindPathsRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_structure__pb2.FindPathsResponse.FromString,
+                _registered_method=True)
+        self.GetMentionSubgraph = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/GetMentionSubgraph',
+                request_serializer=braid_dot_graph_dot_v1_dot_structure__pb2.GetMentionSubgraphRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_structure__pb2.GetMentionSubgraphResponse.FromString,
+                _registered_method=True)
         self.GetGraphStats = channel.unary_unary(
                 '/braid.graph.v1.GraphQueryService/GetGraphStats',
                 request_serializer=braid_dot_graph_dot_v1_dot_query__pb2.GetGraphStatsRequest.SerializeToString,
@@ -82,6 +130,69 @@ class GraphQueryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListFacts(self, request, context):
+        """Stated facts by subject, relation, object and time, in pages that stay stable while others write.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetFact(self, request, context):
+        """A fact with all that was ever known of it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetEntity(self, request, context):
+        """An entity by its exact name or its uuid; homonyms are listed, never guessed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def LinkEntities(self, request, context):
+        """The entities that a text names.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetEntityHistory(self, request, context):
+        """An entity's facts, current and past, in time order, and the history in numbers.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetSnapshot(self, request, context):
+        """What held at a time, and what is different now.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DiffGraph(self, request, context):
+        """What is different between two times.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FindPaths(self, request, context):
+        """The shortest paths between two entities.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetMentionSubgraph(self, request, context):
+        """The chunks around some chunks and entities, one step along shared entities, and who mentions whom.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetGraphStats(self, request, context):
         """Counts of the space's graph.
         """
@@ -106,6 +217,51 @@ def add_GraphQueryServiceServicer_to_server(servicer, server):
                     servicer.ListEntities,
                     request_deserializer=braid_dot_graph_dot_v1_dot_query__pb2.ListEntitiesRequest.FromString,
                     response_serializer=braid_dot_graph_dot_v1_dot_query__pb2.ListEntitiesResponse.SerializeToString,
+            ),
+            'ListFacts': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListFacts,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_structure__pb2.ListFactsRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_structure__pb2.ListFactsResponse.SerializeToString,
+            ),
+            'GetFact': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetFact,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_structure__pb2.GetFactRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_structure__pb2.GetFactResponse.SerializeToString,
+            ),
+            'GetEntity': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetEntity,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_entities__pb2.GetEntityRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_entities__pb2.GetEntityResponse.SerializeToString,
+            ),
+            'LinkEntities': grpc.unary_unary_rpc_method_handler(
+                    servicer.LinkEntities,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_entities__pb2.LinkEntitiesRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_entities__pb2.LinkEntitiesResponse.SerializeToString,
+            ),
+            'GetEntityHistory': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetEntityHistory,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_history__pb2.GetEntityHistoryRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_history__pb2.GetEntityHistoryResponse.SerializeToString,
+            ),
+            'GetSnapshot': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetSnapshot,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_history__pb2.GetSnapshotRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_history__pb2.GetSnapshotResponse.SerializeToString,
+            ),
+            'DiffGraph': grpc.unary_unary_rpc_method_handler(
+                    servicer.DiffGraph,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_history__pb2.DiffGraphRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_history__pb2.DiffGraphResponse.SerializeToString,
+            ),
+            'FindPaths': grpc.unary_unary_rpc_method_handler(
+                    servicer.FindPaths,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_structure__pb2.FindPathsRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_structure__pb2.FindPathsResponse.SerializeToString,
+            ),
+            'GetMentionSubgraph': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetMentionSubgraph,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_structure__pb2.GetMentionSubgraphRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_structure__pb2.GetMentionSubgraphResponse.SerializeToString,
             ),
             'GetGraphStats': grpc.unary_unary_rpc_method_handler(
                     servicer.GetGraphStats,
@@ -195,6 +351,249 @@ class GraphQueryService:
             '/braid.graph.v1.GraphQueryService/ListEntities',
             braid_dot_graph_dot_v1_dot_query__pb2.ListEntitiesRequest.SerializeToString,
             braid_dot_graph_dot_v1_dot_query__pb2.ListEntitiesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListFacts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/ListFacts',
+            braid_dot_graph_dot_v1_dot_structure__pb2.ListFactsRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_structure__pb2.ListFactsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetFact(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/GetFact',
+            braid_dot_graph_dot_v1_dot_structure__pb2.GetFactRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_structure__pb2.GetFactResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetEntity(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/GetEntity',
+            braid_dot_graph_dot_v1_dot_entities__pb2.GetEntityRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_entities__pb2.GetEntityResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def LinkEntities(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/LinkEntities',
+            braid_dot_graph_dot_v1_dot_entities__pb2.LinkEntitiesRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_entities__pb2.LinkEntitiesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetEntityHistory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/GetEntityHistory',
+            braid_dot_graph_dot_v1_dot_history__pb2.GetEntityHistoryRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_history__pb2.GetEntityHistoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetSnapshot(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/GetSnapshot',
+            braid_dot_graph_dot_v1_dot_history__pb2.GetSnapshotRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_history__pb2.GetSnapshotResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DiffGraph(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/DiffGraph',
+            braid_dot_graph_dot_v1_dot_history__pb2.DiffGraphRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_history__pb2.DiffGraphResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FindPaths(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/FindPaths',
+            braid_dot_graph_dot_v1_dot_structure__pb2.FindPathsRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_structure__pb2.FindPathsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetMentionSubgraph(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/GetMentionSubgraph',
+            braid_dot_graph_dot_v1_dot_structure__pb2.GetMentionSubgraphRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_structure__pb2.GetMentionSubgraphResponse.FromString,
             options,
             channel_credentials,
             insecure,

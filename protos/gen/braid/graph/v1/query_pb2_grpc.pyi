@@ -3,7 +3,10 @@
 isort:skip_file
 """
 
+from braid.graph.v1 import entities_pb2 as _entities_pb2
+from braid.graph.v1 import history_pb2 as _history_pb2
 from braid.graph.v1 import query_pb2 as _query_pb2
+from braid.graph.v1 import structure_pb2 as _structure_pb2
 from collections import abc as _abc
 from grpc import aio as _aio
 import abc as _abc_1
@@ -22,6 +25,24 @@ class GraphQueryServiceStub:
     """An entity's direct neighbours and the facts that join them."""
     ListEntities: _aio.UnaryUnaryMultiCallable[_query_pb2.ListEntitiesRequest, _query_pb2.ListEntitiesResponse]
     """The space's entities by name, in pages that stay stable while others write."""
+    ListFacts: _aio.UnaryUnaryMultiCallable[_structure_pb2.ListFactsRequest, _structure_pb2.ListFactsResponse]
+    """Stated facts by subject, relation, object and time, in pages that stay stable while others write."""
+    GetFact: _aio.UnaryUnaryMultiCallable[_structure_pb2.GetFactRequest, _structure_pb2.GetFactResponse]
+    """A fact with all that was ever known of it."""
+    GetEntity: _aio.UnaryUnaryMultiCallable[_entities_pb2.GetEntityRequest, _entities_pb2.GetEntityResponse]
+    """An entity by its exact name or its uuid; homonyms are listed, never guessed."""
+    LinkEntities: _aio.UnaryUnaryMultiCallable[_entities_pb2.LinkEntitiesRequest, _entities_pb2.LinkEntitiesResponse]
+    """The entities that a text names."""
+    GetEntityHistory: _aio.UnaryUnaryMultiCallable[_history_pb2.GetEntityHistoryRequest, _history_pb2.GetEntityHistoryResponse]
+    """An entity's facts, current and past, in time order, and the history in numbers."""
+    GetSnapshot: _aio.UnaryUnaryMultiCallable[_history_pb2.GetSnapshotRequest, _history_pb2.GetSnapshotResponse]
+    """What held at a time, and what is different now."""
+    DiffGraph: _aio.UnaryUnaryMultiCallable[_history_pb2.DiffGraphRequest, _history_pb2.DiffGraphResponse]
+    """What is different between two times."""
+    FindPaths: _aio.UnaryUnaryMultiCallable[_structure_pb2.FindPathsRequest, _structure_pb2.FindPathsResponse]
+    """The shortest paths between two entities."""
+    GetMentionSubgraph: _aio.UnaryUnaryMultiCallable[_structure_pb2.GetMentionSubgraphRequest, _structure_pb2.GetMentionSubgraphResponse]
+    """The chunks around some chunks and entities, one step along shared entities, and who mentions whom."""
     GetGraphStats: _aio.UnaryUnaryMultiCallable[_query_pb2.GetGraphStatsRequest, _query_pb2.GetGraphStatsResponse]
     """Counts of the space's graph."""
 
@@ -51,6 +72,78 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_query_pb2.ListEntitiesRequest, _abc.Awaitable[_query_pb2.ListEntitiesResponse]],
     ) -> _abc.Awaitable[_query_pb2.ListEntitiesResponse]:
         """The space's entities by name, in pages that stay stable while others write."""
+
+    @_abc_1.abstractmethod
+    def ListFacts(
+        self,
+        request: _structure_pb2.ListFactsRequest,
+        context: _aio.ServicerContext[_structure_pb2.ListFactsRequest, _abc.Awaitable[_structure_pb2.ListFactsResponse]],
+    ) -> _abc.Awaitable[_structure_pb2.ListFactsResponse]:
+        """Stated facts by subject, relation, object and time, in pages that stay stable while others write."""
+
+    @_abc_1.abstractmethod
+    def GetFact(
+        self,
+        request: _structure_pb2.GetFactRequest,
+        context: _aio.ServicerContext[_structure_pb2.GetFactRequest, _abc.Awaitable[_structure_pb2.GetFactResponse]],
+    ) -> _abc.Awaitable[_structure_pb2.GetFactResponse]:
+        """A fact with all that was ever known of it."""
+
+    @_abc_1.abstractmethod
+    def GetEntity(
+        self,
+        request: _entities_pb2.GetEntityRequest,
+        context: _aio.ServicerContext[_entities_pb2.GetEntityRequest, _abc.Awaitable[_entities_pb2.GetEntityResponse]],
+    ) -> _abc.Awaitable[_entities_pb2.GetEntityResponse]:
+        """An entity by its exact name or its uuid; homonyms are listed, never guessed."""
+
+    @_abc_1.abstractmethod
+    def LinkEntities(
+        self,
+        request: _entities_pb2.LinkEntitiesRequest,
+        context: _aio.ServicerContext[_entities_pb2.LinkEntitiesRequest, _abc.Awaitable[_entities_pb2.LinkEntitiesResponse]],
+    ) -> _abc.Awaitable[_entities_pb2.LinkEntitiesResponse]:
+        """The entities that a text names."""
+
+    @_abc_1.abstractmethod
+    def GetEntityHistory(
+        self,
+        request: _history_pb2.GetEntityHistoryRequest,
+        context: _aio.ServicerContext[_history_pb2.GetEntityHistoryRequest, _abc.Awaitable[_history_pb2.GetEntityHistoryResponse]],
+    ) -> _abc.Awaitable[_history_pb2.GetEntityHistoryResponse]:
+        """An entity's facts, current and past, in time order, and the history in numbers."""
+
+    @_abc_1.abstractmethod
+    def GetSnapshot(
+        self,
+        request: _history_pb2.GetSnapshotRequest,
+        context: _aio.ServicerContext[_history_pb2.GetSnapshotRequest, _abc.Awaitable[_history_pb2.GetSnapshotResponse]],
+    ) -> _abc.Awaitable[_history_pb2.GetSnapshotResponse]:
+        """What held at a time, and what is different now."""
+
+    @_abc_1.abstractmethod
+    def DiffGraph(
+        self,
+        request: _history_pb2.DiffGraphRequest,
+        context: _aio.ServicerContext[_history_pb2.DiffGraphRequest, _abc.Awaitable[_history_pb2.DiffGraphResponse]],
+    ) -> _abc.Awaitable[_history_pb2.DiffGraphResponse]:
+        """What is different between two times."""
+
+    @_abc_1.abstractmethod
+    def FindPaths(
+        self,
+        request: _structure_pb2.FindPathsRequest,
+        context: _aio.ServicerContext[_structure_pb2.FindPathsRequest, _abc.Awaitable[_structure_pb2.FindPathsResponse]],
+    ) -> _abc.Awaitable[_structure_pb2.FindPathsResponse]:
+        """The shortest paths between two entities."""
+
+    @_abc_1.abstractmethod
+    def GetMentionSubgraph(
+        self,
+        request: _structure_pb2.GetMentionSubgraphRequest,
+        context: _aio.ServicerContext[_structure_pb2.GetMentionSubgraphRequest, _abc.Awaitable[_structure_pb2.GetMentionSubgraphResponse]],
+    ) -> _abc.Awaitable[_structure_pb2.GetMentionSubgraphResponse]:
+        """The chunks around some chunks and entities, one step along shared entities, and who mentions whom."""
 
     @_abc_1.abstractmethod
     def GetGraphStats(
