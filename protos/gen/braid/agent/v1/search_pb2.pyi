@@ -4,6 +4,7 @@ isort:skip_file
 The orchestrator: one question to all tiers, and documents into them."""
 
 from braid.common.v1 import legs_pb2 as _legs_pb2
+from braid.common.v1 import retrieval_pb2 as _retrieval_pb2
 from braid.graph.v1 import facts_pb2 as _facts_pb2
 from braid.vector.v1 import chunks_pb2 as _chunks_pb2
 from collections import abc as _abc
@@ -35,6 +36,7 @@ class ComprehensiveSearchRequest(_message.Message):
     TEXT_WEIGHT_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
     FILTER_FIELD_NUMBER: _builtins.int
+    CACHE_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space."""
     limit: _builtins.int
@@ -45,6 +47,10 @@ class ComprehensiveSearchRequest(_message.Message):
     """Search the graph. Default true."""
     text_weight: _builtins.float
     """Share of the text score within the chunks' leg, 0–1. Default 0.3."""
+    cache: _chunks_pb2.CacheMode.ValueType
+    """Whether earlier answers of the tiers, and an earlier vector of the query, may be used. Default: yes, while nothing
+    has changed.
+    """
     @_builtins.property
     def as_of(self) -> _timestamp_pb2.Timestamp:
         """The instant that the answer is about, for documents and facts alike. Default: now."""
@@ -63,10 +69,11 @@ class ComprehensiveSearchRequest(_message.Message):
         text_weight: _builtins.float | None = ...,
         as_of: _timestamp_pb2.Timestamp | None = ...,
         filter: _chunks_pb2.ChunkFilter | None = ...,
+        cache: _chunks_pb2.CacheMode.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_text_weight", b"_text_weight", "_use_graph", b"_use_graph", "_use_vector", b"_use_vector", "as_of", b"as_of", "filter", b"filter", "limit", b"limit", "text_weight", b"text_weight", "use_graph", b"use_graph", "use_vector", b"use_vector"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_text_weight", b"_text_weight", "_use_graph", b"_use_graph", "_use_vector", b"_use_vector", "as_of", b"as_of", "filter", b"filter", "limit", b"limit", "query", b"query", "text_weight", b"text_weight", "use_graph", b"use_graph", "use_vector", b"use_vector"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_text_weight", b"_text_weight", "_use_graph", b"_use_graph", "_use_vector", b"_use_vector", "as_of", b"as_of", "cache", b"cache", "filter", b"filter", "limit", b"limit", "query", b"query", "text_weight", b"text_weight", "use_graph", b"use_graph", "use_vector", b"use_vector"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
@@ -98,8 +105,11 @@ class ComprehensiveSearchResponse(_message.Message):
     RESULTS_FIELD_NUMBER: _builtins.int
     LEGS_FIELD_NUMBER: _builtins.int
     TOTAL_RESULTS_FIELD_NUMBER: _builtins.int
+    EMBEDDING_FIELD_NUMBER: _builtins.int
     total_results: _builtins.int
     """Number of entries in `vector_results` and `graph_results` together."""
+    embedding: _retrieval_pb2.EmbeddingSource.ValueType
+    """Where the query's vector came from; unspecified when no leg needed one or none could be made."""
     @_builtins.property
     def vector_results(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The chunks' leg, best first."""
@@ -124,10 +134,11 @@ class ComprehensiveSearchResponse(_message.Message):
         results: _abc.Iterable[Global___SearchResult] | None = ...,
         legs: _abc.Iterable[_legs_pb2.LegReport] | None = ...,
         total_results: _builtins.int = ...,
+        embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["graph_results", b"graph_results", "legs", b"legs", "results", b"results", "total_results", b"total_results", "vector_results", b"vector_results"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding", b"embedding", "graph_results", b"graph_results", "legs", b"legs", "results", b"results", "total_results", b"total_results", "vector_results", b"vector_results"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -125,6 +125,7 @@ class LegReport(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     TOOK_FIELD_NUMBER: _builtins.int
     HITS_FIELD_NUMBER: _builtins.int
+    CACHED_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The leg's name: `vector` (chunks, by similarity and full text) or `graph` (facts)."""
     status: Global___LegStatus.ValueType
@@ -133,6 +134,8 @@ class LegReport(_message.Message):
     """Why, when it is not plainly OK."""
     hits: _builtins.int
     """How many hits it brought."""
+    cached: _builtins.bool
+    """Its hits are those of an earlier answer, which nothing has changed since."""
     @_builtins.property
     def took(self) -> _duration_pb2.Duration:
         """Time spent on the leg as its caller saw it."""
@@ -145,10 +148,11 @@ class LegReport(_message.Message):
         reason: Global___LegReason.ValueType = ...,
         took: _duration_pb2.Duration | None = ...,
         hits: _builtins.int = ...,
+        cached: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["took", b"took"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "name", b"name", "reason", b"reason", "status", b"status", "took", b"took"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "hits", b"hits", "name", b"name", "reason", b"reason", "status", b"status", "took", b"took"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -8,6 +8,7 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -18,6 +19,38 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _EmbeddingSource:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _EmbeddingSourceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EmbeddingSource.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    EMBEDDING_SOURCE_UNSPECIFIED: _EmbeddingSource.ValueType  # 0
+    """No vector was used: words alone were searched."""
+    EMBEDDING_SOURCE_GIVEN: _EmbeddingSource.ValueType  # 1
+    """The caller gave it."""
+    EMBEDDING_SOURCE_COMPUTED: _EmbeddingSource.ValueType  # 2
+    """The embedding model made it for this call."""
+    EMBEDDING_SOURCE_MEMORY: _EmbeddingSource.ValueType  # 3
+    """It was in the process's memory: the same text was embedded before."""
+    EMBEDDING_SOURCE_STORED: _EmbeddingSource.ValueType  # 4
+    """It was in the tier's store, where vectors outlive the process and are shared by its replicas."""
+
+class EmbeddingSource(_EmbeddingSource, metaclass=_EmbeddingSourceEnumTypeWrapper):
+    """Where the query's vector came from."""
+
+EMBEDDING_SOURCE_UNSPECIFIED: EmbeddingSource.ValueType  # 0
+"""No vector was used: words alone were searched."""
+EMBEDDING_SOURCE_GIVEN: EmbeddingSource.ValueType  # 1
+"""The caller gave it."""
+EMBEDDING_SOURCE_COMPUTED: EmbeddingSource.ValueType  # 2
+"""The embedding model made it for this call."""
+EMBEDDING_SOURCE_MEMORY: EmbeddingSource.ValueType  # 3
+"""It was in the process's memory: the same text was embedded before."""
+EMBEDDING_SOURCE_STORED: EmbeddingSource.ValueType  # 4
+"""It was in the tier's store, where vectors outlive the process and are shared by its replicas."""
+Global___EmbeddingSource: _TypeAlias = EmbeddingSource  # noqa: Y015
 
 @_typing.final
 class QueryEmbedding(_message.Message):

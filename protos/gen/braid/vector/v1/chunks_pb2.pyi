@@ -123,22 +123,22 @@ class _CacheModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CacheMode.V
     """The default: CACHE_MODE_USE."""
     CACHE_MODE_USE: _CacheMode.ValueType  # 1
     """An earlier answer to the same request may be given while the space's revision is the one it was read at: it is
-    what searching again would find, whichever replica wrote last.
+    what searching again would find, whichever replica wrote last. A text that was embedded before is not embedded again.
     """
     CACHE_MODE_BYPASS: _CacheMode.ValueType  # 2
-    """Search again, and do not remember the answer."""
+    """Embed and search again, and remember neither vector nor answer."""
 
 class CacheMode(_CacheMode, metaclass=_CacheModeEnumTypeWrapper):
-    """Whether an answer may come from the tier's memory of earlier ones."""
+    """Whether an answer, or the query's vector, may come from what is remembered of earlier calls."""
 
 CACHE_MODE_UNSPECIFIED: CacheMode.ValueType  # 0
 """The default: CACHE_MODE_USE."""
 CACHE_MODE_USE: CacheMode.ValueType  # 1
 """An earlier answer to the same request may be given while the space's revision is the one it was read at: it is
-what searching again would find, whichever replica wrote last.
+what searching again would find, whichever replica wrote last. A text that was embedded before is not embedded again.
 """
 CACHE_MODE_BYPASS: CacheMode.ValueType  # 2
-"""Search again, and do not remember the answer."""
+"""Embed and search again, and remember neither vector nor answer."""
 Global___CacheMode: _TypeAlias = CacheMode  # noqa: Y015
 
 @_typing.final

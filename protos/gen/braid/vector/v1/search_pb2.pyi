@@ -92,6 +92,7 @@ class VectorSearchResponse(_message.Message):
     VECTOR_PATH_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
     CACHED_FIELD_NUMBER: _builtins.int
+    EMBEDDING_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
     """OK or NO_MATCH."""
     vector_path: _chunks_pb2.VectorPath.ValueType
@@ -100,6 +101,8 @@ class VectorSearchResponse(_message.Message):
     """The space's revision that the answer was read at."""
     cached: _builtins.bool
     """The hits are those of an earlier answer, which nothing has changed since."""
+    embedding: _retrieval_pb2.EmbeddingSource.ValueType
+    """Where the query's vector came from."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The hits, best first."""
@@ -112,10 +115,11 @@ class VectorSearchResponse(_message.Message):
         vector_path: _chunks_pb2.VectorPath.ValueType = ...,
         space_revision: _builtins.int = ...,
         cached: _builtins.bool = ...,
+        embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "hits", b"hits", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding", b"embedding", "hits", b"hits", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -301,16 +305,21 @@ class HybridSearchResponse(_message.Message):
     VECTOR_PATH_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
     CACHED_FIELD_NUMBER: _builtins.int
+    EMBEDDING_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
-    """OK, NO_MATCH, or DEGRADED when only text could be searched."""
+    """OK, NO_MATCH, DEGRADED when only text could be searched, or TIMED_OUT when the vector part was late for the
+    caller's deadline: the hits are then those by words.
+    """
     reason: _legs_pb2.LegReason.ValueType
-    """Why it is degraded."""
+    """Why it is neither OK nor NO_MATCH."""
     vector_path: _chunks_pb2.VectorPath.ValueType
     """How the vector index was used."""
     space_revision: _builtins.int
     """The space's revision that the answer was read at."""
     cached: _builtins.bool
     """The hits are those of an earlier answer, which nothing has changed since."""
+    embedding: _retrieval_pb2.EmbeddingSource.ValueType
+    """Where the query's vector came from."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The hits, best first."""
@@ -324,10 +333,11 @@ class HybridSearchResponse(_message.Message):
         vector_path: _chunks_pb2.VectorPath.ValueType = ...,
         space_revision: _builtins.int = ...,
         cached: _builtins.bool = ...,
+        embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "hits", b"hits", "reason", b"reason", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding", b"embedding", "hits", b"hits", "reason", b"reason", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
