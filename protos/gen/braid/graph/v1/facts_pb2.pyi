@@ -250,6 +250,7 @@ class Entity(_message.Message):
     TYPE_FIELD_NUMBER: _builtins.int
     SUMMARY_FIELD_NUMBER: _builtins.int
     MENTIONS_FIELD_NUMBER: _builtins.int
+    ATTRIBUTES_FIELD_NUMBER: _builtins.int
     uuid: _builtins.str
     """The entity's uuid."""
     name: _builtins.str
@@ -260,6 +261,10 @@ class Entity(_message.Message):
     """A short description where one is known."""
     mentions: _builtins.int
     """Number of chunks that mention it."""
+    @_builtins.property
+    def attributes(self) -> _struct_pb2.Struct:
+        """What is noted of it by its type: flat values."""
+
     def __init__(
         self,
         *,
@@ -268,10 +273,11 @@ class Entity(_message.Message):
         type: _builtins.str = ...,
         summary: _builtins.str = ...,
         mentions: _builtins.int = ...,
+        attributes: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["mentions", b"mentions", "name", b"name", "summary", b"summary", "type", b"type", "uuid", b"uuid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "mentions", b"mentions", "name", b"name", "summary", b"summary", "type", b"type", "uuid", b"uuid"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -23,13 +23,15 @@ _sym_db = _symbol_database.Default()
 
 
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
+from braid.graph.v1 import facts_pb2 as braid_dot_graph_dot_v1_dot_facts__pb2
 from braid.graph.v1 import findings_pb2 as braid_dot_graph_dot_v1_dot_findings__pb2
+from braid.graph.v1 import ontology_pb2 as braid_dot_graph_dot_v1_dot_ontology__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/graph/v1/ingest.proto\x12\x0e\x62raid.graph.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1d\x62raid/graph/v1/findings.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe5\x01\n\x0c\x45pisodeInput\x12\x16\n\x04uuid\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12#\n\x0b\x64ocument_id\x18\x02 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12$\n\x0e\x64ocument_title\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12 \n\x07\x63ontent\x18\x05 \x01(\tB\x0f\xbaH\x0cr\n\x10\x01\x18\x80\x80\x02\xba\x01\x01\x00\x12\x32\n\x0ereference_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"J\n\x11\x41\x64\x64\x45pisodeRequest\x12\x35\n\x07\x65pisode\x18\x01 \x01(\x0b\x32\x1c.braid.graph.v1.EpisodeInputB\x06\xbaH\x03\xc8\x01\x01\"C\n\x12\x41\x64\x64\x45pisodeResponse\x12-\n\x06\x63ounts\x18\x01 \x01(\x0b\x32\x1d.braid.graph.v1.EpisodeCounts\"V\n\x17\x42\x61tchAddEpisodesRequest\x12;\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32\x1c.braid.graph.v1.EpisodeInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\"a\n\x18\x42\x61tchAddEpisodesResponse\x12-\n\x06\x63ounts\x18\x01 \x01(\x0b\x32\x1d.braid.graph.v1.EpisodeCounts\x12\x16\n\x0espace_revision\x18\x02 \x01(\x03\"r\n\rEpisodeCounts\x12\x16\n\x0e\x65pisodes_added\x18\x01 \x01(\x05\x12\x16\n\x0e\x65ntities_added\x18\x02 \x01(\x05\x12\x16\n\x0ementions_added\x18\x03 \x01(\x05\x12\x19\n\x11local_facts_added\x18\x04 \x01(\x05\"\x9c\x01\n\x0b\x45ntityInput\x12Z\n\x04name\x18\x01 \x01(\tBL\xbaHIr\x07\x18\xe8\x07\xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\x31\n\x04type\x18\x02 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\"\x9e\x03\n\tFactInput\x12\x34\n\x07subject\x18\x01 \x01(\x0b\x32\x1b.braid.graph.v1.EntityInputB\x06\xbaH\x03\xc8\x01\x01\x12\x34\n\x08relation\x18\x02 \x01(\tB\"\xbaH\x1fr\x1d\x18\xc8\x01\x32\x18^[A-Za-z][A-Za-z0-9_ ]*$\x12\x33\n\x06object\x18\x03 \x01(\x0b\x32\x1b.braid.graph.v1.EntityInputB\x06\xbaH\x03\xc8\x01\x01\x12\x1a\n\x04\x66\x61\x63t\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\x80@\xba\x01\x01\x00\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12!\n\x0b\x64ocument_id\x18\x07 \x01(\tB\x0c\xbaH\tr\x07\x18\x80\x04\xba\x01\x01\x00\x12+\n\nattributes\x18\x08 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\"\n\tembedding\x18\t \x03(\x02\x42\x0f\xbaH\x0c\x92\x01\t\x10\x80@\"\x04\n\x02@\x01\"i\n\x0f\x41\x64\x64\x46\x61\x63tsRequest\x12\x33\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x19.braid.graph.v1.FactInputB\t\xbaH\x06\x92\x01\x03\x10\xe8\x07\x12!\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\xc8\x01\"\x91\x01\n\x10\x41\x64\x64\x46\x61\x63tsResponse\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x01 \x01(\x03\x12\x11\n\tunchanged\x18\x02 \x01(\x03\x12,\n\x07refused\x18\x03 \x03(\x0b\x32\x1b.braid.graph.v1.RefusedFact\x12\x15\n\rrefused_total\x18\x04 \x01(\x03\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\",\n\x0bRefusedFact\x12\r\n\x05index\x18\x01 \x01(\x03\x12\x0e\n\x06reason\x18\x02 \x01(\t\":\n\x15\x44\x65leteEpisodesRequest\x12!\n\x05uuids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\x90N\"\x05r\x03\xb0\x01\x01\"\xb4\x01\n\x16\x44\x65leteEpisodesResponse\x12\x18\n\x10\x65pisodes_deleted\x18\x01 \x01(\x05\x12\x15\n\rfacts_deleted\x18\x02 \x01(\x05\x12\x1b\n\x13local_facts_deleted\x18\x03 \x01(\x05\x12\x18\n\x10mentions_deleted\x18\x04 \x01(\x05\x12\x18\n\x10\x65ntities_deleted\x18\x05 \x01(\x05\x12\x18\n\x10\x66indings_deleted\x18\x06 \x01(\x05\x32\xf1\x04\n\x12GraphIngestService\x12\\\n\nAddEpisode\x12!.braid.graph.v1.AddEpisodeRequest\x1a\".braid.graph.v1.AddEpisodeResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12n\n\x10\x42\x61tchAddEpisodes\x12\'.braid.graph.v1.BatchAddEpisodesRequest\x1a(.braid.graph.v1.BatchAddEpisodesResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12X\n\x08\x41\x64\x64\x46\x61\x63ts\x12\x1f.braid.graph.v1.AddFactsRequest\x1a .braid.graph.v1.AddFactsResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02(\x01\x12h\n\x0e\x44\x65leteEpisodes\x12%.braid.graph.v1.DeleteEpisodesRequest\x1a&.braid.graph.v1.DeleteEpisodesResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12_\n\x0b\x41\x64\x64\x46indings\x12\".braid.graph.v1.AddFindingsRequest\x1a#.braid.graph.v1.AddFindingsResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0eSearchFindings\x12%.braid.graph.v1.SearchFindingsRequest\x1a&.braid.graph.v1.SearchFindingsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/graph/v1/ingest.proto\x12\x0e\x62raid.graph.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1d\x62raid/graph/v1/findings.proto\x1a\x1d\x62raid/graph/v1/ontology.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe5\x01\n\x0c\x45pisodeInput\x12\x16\n\x04uuid\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12#\n\x0b\x64ocument_id\x18\x02 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12$\n\x0e\x64ocument_title\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12 \n\x07\x63ontent\x18\x05 \x01(\tB\x0f\xbaH\x0cr\n\x10\x01\x18\x80\x80\x02\xba\x01\x01\x00\x12\x32\n\x0ereference_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"J\n\x11\x41\x64\x64\x45pisodeRequest\x12\x35\n\x07\x65pisode\x18\x01 \x01(\x0b\x32\x1c.braid.graph.v1.EpisodeInputB\x06\xbaH\x03\xc8\x01\x01\"C\n\x12\x41\x64\x64\x45pisodeResponse\x12-\n\x06\x63ounts\x18\x01 \x01(\x0b\x32\x1d.braid.graph.v1.EpisodeCounts\"V\n\x17\x42\x61tchAddEpisodesRequest\x12;\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32\x1c.braid.graph.v1.EpisodeInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\"a\n\x18\x42\x61tchAddEpisodesResponse\x12-\n\x06\x63ounts\x18\x01 \x01(\x0b\x32\x1d.braid.graph.v1.EpisodeCounts\x12\x16\n\x0espace_revision\x18\x02 \x01(\x03\"\x9c\x01\n\rEpisodeCounts\x12\x16\n\x0e\x65pisodes_added\x18\x01 \x01(\x05\x12\x16\n\x0e\x65ntities_added\x18\x02 \x01(\x05\x12\x16\n\x0ementions_added\x18\x03 \x01(\x05\x12\x19\n\x11local_facts_added\x18\x04 \x01(\x05\x12\x13\n\x0b\x66\x61\x63ts_added\x18\x05 \x01(\x05\x12\x13\n\x0b\x66\x61\x63ts_ended\x18\x06 \x01(\x05\"\x9c\x01\n\x0b\x45ntityInput\x12Z\n\x04name\x18\x01 \x01(\tBL\xbaHIr\x07\x18\xe8\x07\xba\x01\x01\x00\xba\x01=\n\x10string.not_blank\x12\x11must not be blank\x1a\x16this.matches(\'[^\\\\s]\')\x12\x31\n\x04type\x18\x02 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\"\x9e\x03\n\tFactInput\x12\x34\n\x07subject\x18\x01 \x01(\x0b\x32\x1b.braid.graph.v1.EntityInputB\x06\xbaH\x03\xc8\x01\x01\x12\x34\n\x08relation\x18\x02 \x01(\tB\"\xbaH\x1fr\x1d\x18\xc8\x01\x32\x18^[A-Za-z][A-Za-z0-9_ ]*$\x12\x33\n\x06object\x18\x03 \x01(\x0b\x32\x1b.braid.graph.v1.EntityInputB\x06\xbaH\x03\xc8\x01\x01\x12\x1a\n\x04\x66\x61\x63t\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\x80@\xba\x01\x01\x00\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12!\n\x0b\x64ocument_id\x18\x07 \x01(\tB\x0c\xbaH\tr\x07\x18\x80\x04\xba\x01\x01\x00\x12+\n\nattributes\x18\x08 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\"\n\tembedding\x18\t \x03(\x02\x42\x0f\xbaH\x0c\x92\x01\t\x10\x80@\"\x04\n\x02@\x01\"i\n\x0f\x41\x64\x64\x46\x61\x63tsRequest\x12\x33\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x19.braid.graph.v1.FactInputB\t\xbaH\x06\x92\x01\x03\x10\xe8\x07\x12!\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\xc8\x01\"\x91\x01\n\x10\x41\x64\x64\x46\x61\x63tsResponse\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x01 \x01(\x03\x12\x11\n\tunchanged\x18\x02 \x01(\x03\x12,\n\x07refused\x18\x03 \x03(\x0b\x32\x1b.braid.graph.v1.RefusedFact\x12\x15\n\rrefused_total\x18\x04 \x01(\x03\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\",\n\x0bRefusedFact\x12\r\n\x05index\x18\x01 \x01(\x03\x12\x0e\n\x06reason\x18\x02 \x01(\t\":\n\x15\x44\x65leteEpisodesRequest\x12!\n\x05uuids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\x90N\"\x05r\x03\xb0\x01\x01\"\xcb\x01\n\x16\x44\x65leteEpisodesResponse\x12\x18\n\x10\x65pisodes_deleted\x18\x01 \x01(\x05\x12\x15\n\rfacts_deleted\x18\x02 \x01(\x05\x12\x1b\n\x13local_facts_deleted\x18\x03 \x01(\x05\x12\x18\n\x10mentions_deleted\x18\x04 \x01(\x05\x12\x18\n\x10\x65ntities_deleted\x18\x05 \x01(\x05\x12\x18\n\x10\x66indings_deleted\x18\x06 \x01(\x05\x12\x15\n\rfacts_revived\x18\x07 \x01(\x05\"g\n\x0e\x45ndFactRequest\x12\x1b\n\tfact_uuid\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x38\n\x0cinvalid_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01\"^\n\x0f\x45ndFactResponse\x12\"\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.Fact\x12\x0f\n\x07\x63hanged\x18\x02 \x01(\x08\x12\x16\n\x0espace_revision\x18\x03 \x01(\x03\x32\x88\x07\n\x12GraphIngestService\x12\\\n\nAddEpisode\x12!.braid.graph.v1.AddEpisodeRequest\x1a\".braid.graph.v1.AddEpisodeResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12n\n\x10\x42\x61tchAddEpisodes\x12\'.braid.graph.v1.BatchAddEpisodesRequest\x1a(.braid.graph.v1.BatchAddEpisodesResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12X\n\x08\x41\x64\x64\x46\x61\x63ts\x12\x1f.braid.graph.v1.AddFactsRequest\x1a .braid.graph.v1.AddFactsResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02(\x01\x12S\n\x07\x45ndFact\x12\x1e.braid.graph.v1.EndFactRequest\x1a\x1f.braid.graph.v1.EndFactResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0e\x44\x65leteEpisodes\x12%.braid.graph.v1.DeleteEpisodesRequest\x1a&.braid.graph.v1.DeleteEpisodesResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12_\n\x0bGetOntology\x12\".braid.graph.v1.GetOntologyRequest\x1a#.braid.graph.v1.GetOntologyResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12_\n\x0bPutOntology\x12\".braid.graph.v1.PutOntologyRequest\x1a#.braid.graph.v1.PutOntologyResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12_\n\x0b\x41\x64\x64\x46indings\x12\".braid.graph.v1.AddFindingsRequest\x1a#.braid.graph.v1.AddFindingsResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0eSearchFindings\x12%.braid.graph.v1.SearchFindingsRequest\x1a&.braid.graph.v1.SearchFindingsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -72,44 +74,58 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ADDFACTSREQUEST'].fields_by_name['embedding_model']._serialized_options = b'\272H\005r\003\030\310\001'
   _globals['_DELETEEPISODESREQUEST'].fields_by_name['uuids']._loaded_options = None
   _globals['_DELETEEPISODESREQUEST'].fields_by_name['uuids']._serialized_options = b'\272H\017\222\001\014\010\001\020\220N\"\005r\003\260\001\001'
+  _globals['_ENDFACTREQUEST'].fields_by_name['fact_uuid']._loaded_options = None
+  _globals['_ENDFACTREQUEST'].fields_by_name['fact_uuid']._serialized_options = b'\272H\005r\003\260\001\001'
+  _globals['_ENDFACTREQUEST'].fields_by_name['invalid_time']._loaded_options = None
+  _globals['_ENDFACTREQUEST'].fields_by_name['invalid_time']._serialized_options = b'\272H\003\310\001\001'
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['AddEpisode']._loaded_options = None
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['AddEpisode']._serialized_options = b'\220\002\002\310\332\030\002'
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['BatchAddEpisodes']._loaded_options = None
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['BatchAddEpisodes']._serialized_options = b'\220\002\002\310\332\030\002'
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['AddFacts']._loaded_options = None
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['AddFacts']._serialized_options = b'\220\002\002\310\332\030\002'
+  _globals['_GRAPHINGESTSERVICE'].methods_by_name['EndFact']._loaded_options = None
+  _globals['_GRAPHINGESTSERVICE'].methods_by_name['EndFact']._serialized_options = b'\220\002\002\310\332\030\002'
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['DeleteEpisodes']._loaded_options = None
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['DeleteEpisodes']._serialized_options = b'\220\002\002\310\332\030\002'
+  _globals['_GRAPHINGESTSERVICE'].methods_by_name['GetOntology']._loaded_options = None
+  _globals['_GRAPHINGESTSERVICE'].methods_by_name['GetOntology']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_GRAPHINGESTSERVICE'].methods_by_name['PutOntology']._loaded_options = None
+  _globals['_GRAPHINGESTSERVICE'].methods_by_name['PutOntology']._serialized_options = b'\220\002\002\310\332\030\002'
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['AddFindings']._loaded_options = None
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['AddFindings']._serialized_options = b'\220\002\002\310\332\030\002'
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['SearchFindings']._loaded_options = None
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['SearchFindings']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_EPISODEINPUT']._serialized_start=202
-  _globals['_EPISODEINPUT']._serialized_end=431
-  _globals['_ADDEPISODEREQUEST']._serialized_start=433
-  _globals['_ADDEPISODEREQUEST']._serialized_end=507
-  _globals['_ADDEPISODERESPONSE']._serialized_start=509
-  _globals['_ADDEPISODERESPONSE']._serialized_end=576
-  _globals['_BATCHADDEPISODESREQUEST']._serialized_start=578
-  _globals['_BATCHADDEPISODESREQUEST']._serialized_end=664
-  _globals['_BATCHADDEPISODESRESPONSE']._serialized_start=666
-  _globals['_BATCHADDEPISODESRESPONSE']._serialized_end=763
-  _globals['_EPISODECOUNTS']._serialized_start=765
-  _globals['_EPISODECOUNTS']._serialized_end=879
-  _globals['_ENTITYINPUT']._serialized_start=882
-  _globals['_ENTITYINPUT']._serialized_end=1038
-  _globals['_FACTINPUT']._serialized_start=1041
-  _globals['_FACTINPUT']._serialized_end=1455
-  _globals['_ADDFACTSREQUEST']._serialized_start=1457
-  _globals['_ADDFACTSREQUEST']._serialized_end=1562
-  _globals['_ADDFACTSRESPONSE']._serialized_start=1565
-  _globals['_ADDFACTSRESPONSE']._serialized_end=1710
-  _globals['_REFUSEDFACT']._serialized_start=1712
-  _globals['_REFUSEDFACT']._serialized_end=1756
-  _globals['_DELETEEPISODESREQUEST']._serialized_start=1758
-  _globals['_DELETEEPISODESREQUEST']._serialized_end=1816
-  _globals['_DELETEEPISODESRESPONSE']._serialized_start=1819
-  _globals['_DELETEEPISODESRESPONSE']._serialized_end=1999
-  _globals['_GRAPHINGESTSERVICE']._serialized_start=2002
-  _globals['_GRAPHINGESTSERVICE']._serialized_end=2627
+  _globals['_EPISODEINPUT']._serialized_start=261
+  _globals['_EPISODEINPUT']._serialized_end=490
+  _globals['_ADDEPISODEREQUEST']._serialized_start=492
+  _globals['_ADDEPISODEREQUEST']._serialized_end=566
+  _globals['_ADDEPISODERESPONSE']._serialized_start=568
+  _globals['_ADDEPISODERESPONSE']._serialized_end=635
+  _globals['_BATCHADDEPISODESREQUEST']._serialized_start=637
+  _globals['_BATCHADDEPISODESREQUEST']._serialized_end=723
+  _globals['_BATCHADDEPISODESRESPONSE']._serialized_start=725
+  _globals['_BATCHADDEPISODESRESPONSE']._serialized_end=822
+  _globals['_EPISODECOUNTS']._serialized_start=825
+  _globals['_EPISODECOUNTS']._serialized_end=981
+  _globals['_ENTITYINPUT']._serialized_start=984
+  _globals['_ENTITYINPUT']._serialized_end=1140
+  _globals['_FACTINPUT']._serialized_start=1143
+  _globals['_FACTINPUT']._serialized_end=1557
+  _globals['_ADDFACTSREQUEST']._serialized_start=1559
+  _globals['_ADDFACTSREQUEST']._serialized_end=1664
+  _globals['_ADDFACTSRESPONSE']._serialized_start=1667
+  _globals['_ADDFACTSRESPONSE']._serialized_end=1812
+  _globals['_REFUSEDFACT']._serialized_start=1814
+  _globals['_REFUSEDFACT']._serialized_end=1858
+  _globals['_DELETEEPISODESREQUEST']._serialized_start=1860
+  _globals['_DELETEEPISODESREQUEST']._serialized_end=1918
+  _globals['_DELETEEPISODESRESPONSE']._serialized_start=1921
+  _globals['_DELETEEPISODESRESPONSE']._serialized_end=2124
+  _globals['_ENDFACTREQUEST']._serialized_start=2126
+  _globals['_ENDFACTREQUEST']._serialized_end=2229
+  _globals['_ENDFACTRESPONSE']._serialized_start=2231
+  _globals['_ENDFACTRESPONSE']._serialized_end=2325
+  _globals['_GRAPHINGESTSERVICE']._serialized_start=2328
+  _globals['_GRAPHINGESTSERVICE']._serialized_end=3232
 # @@protoc_insertion_point(module_scope)

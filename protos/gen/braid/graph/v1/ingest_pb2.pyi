@@ -3,6 +3,7 @@
 isort:skip_file
 """
 
+from braid.graph.v1 import facts_pb2 as _facts_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -174,6 +175,8 @@ class EpisodeCounts(_message.Message):
     ENTITIES_ADDED_FIELD_NUMBER: _builtins.int
     MENTIONS_ADDED_FIELD_NUMBER: _builtins.int
     LOCAL_FACTS_ADDED_FIELD_NUMBER: _builtins.int
+    FACTS_ADDED_FIELD_NUMBER: _builtins.int
+    FACTS_ENDED_FIELD_NUMBER: _builtins.int
     episodes_added: _builtins.int
     """Chunks that were not there before."""
     entities_added: _builtins.int
@@ -182,6 +185,10 @@ class EpisodeCounts(_message.Message):
     """Mentions that were not there before, those that a new name brought to older chunks included."""
     local_facts_added: _builtins.int
     """Co-occurrences that were not there before."""
+    facts_added: _builtins.int
+    """Facts that a language model read in the chunks and that were not there before."""
+    facts_ended: _builtins.int
+    """Facts that the chunks contradict and that therefore ended."""
     def __init__(
         self,
         *,
@@ -189,10 +196,12 @@ class EpisodeCounts(_message.Message):
         entities_added: _builtins.int = ...,
         mentions_added: _builtins.int = ...,
         local_facts_added: _builtins.int = ...,
+        facts_added: _builtins.int = ...,
+        facts_ended: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities_added", b"entities_added", "episodes_added", b"episodes_added", "local_facts_added", b"local_facts_added", "mentions_added", b"mentions_added"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities_added", b"entities_added", "episodes_added", b"episodes_added", "facts_added", b"facts_added", "facts_ended", b"facts_ended", "local_facts_added", b"local_facts_added", "mentions_added", b"mentions_added"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -420,6 +429,7 @@ class DeleteEpisodesResponse(_message.Message):
     MENTIONS_DELETED_FIELD_NUMBER: _builtins.int
     ENTITIES_DELETED_FIELD_NUMBER: _builtins.int
     FINDINGS_DELETED_FIELD_NUMBER: _builtins.int
+    FACTS_REVIVED_FIELD_NUMBER: _builtins.int
     episodes_deleted: _builtins.int
     """Episodes."""
     facts_deleted: _builtins.int
@@ -432,6 +442,8 @@ class DeleteEpisodesResponse(_message.Message):
     """Entities that nothing mentions any more."""
     findings_deleted: _builtins.int
     """Findings, intents and outcomes that came from these episodes alone."""
+    facts_revived: _builtins.int
+    """Facts that the episodes had ended and that hold again, or until later."""
     def __init__(
         self,
         *,
@@ -441,11 +453,72 @@ class DeleteEpisodesResponse(_message.Message):
         mentions_deleted: _builtins.int = ...,
         entities_deleted: _builtins.int = ...,
         findings_deleted: _builtins.int = ...,
+        facts_revived: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities_deleted", b"entities_deleted", "episodes_deleted", b"episodes_deleted", "facts_deleted", b"facts_deleted", "findings_deleted", b"findings_deleted", "local_facts_deleted", b"local_facts_deleted", "mentions_deleted", b"mentions_deleted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities_deleted", b"entities_deleted", "episodes_deleted", b"episodes_deleted", "facts_deleted", b"facts_deleted", "facts_revived", b"facts_revived", "findings_deleted", b"findings_deleted", "local_facts_deleted", b"local_facts_deleted", "mentions_deleted", b"mentions_deleted"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DeleteEpisodesResponse: _TypeAlias = DeleteEpisodesResponse  # noqa: Y015
+
+@_typing.final
+class EndFactRequest(_message.Message):
+    """A fact to end."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FACT_UUID_FIELD_NUMBER: _builtins.int
+    INVALID_TIME_FIELD_NUMBER: _builtins.int
+    fact_uuid: _builtins.str
+    """The fact's uuid."""
+    @_builtins.property
+    def invalid_time(self) -> _timestamp_pb2.Timestamp:
+        """First instant at which it no longer holds. INVALID_FIELD when that is not after the instant since when it holds."""
+
+    def __init__(
+        self,
+        *,
+        fact_uuid: _builtins.str = ...,
+        invalid_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["invalid_time", b"invalid_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fact_uuid", b"fact_uuid", "invalid_time", b"invalid_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EndFactRequest: _TypeAlias = EndFactRequest  # noqa: Y015
+
+@_typing.final
+class EndFactResponse(_message.Message):
+    """The fact as it is now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FACT_FIELD_NUMBER: _builtins.int
+    CHANGED_FIELD_NUMBER: _builtins.int
+    SPACE_REVISION_FIELD_NUMBER: _builtins.int
+    changed: _builtins.bool
+    """Whether this call changed it."""
+    space_revision: _builtins.int
+    """The space's revision after the write."""
+    @_builtins.property
+    def fact(self) -> _facts_pb2.Fact:
+        """The fact."""
+
+    def __init__(
+        self,
+        *,
+        fact: _facts_pb2.Fact | None = ...,
+        changed: _builtins.bool = ...,
+        space_revision: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fact", b"fact"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed", b"changed", "fact", b"fact", "space_revision", b"space_revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EndFactResponse: _TypeAlias = EndFactResponse  # noqa: Y015

@@ -5,6 +5,7 @@ import warnings
 
 from braid.graph.v1 import findings_pb2 as braid_dot_graph_dot_v1_dot_findings__pb2
 from braid.graph.v1 import ingest_pb2 as braid_dot_graph_dot_v1_dot_ingest__pb2
+from braid.graph.v1 import ontology_pb2 as braid_dot_graph_dot_v1_dot_ontology__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -51,10 +52,25 @@ class GraphIngestServiceStub:
                 request_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.AddFactsRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.AddFactsResponse.FromString,
                 _registered_method=True)
+        self.EndFact = channel.unary_unary(
+                '/braid.graph.v1.GraphIngestService/EndFact',
+                request_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactResponse.FromString,
+                _registered_method=True)
         self.DeleteEpisodes = channel.unary_unary(
                 '/braid.graph.v1.GraphIngestService/DeleteEpisodes',
                 request_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesResponse.FromString,
+                _registered_method=True)
+        self.GetOntology = channel.unary_unary(
+                '/braid.graph.v1.GraphIngestService/GetOntology',
+                request_serializer=braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyResponse.FromString,
+                _registered_method=True)
+        self.PutOntology = channel.unary_unary(
+                '/braid.graph.v1.GraphIngestService/PutOntology',
+                request_serializer=braid_dot_graph_dot_v1_dot_ontology__pb2.PutOntologyRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_ontology__pb2.PutOntologyResponse.FromString,
                 _registered_method=True)
         self.AddFindings = channel.unary_unary(
                 '/braid.graph.v1.GraphIngestService/AddFindings',
@@ -73,29 +89,57 @@ class GraphIngestServiceServicer:
     """
 
     def AddEpisode(self, request, context):
-        """Adds one chunk's text: its entities and mentions, and what the sentences put together.
+        """Adds one chunk's text: its entities and mentions, and what the sentences put together. Where a language model is
+        configured also the entities and dated facts that it reads in the text, by the space's ontology; facts that the text
+        contradicts end. All of it is written at once at the end: when the model fails, nothing is, and UNAVAILABLE says when
+        to try again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def BatchAddEpisodes(self, request, context):
-        """The same for many chunks in one transaction: all of them or none.
+        """The same for many chunks in one transaction: all of them or none. Where a language model is configured each chunk is
+        a transaction, one after the other: a call that fails leaves those before it, and the same call again goes on there.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AddFacts(self, request_iterator, context):
-        """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval.
+        """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval as
+        first given: one that was ended since stays ended when it is given again.
         Each message is a transaction: one that breaks a rule ends the call, and the facts of the messages before it stay.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def EndFact(self, request, context):
+        """Ends a fact at a time: from then on it no longer holds, and what was known before stays on record. Again with the same
+        time changes nothing; with another time it is a correction. NOT_FOUND for facts of other spaces and for co-occurrences.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteEpisodes(self, request, context):
-        """Removes chunks and what only they say; facts that other chunks support stay.
+        """Removes chunks and what only they say; facts that other chunks support stay, and facts that only these chunks had
+        ended hold again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetOntology(self, request, context):
+        """The kinds of things and relations that the space is about.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PutOntology(self, request, context):
+        """Replaces the space's ontology. Names are checked whole; reserved ones are refused field by field.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -134,10 +178,25 @@ def add_GraphIngestServiceServicer_to_server(servicer, server):
                     request_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.AddFactsRequest.FromString,
                     response_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.AddFactsResponse.SerializeToString,
             ),
+            'EndFact': grpc.unary_unary_rpc_method_handler(
+                    servicer.EndFact,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactResponse.SerializeToString,
+            ),
             'DeleteEpisodes': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteEpisodes,
                     request_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesRequest.FromString,
                     response_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesResponse.SerializeToString,
+            ),
+            'GetOntology': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetOntology,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyResponse.SerializeToString,
+            ),
+            'PutOntology': grpc.unary_unary_rpc_method_handler(
+                    servicer.PutOntology,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_ontology__pb2.PutOntologyRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_ontology__pb2.PutOntologyResponse.SerializeToString,
             ),
             'AddFindings': grpc.unary_unary_rpc_method_handler(
                     servicer.AddFindings,
@@ -243,6 +302,33 @@ class GraphIngestService:
             _registered_method=True)
 
     @staticmethod
+    def EndFact(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphIngestService/EndFact',
+            braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def DeleteEpisodes(request,
             target,
             options=(),
@@ -259,6 +345,60 @@ class GraphIngestService:
             '/braid.graph.v1.GraphIngestService/DeleteEpisodes',
             braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesRequest.SerializeToString,
             braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetOntology(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphIngestService/GetOntology',
+            braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PutOntology(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphIngestService/PutOntology',
+            braid_dot_graph_dot_v1_dot_ontology__pb2.PutOntologyRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_ontology__pb2.PutOntologyResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -5,6 +5,7 @@ isort:skip_file
 
 from braid.graph.v1 import findings_pb2 as _findings_pb2
 from braid.graph.v1 import ingest_pb2 as _ingest_pb2
+from braid.graph.v1 import ontology_pb2 as _ontology_pb2
 from collections import abc as _abc
 from grpc import aio as _aio
 import abc as _abc_1
@@ -18,15 +19,32 @@ class GraphIngestServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     AddEpisode: _aio.UnaryUnaryMultiCallable[_ingest_pb2.AddEpisodeRequest, _ingest_pb2.AddEpisodeResponse]
-    """Adds one chunk's text: its entities and mentions, and what the sentences put together."""
+    """Adds one chunk's text: its entities and mentions, and what the sentences put together. Where a language model is
+    configured also the entities and dated facts that it reads in the text, by the space's ontology; facts that the text
+    contradicts end. All of it is written at once at the end: when the model fails, nothing is, and UNAVAILABLE says when
+    to try again.
+    """
     BatchAddEpisodes: _aio.UnaryUnaryMultiCallable[_ingest_pb2.BatchAddEpisodesRequest, _ingest_pb2.BatchAddEpisodesResponse]
-    """The same for many chunks in one transaction: all of them or none."""
+    """The same for many chunks in one transaction: all of them or none. Where a language model is configured each chunk is
+    a transaction, one after the other: a call that fails leaves those before it, and the same call again goes on there.
+    """
     AddFacts: _aio.StreamUnaryMultiCallable[_ingest_pb2.AddFactsRequest, _ingest_pb2.AddFactsResponse]
-    """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval.
+    """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval as
+    first given: one that was ended since stays ended when it is given again.
     Each message is a transaction: one that breaks a rule ends the call, and the facts of the messages before it stay.
     """
+    EndFact: _aio.UnaryUnaryMultiCallable[_ingest_pb2.EndFactRequest, _ingest_pb2.EndFactResponse]
+    """Ends a fact at a time: from then on it no longer holds, and what was known before stays on record. Again with the same
+    time changes nothing; with another time it is a correction. NOT_FOUND for facts of other spaces and for co-occurrences.
+    """
     DeleteEpisodes: _aio.UnaryUnaryMultiCallable[_ingest_pb2.DeleteEpisodesRequest, _ingest_pb2.DeleteEpisodesResponse]
-    """Removes chunks and what only they say; facts that other chunks support stay."""
+    """Removes chunks and what only they say; facts that other chunks support stay, and facts that only these chunks had
+    ended hold again.
+    """
+    GetOntology: _aio.UnaryUnaryMultiCallable[_ontology_pb2.GetOntologyRequest, _ontology_pb2.GetOntologyResponse]
+    """The kinds of things and relations that the space is about."""
+    PutOntology: _aio.UnaryUnaryMultiCallable[_ontology_pb2.PutOntologyRequest, _ontology_pb2.PutOntologyResponse]
+    """Replaces the space's ontology. Names are checked whole; reserved ones are refused field by field."""
     AddFindings: _aio.UnaryUnaryMultiCallable[_findings_pb2.AddFindingsRequest, _findings_pb2.AddFindingsResponse]
     """Adds findings, intents and outcomes: statements about the text, linked to entities, episodes and each other.
     One transaction; findings that are refused leave the others be.
@@ -43,7 +61,11 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_pb2.AddEpisodeRequest,
         context: _aio.ServicerContext[_ingest_pb2.AddEpisodeRequest, _abc.Awaitable[_ingest_pb2.AddEpisodeResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.AddEpisodeResponse]:
-        """Adds one chunk's text: its entities and mentions, and what the sentences put together."""
+        """Adds one chunk's text: its entities and mentions, and what the sentences put together. Where a language model is
+        configured also the entities and dated facts that it reads in the text, by the space's ontology; facts that the text
+        contradicts end. All of it is written at once at the end: when the model fails, nothing is, and UNAVAILABLE says when
+        to try again.
+        """
 
     @_abc_1.abstractmethod
     def BatchAddEpisodes(
@@ -51,7 +73,9 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_pb2.BatchAddEpisodesRequest,
         context: _aio.ServicerContext[_ingest_pb2.BatchAddEpisodesRequest, _abc.Awaitable[_ingest_pb2.BatchAddEpisodesResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.BatchAddEpisodesResponse]:
-        """The same for many chunks in one transaction: all of them or none."""
+        """The same for many chunks in one transaction: all of them or none. Where a language model is configured each chunk is
+        a transaction, one after the other: a call that fails leaves those before it, and the same call again goes on there.
+        """
 
     @_abc_1.abstractmethod
     def AddFacts(
@@ -59,8 +83,19 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _abc.AsyncIterator[_ingest_pb2.AddFactsRequest],
         context: _aio.ServicerContext[_abc.AsyncIterator[_ingest_pb2.AddFactsRequest], _abc.Awaitable[_ingest_pb2.AddFactsResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.AddFactsResponse]:
-        """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval.
+        """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval as
+        first given: one that was ended since stays ended when it is given again.
         Each message is a transaction: one that breaks a rule ends the call, and the facts of the messages before it stay.
+        """
+
+    @_abc_1.abstractmethod
+    def EndFact(
+        self,
+        request: _ingest_pb2.EndFactRequest,
+        context: _aio.ServicerContext[_ingest_pb2.EndFactRequest, _abc.Awaitable[_ingest_pb2.EndFactResponse]],
+    ) -> _abc.Awaitable[_ingest_pb2.EndFactResponse]:
+        """Ends a fact at a time: from then on it no longer holds, and what was known before stays on record. Again with the same
+        time changes nothing; with another time it is a correction. NOT_FOUND for facts of other spaces and for co-occurrences.
         """
 
     @_abc_1.abstractmethod
@@ -69,7 +104,25 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_pb2.DeleteEpisodesRequest,
         context: _aio.ServicerContext[_ingest_pb2.DeleteEpisodesRequest, _abc.Awaitable[_ingest_pb2.DeleteEpisodesResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.DeleteEpisodesResponse]:
-        """Removes chunks and what only they say; facts that other chunks support stay."""
+        """Removes chunks and what only they say; facts that other chunks support stay, and facts that only these chunks had
+        ended hold again.
+        """
+
+    @_abc_1.abstractmethod
+    def GetOntology(
+        self,
+        request: _ontology_pb2.GetOntologyRequest,
+        context: _aio.ServicerContext[_ontology_pb2.GetOntologyRequest, _abc.Awaitable[_ontology_pb2.GetOntologyResponse]],
+    ) -> _abc.Awaitable[_ontology_pb2.GetOntologyResponse]:
+        """The kinds of things and relations that the space is about."""
+
+    @_abc_1.abstractmethod
+    def PutOntology(
+        self,
+        request: _ontology_pb2.PutOntologyRequest,
+        context: _aio.ServicerContext[_ontology_pb2.PutOntologyRequest, _abc.Awaitable[_ontology_pb2.PutOntologyResponse]],
+    ) -> _abc.Awaitable[_ontology_pb2.PutOntologyResponse]:
+        """Replaces the space's ontology. Names are checked whole; reserved ones are refused field by field."""
 
     @_abc_1.abstractmethod
     def AddFindings(
