@@ -8,11 +8,11 @@ from braid.vector.v1 import documents_pb2_grpc, models_pb2_grpc, search_pb2_grpc
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
 from services.models.settings import EmbeddingSettings
+from services.postgres.pool import PoolLimits
 from services.runtime.server import Service, serve
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.document_servicer import DocumentServicer
 from services.vector_search.model_servicer import ModelServicer
-from services.vector_search.pool import PoolLimits
 from services.vector_search.postgres import PostgresStore
 from services.vector_search.results import ResultCache
 from services.vector_search.search_servicer import SearchServicer

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pgvector.asyncpg import register_vector
+
+from services.postgres.pool import Pool, PoolLimits
 from services.runtime.errors import NotFoundError, WrongStateError
 from services.runtime.queries import Queries
 from services.vector_search.domain import (
@@ -13,7 +16,6 @@ from services.vector_search.domain import (
     TextLanguage,
     WriteResult,
 )
-from services.vector_search.pool import Pool, PoolLimits
 from services.vector_search.postgres_models import PostgresModels
 from services.vector_search.postgres_search import PostgresReads
 from services.vector_search.postgres_write import DocumentWrite, open_space
@@ -39,8 +41,12 @@ class PostgresStore(PostgresReads, PostgresModels):
     ) -> PostgresStore:
         """A store on two pools. Does not connect: the database may come up later."""
         bounds = limits or PoolLimits()
-        readers = await Pool.open(read_url, bounds, application="braid-vector-read")
-        writers = await Pool.open(write_url, bounds, application="braid-vector-write")
+        readers = await Pool.open(
+            read_url, bounds, application="braid-vector-read", prepare=register_vector
+        )
+        writers = await Pool.open(
+            write_url, bounds, application="braid-vector-write", prepare=register_vector
+        )
         return cls(readers, writers, load_queries())
 
     async def close(self) -> None:

@@ -7,6 +7,7 @@ from hashlib import sha256
 
 from pgvector import HalfVector
 
+from services.postgres.pool import Pool, Row, Session
 from services.runtime.errors import (
     FieldError,
     InvalidFieldError,
@@ -21,7 +22,6 @@ from services.vector_search.domain import (
     SpaceModels,
     UnembeddedChunk,
 )
-from services.vector_search.pool import Pool, Row, Session
 
 
 class PostgresModels:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pgvector import HalfVector
 
+from services.postgres.pool import Pool, Row
 from services.runtime.errors import NotFoundError
 from services.runtime.queries import Queries
 from services.vector_search.domain import (
@@ -26,7 +27,6 @@ from services.vector_search.domain import (
     TextMatch,
     VectorPath,
 )
-from services.vector_search.pool import Pool, Row
 
 
 class PostgresReads:

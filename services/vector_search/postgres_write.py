@@ -15,6 +15,7 @@ from typing import Any
 
 from pgvector import HalfVector
 
+from services.postgres.pool import Row, Session
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.queries import Queries
 from services.vector_search.domain import (
@@ -25,7 +26,6 @@ from services.vector_search.domain import (
     Outcome,
     WriteResult,
 )
-from services.vector_search.pool import Row, Session
 from services.vector_search.store import MissingVectorsError
 from services.vector_search.versions import (
     NewVersion,

@@ -11,11 +11,11 @@ import grpc
 import pytest
 
 from braid.vector.v1 import documents_pb2_grpc, models_pb2_grpc, search_pb2_grpc
+from services.postgres.pool import PoolLimits
 from services.runtime.identity import hash_key
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.app import build_services
-from services.vector_search.pool import PoolLimits
 from services.vector_search.postgres import PostgresStore
 from tests.stores import TestDatabase
 from tests.unit.vector_search.embedder import CompassEmbedder

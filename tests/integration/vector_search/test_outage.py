@@ -7,9 +7,9 @@ import asyncio
 import asyncpg
 import pytest
 
+from services.postgres.pool import Pool, PoolLimits
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import DeadlineError, OverloadedError, StoreUnavailableError
-from services.vector_search.pool import Pool, PoolLimits
 from services.vector_search.postgres import PostgresStore
 from tests.store_suite.vector.builders import MODEL, SPACE, document, words
 from tests.stores import TestDatabase

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from services.vector_search.migrate import (
-    Migration,
-    MigrationError,
-    load_migrations,
-    pending_migrations,
-)
+from services.postgres.migrations import Migration, MigrationError, pending_migrations
+from services.vector_search.migrate import load_migrations
 from services.vector_search.postgres import load_queries
 
 KNOWN = [

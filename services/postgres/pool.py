@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import asyncpg
-from pgvector.asyncpg import register_vector
 
 from services.runtime.context import remaining
 from services.runtime.errors import DeadlineError, OverloadedError, StoreUnavailableError
@@ -18,6 +17,7 @@ STORE = "postgresql"
 _CONNECT_SECONDS = 5.0
 
 Row = asyncpg.Record
+Prepare = Callable[[Any], Awaitable[None]]
 
 _GONE = (
     OSError,
@@ -79,14 +79,16 @@ class Pool:
         self._waiting = 0
 
     @classmethod
-    async def open(cls, url: str, limits: PoolLimits, *, application: str) -> Pool:
-        """A pool for `url`; connections are made when they are needed."""
+    async def open(
+        cls, url: str, limits: PoolLimits, *, application: str, prepare: Prepare | None = None
+    ) -> Pool:
+        """A pool for `url`; connections are made when they are needed, and each is given to `prepare` first."""
         pool = await asyncpg.create_pool(
             url,
             min_size=0,
             max_size=limits.size,
             timeout=_CONNECT_SECONDS,
-            init=register_vector,
+            init=prepare,
             # Nothing here changes a session beyond its transaction, so the reset's round trip is saved.
             reset=_keep_session,
             server_settings={
