@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from typing import Protocol
 
 from braid.graph.v1 import ingest_pb2_grpc, query_pb2_grpc
+from services.graph_query.findings.calls import FindingCalls
+from services.graph_query.findings.store import FindingStore
 from services.graph_query.ingest_servicer import GraphIngestServicer
 from services.graph_query.neo4j_database import Database, open_driver
 from services.graph_query.neo4j_store import Neo4jStore
@@ -26,10 +29,19 @@ _SCHEMA_RETRY_SECONDS = 0.5
 _PACKAGE = "services.graph_query"
 
 
-def build_services(store: GraphStore, embedder: Embedder) -> list[Service]:
+class Stores(GraphStore, Protocol):
+    """The graph with its findings."""
+
+    @property
+    def findings(self) -> FindingStore:
+        """The findings layer."""
+
+
+def build_services(store: Stores, embedder: Embedder) -> list[Service]:
     """Both services of the tier over one store and one embedder."""
     query = GraphQueryServicer(store, FactSearcher(store, embedder))
-    ingest = GraphIngestServicer(store, embedder.dimension)
+    findings = FindingCalls(store.findings, embedder)
+    ingest = GraphIngestServicer(store, embedder.dimension, findings)
     return [
         Service(
             "braid.graph.v1.GraphQueryService",

@@ -51,6 +51,7 @@ class DeletionCounts:
     local_facts: int = 0
     mentions: int = 0
     entities: int = 0
+    findings: int = 0
 
 
 class EntityName(NamedTuple):

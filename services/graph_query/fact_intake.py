@@ -13,9 +13,12 @@ _LISTED = 1_000
 # A type becomes a label of its entity: these are the labels that the graph itself is made of.
 RESERVED_TYPES = frozenset(
     {
+        "BraidFinding",
         "BraidPassage",
         "BraidSentence",
+        "BraidSource",
         "BraidSpace",
+        "BraidSubject",
         "Community",
         "Document",
         "Entity",

@@ -15,11 +15,16 @@ from services.graph_query.domain import (
 )
 from services.graph_query.fake_reads import FakeReads
 from services.graph_query.fake_space import FakeSpace
+from services.graph_query.findings.fake import FakeFindings
 from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
 
 
 class FakeGraphStore(FakeReads):
     """`GraphStore` in memory, for unit tests. `failure` is raised by every call while it is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.findings = FakeFindings(self)
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
         """Adds passages; one that is there and unchanged changes nothing."""
@@ -61,6 +66,7 @@ class FakeGraphStore(FakeReads):
             local_facts=sum(episode in removed for episode, *_ in lost),
             mentions=len(before.mentions - after.mentions),
             entities=len(before.entities - after.entities),
+            findings=self.findings.forget_episodes(space, removed),
         )
 
     async def add_facts(self, space: str, facts: Sequence[GivenFact], model: str) -> FactCounts:

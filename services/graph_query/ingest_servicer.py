@@ -7,10 +7,11 @@ from typing import Any
 
 import grpc
 
-from braid.graph.v1 import ingest_pb2, ingest_pb2_grpc
+from braid.graph.v1 import findings_pb2, ingest_pb2, ingest_pb2_grpc
 from services.graph_query import mapping
 from services.graph_query.domain import EpisodeCounts
 from services.graph_query.fact_intake import FactIntake
+from services.graph_query.findings.calls import FindingCalls
 from services.graph_query.store import GraphStore
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -21,9 +22,10 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
     """Writes to the caller's space."""
 
-    def __init__(self, store: GraphStore, dimension: int) -> None:
+    def __init__(self, store: GraphStore, dimension: int, findings: FindingCalls) -> None:
         self._store = store
         self._dimension = dimension
+        self._findings = findings
 
     async def AddEpisode(
         self,
@@ -70,7 +72,24 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
             local_facts_deleted=counts.local_facts,
             mentions_deleted=counts.mentions,
             entities_deleted=counts.entities,
+            findings_deleted=counts.findings,
         )
+
+    async def AddFindings(
+        self,
+        request: findings_pb2.AddFindingsRequest,
+        _context: Context,
+    ) -> findings_pb2.AddFindingsResponse:
+        """Adds findings."""
+        return await self._findings.add(request)
+
+    async def SearchFindings(
+        self,
+        request: findings_pb2.SearchFindingsRequest,
+        _context: Context,
+    ) -> findings_pb2.SearchFindingsResponse:
+        """Finds findings."""
+        return await self._findings.search(request)
 
     async def _add(self, episodes: Sequence[ingest_pb2.EpisodeInput]) -> EpisodeCounts:
         passages = [mapping.passage(episode) for episode in episodes]

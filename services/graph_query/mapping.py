@@ -12,6 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import facts_pb2, ingest_pb2, query_pb2
 from services.graph_query.domain import (
+    Citation,
     Entity,
     EntityName,
     EntityRef,
@@ -24,6 +25,7 @@ from services.graph_query.domain import (
 )
 from services.graph_query.intervals import range_bounds
 from services.graph_query.names import clean_name, name_key
+from services.graph_query.ranking import Scores
 from services.graph_query.searching import Answer, FoundFact, Shortfall
 from services.graph_query.store import VectorPath
 from services.runtime.times import to_datetime, to_timestamp, utc_now
@@ -33,7 +35,7 @@ _ORIGINS = {
     Origin.EXTRACTED: facts_pb2.FACT_ORIGIN_EXTRACTED,
     Origin.LOCAL: facts_pb2.FACT_ORIGIN_LOCAL,
 }
-_SHORTFALLS = {
+SHORTFALLS = {
     Shortfall.EMBEDDER: legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
     Shortfall.MODEL: legs_pb2.LEG_REASON_MODEL_MISMATCH,
 }
@@ -105,16 +107,25 @@ def fact(one: Fact) -> facts_pb2.Fact:
         invalid_time=_stamp(one.invalid_at),
         create_time=_stamp(one.created_at),
         origin=_ORIGINS[one.origin],
-        sources=[
-            retrieval_pb2.Citation(
-                chunk_id=cited.chunk_id,
-                document_id=cited.document_id,
-                document_title=cited.title,
-                source=cited.source,
-                quote=cited.quote,
-            )
-            for cited in one.citations
-        ],
+        sources=[citation(cited) for cited in one.citations],
+    )
+
+
+def citation(one: Citation) -> retrieval_pb2.Citation:
+    """Where a statement stands."""
+    return retrieval_pb2.Citation(
+        chunk_id=one.chunk_id,
+        document_id=one.document_id,
+        document_title=one.title,
+        source=one.source,
+        quote=one.quote,
+    )
+
+
+def scores(told: Scores) -> facts_pb2.FactScores:
+    """The parts of a fused score."""
+    return facts_pb2.FactScores(
+        vector=told.vector, text=told.text, vector_rank=told.vector_rank, text_rank=told.text_rank
     )
 
 
@@ -123,7 +134,7 @@ def answer(found: Answer) -> query_pb2.SearchFactsResponse:
     status = legs_pb2.LEG_STATUS_OK if found.hits else legs_pb2.LEG_STATUS_NO_MATCH
     reason = legs_pb2.LEG_REASON_UNSPECIFIED
     if found.shortfall is not None:
-        status, reason = legs_pb2.LEG_STATUS_DEGRADED, _SHORTFALLS[found.shortfall]
+        status, reason = legs_pb2.LEG_STATUS_DEGRADED, SHORTFALLS[found.shortfall]
     return query_pb2.SearchFactsResponse(
         hits=[_hit(one) for one in found.hits],
         status=status,
@@ -134,11 +145,7 @@ def answer(found: Answer) -> query_pb2.SearchFactsResponse:
 
 
 def _hit(one: FoundFact) -> facts_pb2.FactHit:
-    told = one.scores
-    scores = facts_pb2.FactScores(
-        vector=told.vector, text=told.text, vector_rank=told.vector_rank, text_rank=told.text_rank
-    )
-    return facts_pb2.FactHit(fact=fact(one.fact), score=told.fused, scores=scores)
+    return facts_pb2.FactHit(fact=fact(one.fact), score=one.scores.fused, scores=scores(one.scores))
 
 
 def _bounds(selector: retrieval_pb2.TimeSelector | None) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from services.graph_query.domain import DeletionCounts, EpisodeCounts, Passage
 from services.graph_query.extraction.gazetteer import Gazetteer
+from services.graph_query.findings.neo4j_writes import forget_episodes
 from services.graph_query.identity import document_uuid, entity_uuid
 from services.graph_query.local_graph import (
     Changes,
@@ -80,6 +81,7 @@ async def delete_episodes(writer: SpaceWriter, uuids: Sequence[str]) -> Deletion
         local_facts=sum(len(row.targets) for row in cut.sentences_cut),
         mentions=len(cut.mentions_cut) + _lost_mentions(older),
         entities=entities,
+        findings=await forget_episodes(writer, [passage.uuid for passage in gone]),
     )
 
 

@@ -15,6 +15,7 @@ from services.graph_query.domain import (
     Passage,
 )
 from services.graph_query.extraction.gazetteer import Gazetteer
+from services.graph_query.findings.neo4j_store import Neo4jFindings
 from services.graph_query.gazetteer_cache import GazetteerCache
 from services.graph_query.neo4j_database import Database, Transaction
 from services.graph_query.neo4j_episodes import add_episodes, delete_episodes
@@ -44,6 +45,7 @@ class Neo4jStore(Neo4jReads):
         self._spaces: set[str] = set()
         self._ready = False
         self.warmer = Warmer(self._rehearse)
+        self.findings = Neo4jFindings(database, self._write)
 
     async def ensure_schema(self) -> None:
         """Creates constraints and indexes that are missing and waits for them."""

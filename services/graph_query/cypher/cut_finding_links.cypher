@@ -1,0 +1,4 @@
+// Takes back what findings are linked to.
+UNWIND $p.uuids AS uuid
+MATCH (f:BraidFinding {uuid: uuid})-[r:ABOUT|FROM]->()
+DELETE r

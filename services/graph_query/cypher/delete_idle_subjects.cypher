@@ -1,0 +1,12 @@
+// Removes those of the given names and episodes that no finding is linked to any more.
+CALL () {
+  UNWIND $p.subjects AS subject
+  MATCH (s:BraidSubject {group_id: $p.space, name_key: subject[0], type: subject[1]})
+  RETURN s
+  UNION
+  UNWIND $p.episodes AS uuid
+  MATCH (s:BraidSource {uuid: uuid, group_id: $p.space})
+  RETURN s
+}
+WITH s WHERE NOT EXISTS { (s)<--() }
+DELETE s

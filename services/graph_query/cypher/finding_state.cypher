@@ -1,0 +1,3 @@
+// The space as of a search for findings.
+OPTIONAL MATCH (s:BraidSpace {group_id: $p.space})
+RETURN coalesce(s.revision, 0) AS revision, coalesce(s.finding_vectors, 0) AS vectors, coalesce(s.embedding_model, '') AS model

@@ -1,0 +1,20 @@
+// Links findings to the names and the findings that they are about, and to the episodes that they come from.
+UNWIND $p.rows AS row
+MATCH (f:BraidFinding {uuid: row.uuid})
+CALL (f, row) {
+  UNWIND row.subjects AS subject
+  MERGE (s:BraidSubject {group_id: $p.space, name_key: subject[0], type: subject[1]})
+  ON CREATE SET s.name = subject[2]
+  MERGE (f)-[:ABOUT]->(s)
+}
+CALL (f, row) {
+  UNWIND row.findings AS uuid
+  MATCH (g:BraidFinding {uuid: uuid})
+  MERGE (f)-[:ABOUT]->(g)
+}
+CALL (f, row) {
+  UNWIND row.episodes AS uuid
+  MERGE (s:BraidSource {uuid: uuid})
+  ON CREATE SET s.group_id = $p.space
+  MERGE (f)-[:FROM]->(s)
+}

@@ -1,0 +1,268 @@
+"""The findings of every space in memory: the same promises as the real store's, by plain loops."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from services.graph_query.domain import Citation, EntityName, EntityRef
+from services.graph_query.fake_reads import FakeReads
+from services.graph_query.fake_space import FakeSpace
+from services.graph_query.findings.domain import (
+    Finding,
+    FindingCounts,
+    FindingFields,
+    FindingFilter,
+    FindingOrigin,
+    GivenFinding,
+    Subject,
+)
+from services.graph_query.findings.planning import (
+    Held,
+    Planner,
+    Put,
+    References,
+    references_of,
+)
+from services.graph_query.findings.store import Position
+from services.graph_query.names import WORD, clean_name, name_key
+from services.graph_query.store import Hit, SpaceState
+from services.runtime.errors import WrongStateError
+from services.runtime.times import utc_now
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A finding in memory."""
+
+    uuid: str
+    put: Put
+    origin: FindingOrigin
+    created: float
+    updated: float
+    episodes: frozenset[str]
+    about_findings: frozenset[str]
+    embedding: tuple[float, ...]
+
+    @property
+    def held(self) -> Held:
+        """What a plan asks of it."""
+        told = self.put.finding.fields.statement
+        return Held(self.put.digest, told, self.episodes, bool(self.embedding))
+
+
+@dataclass(slots=True)
+class FakeFindings:
+    """`FindingStore` over the spaces of a fake graph."""
+
+    graph: FakeReads
+    spaces: dict[str, dict[str, Stored]] = field(default_factory=dict)
+
+    async def add_findings(
+        self, space: str, findings: Sequence[GivenFinding], model: str
+    ) -> FindingCounts:
+        """Adds findings that are not there yet."""
+        held = self._writable(space)
+        if model and held.model not in ("", model):
+            raise WrongStateError("The space holds vectors of another model.")
+        stored = self.spaces.setdefault(space, {})
+        known = references_of(space, findings) & stored.keys()
+        uuids = {References.of(space, known, findings).uuid(one) for one in findings}
+        there = {uuid: stored[uuid].held for uuid in uuids & stored.keys()}
+        plan = Planner(space, known | there.keys(), there, held.passages).plan(findings)
+        now = utc_now().timestamp()
+        for put in plan.changed():
+            stored[put.uuid] = _stored(stored.get(put.uuid), put, now)
+        if plan.changed():
+            held.revision += 1
+        if any(put.vector for put in plan.puts):
+            held.model = held.model or model
+        return plan.counts(held.revision)
+
+    def forget_episodes(self, space: str, episodes: Collection[str]) -> int:
+        """Removes findings that come from these episodes alone."""
+        stored = self.spaces.get(space, {})
+        gone = set()
+        for uuid, one in list(stored.items()):
+            left = one.episodes - set(episodes)
+            stored[uuid] = replace(one, episodes=left)
+            if one.episodes and not left:
+                gone.add(uuid)
+        kept = {uuid: one for uuid, one in stored.items() if uuid not in gone}
+        self.spaces[space] = {
+            uuid: replace(one, about_findings=one.about_findings - gone)
+            for uuid, one in kept.items()
+        }
+        return len(gone)
+
+    async def finding_state(self, space: str) -> SpaceState:
+        """The space's revision, its findings with vectors, and the model of its vectors."""
+        held = self.graph.readable(space)
+        vectors = sum(bool(one.embedding) for one in self.spaces.get(space, {}).values())
+        return SpaceState(held.revision, vectors, held.model)
+
+    async def findings_by_words(
+        self, space: str, terms: Sequence[str], only: FindingFilter, limit: int
+    ) -> list[Hit]:
+        """Findings by how many of the terms they have."""
+        scored = [Hit(one.uuid, _overlap(terms, one)) for one in self._passing(space, only)]
+        return _best([hit for hit in scored if hit.score > 0], limit)
+
+    async def findings_near(
+        self,
+        space: str,
+        vector: Sequence[float],
+        only: FindingFilter,
+        limit: int,
+        *,
+        exact: bool,  # noqa: ARG002 - no index here
+    ) -> list[Hit]:
+        """Findings by cosine."""
+        near = [
+            Hit(one.uuid, sum(a * b for a, b in zip(one.embedding, vector, strict=True)))
+            for one in self._passing(space, only)
+            if one.embedding
+        ]
+        return _best(near, limit)
+
+    async def list_findings(
+        self, space: str, only: FindingFilter, after: Position | None, limit: int
+    ) -> list[Position]:
+        """Findings newest first, after a position."""
+        found = sorted((-one.created, one.uuid) for one in self._passing(space, only))
+        if after is not None:
+            found = [place for place in found if place > (-after.created, after.uuid)]
+        return [Position(-created, uuid) for created, uuid in found[:limit]]
+
+    async def findings(self, space: str, uuids: Sequence[str]) -> dict[str, Finding]:
+        """Those of the findings that are there, in full."""
+        held = self.graph.readable(space)
+        stored = self.spaces.get(space, {})
+        return {uuid: _in_full(held, stored[uuid]) for uuid in uuids if uuid in stored}
+
+    def _writable(self, space: str) -> FakeSpace:
+        self.graph.readable(space)
+        return self.graph.spaces.setdefault(space, FakeSpace(space))
+
+    def _passing(self, space: str, only: FindingFilter) -> Iterator[Stored]:
+        held = self.graph.readable(space)
+        for one in self.spaces.get(space, {}).values():
+            said = _says(one.put.finding.fields, only) and _measured(one.put.finding.fields, only)
+            if said and _placed(one, only) and _is_about(held, one, only.about):
+                yield one
+
+
+def _stored(old: Stored | None, put: Put, now: float) -> Stored:
+    vector = put.vector if put.vector is not None else (old.embedding if old else ())
+    return Stored(
+        uuid=put.uuid,
+        put=put,
+        origin=old.origin if old else put.finding.origin,
+        created=old.created if old else now,
+        updated=now,
+        episodes=put.episodes,
+        about_findings=put.about_findings,
+        embedding=vector,
+    )
+
+
+def _says(told: FindingFields, only: FindingFilter) -> bool:
+    texts = (
+        (only.type, told.type),
+        (only.methodology, told.methodology),
+        (only.status, told.status),
+        (only.owner, told.owner),
+    )
+    if any(wanted and wanted != name_key(text) for wanted, text in texts):
+        return False
+    if only.kinds and told.kind not in only.kinds:
+        return False
+    return not only.priorities or told.priority in only.priorities
+
+
+def _measured(told: FindingFields, only: FindingFilter) -> bool:
+    if only.confidence and not (
+        told.confidence is not None and only.confidence.hold(told.confidence)
+    ):
+        return False
+    if only.blocker and only.blocker not in {name_key(one) for one in told.blockers}:
+        return False
+    if only.has_blockers is not None and bool(told.blockers) != only.has_blockers:
+        return False
+    metric = only.metric
+    return metric is None or any(
+        name_key(one.name) == metric.key and metric.value.hold(one.value) for one in told.metrics
+    )
+
+
+def _placed(one: Stored, only: FindingFilter) -> bool:
+    if only.uuids is not None and one.uuid not in only.uuids:
+        return False
+    if only.episode and only.episode not in one.episodes:
+        return False
+    if only.origin and one.origin is not only.origin:
+        return False
+    if only.created_from is not None and one.created < only.created_from:
+        return False
+    if only.created_until is not None and one.created >= only.created_until:
+        return False
+    return not only.about_findings or bool(one.about_findings & set(only.about_findings))
+
+
+def _is_about(held: FakeSpace, one: Stored, wanted: Subject | None) -> bool:
+    if wanted is None:
+        return True
+    return any(
+        name_key(end.name) == wanted.key and _means(held, end, wanted.type)
+        for end in one.put.finding.about
+    )
+
+
+def _means(held: FakeSpace, end: EntityName, wanted: str) -> bool:
+    known = held.types.get(name_key(end.name), {})
+    first = next(iter(known), "")
+    return wanted in ("", end.type) or (wanted == first and end.type not in known)
+
+
+def _overlap(terms: Sequence[str], one: Stored) -> float:
+    told = one.put.finding.fields
+    parts = [told.statement, told.type, told.methodology, told.status, told.owner]
+    parts += [metric.name for metric in told.metrics] + list(told.blockers)
+    words = {match.group().lower() for match in WORD.finditer(" ".join(parts))}
+    return float(sum(term in words for term in terms))
+
+
+def _best(hits: list[Hit], limit: int) -> list[Hit]:
+    return sorted(hits, key=lambda hit: (-hit.score, hit.uuid))[:limit]
+
+
+def _in_full(held: FakeSpace, one: Stored) -> Finding:
+    cited = sorted(one.episodes & held.passages.keys())[:5]
+    return Finding(
+        uuid=one.uuid,
+        id=one.put.finding.id,
+        fields=one.put.finding.fields,
+        origin=one.origin,
+        created_at=datetime.fromtimestamp(one.created, UTC),
+        updated_at=datetime.fromtimestamp(one.updated, UTC),
+        about=tuple(_subjects(held, one.put.finding)),
+        about_findings=tuple(sorted(one.about_findings)),
+        citations=tuple(_citation(held, uuid) for uuid in cited),
+    )
+
+
+def _subjects(held: FakeSpace, finding: GivenFinding) -> Iterator[EntityRef]:
+    ends = {(name_key(end.name), end.type): end for end in finding.about}
+    for key, end in sorted(ends.items()):
+        known = held.types.get(key[0], {})
+        kind = end.type if end.type in known else next(iter(known), "")
+        uuid = known.get(kind, "")
+        yield EntityRef(
+            uuid, held.names[uuid] if uuid else clean_name(end.name), kind if uuid else end.type
+        )
+
+
+def _citation(held: FakeSpace, episode: str) -> Citation:
+    passage = held.passages[episode]
+    return Citation(episode, passage.document_id, passage.title, passage.source)

@@ -1,0 +1,186 @@
+"""What a write of findings comes to: which are refused, and what the others change. Both stores follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from services.graph_query.findings.domain import FindingCounts, GivenFinding
+from services.graph_query.findings.identity import candidates, digest, finding_uuid, named_uuid
+
+FOREIGN_EPISODE = "an episode of it is not one of this space"
+UNKNOWN_FINDING = "a finding that it is about is not there"
+ITSELF = "it is about itself"
+TWICE = "its id stands for another finding of this call"
+
+
+class Held(NamedTuple):
+    """A finding that is there."""
+
+    digest: str
+    statement: str
+    episodes: frozenset[str]
+    embedded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A finding as it will be. `held` None: it is new. `vector` None leaves the vector that is there."""
+
+    uuid: str
+    finding: GivenFinding
+    about_findings: frozenset[str]
+    digest: str
+    episodes: frozenset[str]
+    vector: tuple[float, ...] | None
+    held: Held | None = None
+
+    @property
+    def says_other(self) -> bool:
+        """Whether its fields or what it is about differ from what is there."""
+        return self.held is None or self.held.digest != self.digest
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything differs from what is there."""
+        moved = self.held is None or self.held.episodes != self.episodes
+        return self.says_other or moved or self.vector is not None
+
+    @property
+    def embedded(self) -> bool:
+        """Whether it has a vector afterwards."""
+        if self.vector is not None:
+            return bool(self.vector)
+        return self.held is not None and self.held.embedded
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A write of findings."""
+
+    puts: tuple[Put, ...]
+    uuids: tuple[str, ...]
+    refused: tuple[tuple[int, str], ...]
+
+    def changed(self) -> list[Put]:
+        """What is to be written, in the order of uuids."""
+        return sorted((put for put in self.puts if put.changes), key=lambda put: put.uuid)
+
+    def counts(self, revision: int = 0) -> FindingCounts:
+        """The plan in numbers."""
+        added = sum(put.held is None for put in self.puts)
+        updated = sum(put.held is not None and put.changes for put in self.puts)
+        return FindingCounts(
+            uuids=self.uuids,
+            added=added,
+            updated=updated,
+            unchanged=len(self.uuids) - len(self.refused) - added - updated,
+            without_vector=sum(not put.embedded for put in self.puts),
+            refused=self.refused,
+            revision=revision,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """What findings may be about: `known` uuids of the space, and the named ones of the call itself."""
+
+    space: str
+    known: Collection[str]
+    names: Collection[str]
+
+    @classmethod
+    def of(cls, space: str, known: Collection[str], findings: Iterable[GivenFinding]) -> References:
+        """References of a call."""
+        names = frozenset(named_uuid(space, one.id) for one in findings if one.id)
+        return cls(space, known, names)
+
+    def about(self, finding: GivenFinding) -> list[str]:
+        """The uuids that a finding is about; "" for each that is not there."""
+        return [self._resolve(reference) for reference in finding.about_findings]
+
+    def uuid(self, finding: GivenFinding) -> str:
+        """The finding's own uuid."""
+        return finding_uuid(self.space, finding, self.about(finding))
+
+    def _resolve(self, reference: str) -> str:
+        found = candidates(self.space, reference)
+        return next((uuid for uuid in found if uuid in self.names or uuid in self.known), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Plans one write to a space: what findings are `held` there, `known` to be there, and which episodes."""
+
+    space: str
+    known: Collection[str]
+    held: Mapping[str, Held]
+    episodes: Collection[str]
+
+    def plan(self, findings: Sequence[GivenFinding]) -> Plan:
+        """Takes what can be taken: a finding about one that is refused is refused as well."""
+        refused: dict[int, str] = {}
+        while True:
+            puts: dict[str, Put] = {}
+            taken = {n: one for n, one in enumerate(findings) if n not in refused}
+            references = References.of(self.space, self.known, taken.values())
+            uuids, news = {}, {}
+            for place, finding in taken.items():
+                try:
+                    uuids[place] = self._take(finding, references, puts)
+                except _RefusedError as refusal:
+                    news[place] = str(refusal)
+            if not news:
+                told = tuple(uuids.get(place, "") for place in range(len(findings)))
+                return Plan(tuple(puts.values()), told, tuple(sorted(refused.items())))
+            refused |= news
+
+    def _take(self, finding: GivenFinding, references: References, puts: dict[str, Put]) -> str:
+        about = frozenset(references.about(finding))
+        if "" in about:
+            raise _RefusedError(UNKNOWN_FINDING)
+        if any(uuid not in self.episodes for uuid in finding.episodes):
+            raise _RefusedError(FOREIGN_EPISODE)
+        uuid = references.uuid(finding)
+        if uuid in about:
+            raise _RefusedError(ITSELF)
+        put = self._put(uuid, finding, about)
+        puts[uuid] = _joined(puts[uuid], put) if uuid in puts else put
+        return uuid
+
+    def _put(self, uuid: str, finding: GivenFinding, about: frozenset[str]) -> Put:
+        held = self.held.get(uuid)
+        episodes = frozenset(finding.episodes)
+        if held is not None and not finding.id:
+            episodes |= held.episodes
+        vector = _vector(held, finding)
+        return Put(uuid, finding, about, digest(finding, about), episodes, vector, held)
+
+
+class _RefusedError(Exception):
+    """Why a finding is refused."""
+
+
+def _joined(earlier: Put, put: Put) -> Put:
+    """A finding that is given twice in one call."""
+    if earlier.digest != put.digest:
+        raise _RefusedError(TWICE)
+    return replace(
+        earlier, episodes=earlier.episodes | put.episodes, vector=earlier.vector or put.vector
+    )
+
+
+def _vector(held: Held | None, finding: GivenFinding) -> tuple[float, ...] | None:
+    """The vector to set; None leaves what is there, which stands for the same statement."""
+    if held is None:
+        return finding.embedding
+    if held.embedded and held.statement == finding.fields.statement:
+        return None
+    return finding.embedding if held.embedded or finding.embedding else None
+
+
+def references_of(space: str, findings: Iterable[GivenFinding]) -> set[str]:
+    """All uuids that findings' references may mean."""
+    found = (candidates(space, one) for finding in findings for one in finding.about_findings)
+    return {uuid for pair in found for uuid in pair}

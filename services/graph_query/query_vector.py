@@ -1,0 +1,47 @@
+"""The vector that a search compares with: the caller's where it fits the space, else one made here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from services.graph_query.searching import QueryVector, Shortfall
+from services.graph_query.store import SpaceState
+from services.models.embedder import Embedder
+from services.runtime.errors import EmbedderUnavailableError, FieldError, InvalidFieldError
+
+_FIELD = "query_embedding.values"
+
+
+async def query_vector(
+    embedder: Embedder,
+    query: str,
+    given: QueryVector | None,
+    state: SpaceState,
+    *,
+    text_only: bool = False,
+) -> tuple[Sequence[float] | None, Shortfall | None]:
+    """A vector of the space's model, or why there is none although the space has vectors.
+
+    InvalidFieldError for a given vector that the index cannot be asked with.
+    """
+    if state.vectors == 0:
+        return None, None
+    if text_only:
+        return None, Shortfall.EMBEDDER
+    if given is not None and given.model == state.model:
+        _check(given.values, embedder.dimension)
+        return given.values, None
+    if embedder.model != state.model:
+        return None, Shortfall.MODEL
+    try:
+        matrix = await embedder.embed([query])
+    except EmbedderUnavailableError:
+        return None, Shortfall.EMBEDDER
+    return [float(value) for value in matrix[0]], None
+
+
+def _check(values: Sequence[float], dimension: int) -> None:
+    if len(values) != dimension:
+        raise InvalidFieldError(FieldError(_FIELD, f"must have {dimension} values"))
+    if not any(values):
+        raise InvalidFieldError(FieldError(_FIELD, "must not be all zeros"))
