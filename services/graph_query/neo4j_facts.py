@@ -15,12 +15,8 @@ from services.graph_query.identity import document_uuid, fact_uuid
 from services.graph_query.intervals import end_of, start_of
 from services.graph_query.names import is_linkable, link_key, name_key, word_set
 from services.graph_query.neo4j_database import Rows
-from services.graph_query.neo4j_types import (
-    append_versions,
-    apply_types,
-    delete_unclaimed,
-    known_names,
-)
+from services.graph_query.neo4j_types import apply_types, delete_unclaimed, known_names
+from services.graph_query.neo4j_versions import append_versions
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.spelling import Source, Spelling, best
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from services.graph_query.domain import (
@@ -21,6 +22,7 @@ from services.graph_query.neo4j_database import Database, Transaction
 from services.graph_query.neo4j_episodes import add_episodes, delete_episodes
 from services.graph_query.neo4j_facts import add_facts
 from services.graph_query.neo4j_reads import Neo4jReads
+from services.graph_query.neo4j_records import instant
 from services.graph_query.neo4j_schema import check_ready, ensure_schema
 from services.graph_query.neo4j_search import filter_parameters
 from services.graph_query.neo4j_writer import SpaceWriter
@@ -31,6 +33,7 @@ from services.runtime.times import utc_now
 
 T = TypeVar("T")
 _KNOWN_SPACES = 10_000
+_TICK = timedelta(microseconds=1)
 Work = Callable[[SpaceWriter], Awaitable[T]]
 
 
@@ -105,11 +108,12 @@ class Neo4jStore(Neo4jReads):
             if model and state["model"] not in (None, model):
                 raise WrongStateError("The space holds vectors of another model.")
             gazetteer = await self._gazetteer(tx, space, state["name_revision"])
-            writer = SpaceWriter(tx, space, gazetteer, utc_now())
+            writer = SpaceWriter(tx, space, gazetteer, _after(instant(state["last_write"])))
             result = await work(writer)
             if writer.changed:
                 names = int(writer.names_changed)
-                state = (await tx.run("raise_revision", space=space, names=names))[0]
+                told = {"space": space, "names": names, "now": writer.now}
+                state = (await tx.run("raise_revision", **told))[0]
             return result, state["revision"], state["name_revision"], writer
 
         await self._ensure_space(space)
@@ -132,3 +136,9 @@ class Neo4jStore(Neo4jReads):
             return held
         rows = await tx.run("linked_names", space=space)
         return Gazetteer.of({row["key"]: tuple(row["uuids"]) for row in rows})
+
+
+def _after(last: datetime | None) -> datetime:
+    """The time of a write: later than the space's last one, whatever the clocks of machines say."""
+    now = utc_now()
+    return now if last is None else max(now, last + _TICK)

@@ -10,12 +10,11 @@ from services.graph_query.claims import GivenEnds
 from services.graph_query.domain import EntityName
 from services.graph_query.entity_resolution import Resolution, Types
 from services.graph_query.identity import document_uuid, fact_uuid
-from services.graph_query.intervals import OPEN
 from services.graph_query.names import name_key
 from services.graph_query.neo4j_database import Rows
+from services.graph_query.neo4j_versions import append_versions, close_versions
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.spelling import Spelling
-from services.runtime.ids import derived_uuid
 
 
 class Known(NamedTuple):
@@ -53,23 +52,10 @@ async def apply_types(
     return await _move_facts(writer, found, left) if left else set()
 
 
-async def append_versions(writer: SpaceWriter, uuids: Sequence[str]) -> None:
-    """Notes since when facts are known."""
-    known_from = writer.now.timestamp()
-    told = [
-        {"fact_uuid": uuid, "uuid": derived_uuid("version", uuid, repr(known_from))}
-        for uuid in uuids
-    ]
-    if told:
-        await writer.run("create_versions", rows=told, now=known_from, open=OPEN)
-
-
 async def delete_unclaimed(writer: SpaceWriter, uuids: Iterable[str], copied: int = 0) -> int:
     """Deletes facts that nothing claims; `copied` of their vectors live on in other facts."""
-    known_until = writer.now.timestamp()
-    gone = await writer.run(
-        "delete_unclaimed_facts", uuids=sorted(uuids), open=OPEN, now=known_until
-    )
+    gone = await writer.run("delete_unclaimed_facts", uuids=sorted(uuids))
+    await close_versions(writer, [row["uuid"] for row in gone])
     change = copied - sum(row["embedded"] for row in gone)
     if change:
         await writer.run("change_vectors", change=change, model=None)
