@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from braid.vector.v1 import documents_pb2_grpc, models_pb2_grpc, search_pb2_grpc
+from braid.vector.v1 import (
+    documents_pb2_grpc,
+    inventory_pb2_grpc,
+    models_pb2_grpc,
+    search_pb2_grpc,
+)
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
 from services.models.settings import EmbeddingSettings
@@ -12,6 +17,7 @@ from services.postgres.pool import PoolLimits
 from services.runtime.server import Service, serve
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.document_servicer import DocumentServicer
+from services.vector_search.inventory_servicer import InventoryServicer
 from services.vector_search.model_servicer import ModelServicer
 from services.vector_search.postgres import PostgresStore
 from services.vector_search.results import ResultCache
@@ -42,6 +48,12 @@ def build_services(
             "braid.vector.v1.EmbeddingModelService",
             partial(
                 models_pb2_grpc.add_EmbeddingModelServiceServicer_to_server, ModelServicer(store)
+            ),
+        ),
+        Service(
+            "braid.vector.v1.InventoryService",
+            partial(
+                inventory_pb2_grpc.add_InventoryServiceServicer_to_server, InventoryServicer(store)
             ),
         ),
     ]

@@ -90,10 +90,12 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
         self, request: documents_pb2.DeleteDocumentRequest, _context: Context
     ) -> documents_pb2.DeleteDocumentResponse:
         """See the contract."""
-        gone = await self._store.delete_document(current_call().space, request.document_id)
+        gone = await self._store.delete_document(
+            current_call().space, request.document_id, request.deletion_id.lower() or None
+        )
         return documents_pb2.DeleteDocumentResponse(
             versions_deleted=gone.versions,
-            chunks_deleted=len(gone.chunk_ids),
+            chunks_deleted=gone.chunks,
             deleted_chunk_ids=gone.chunk_ids,
         )
 

@@ -217,10 +217,19 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """What removing a document removed: versions, and chunks by id."""
+    """What removing a document removed: versions, and chunks, by id where it was removed just now."""
 
     versions: int
+    chunks: int
     chunk_ids: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRef:
+    """A chunk by its id, and the document that it is of."""
+
+    chunk_id: str
+    document_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from services.vector_search.domain import (
     VectorPath,
     WriteResult,
 )
+from services.vector_search.fake_inventory import FakeInventory
 from services.vector_search.fake_space import (
     Space,
     check_ids,
@@ -45,12 +46,12 @@ from services.vector_search.versions import plan_version, same_content
 _LANGUAGES = ("english", "german", "simple")
 
 
-class FakeStore:
-    """Implements `VectorStore`."""
+class FakeStore(FakeInventory):
+    """Implements `VectorStore` and `InventoryStore`."""
 
     def __init__(self, clock: Callable[[], datetime] = utc_now) -> None:
+        super().__init__()
         self._clock = clock
-        self._spaces: dict[str, Space] = {}
 
     async def search(self, space: str, search: Search) -> SearchResult:
         """See `VectorStore`."""
@@ -140,9 +141,13 @@ class FakeStore:
         found = (version_in_force(held, key, now) for key in sorted(held.documents) if key > after)
         return [document_of(version) for version in found if version is not None][:limit]
 
-    async def delete_document(self, space: str, document_id: str) -> Deletion:
+    async def delete_document(
+        self, space: str, document_id: str, deletion_id: str | None = None
+    ) -> Deletion:
         """See `VectorStore`."""
         held = self._space(space)
+        if deletion_id in held.deletions:
+            return held.deletions[deletion_id]
         versions = held.documents.pop(document_id, None)
         if versions is None:
             raise NotFoundError("document")
@@ -150,7 +155,9 @@ class FakeStore:
         for key in gone:
             del held.chunks[key]
         raise_revision(held, self._clock())
-        return Deletion(len(versions), gone)
+        if deletion_id is not None:
+            held.deletions[deletion_id] = Deletion(len(versions), len(gone), [])
+        return Deletion(len(versions), len(gone), gone)
 
     async def text_language(self, space: str) -> TextLanguage:
         """See `VectorStore`."""
@@ -174,9 +181,6 @@ class FakeStore:
 
     async def ping(self) -> None:
         """Memory is always there."""
-
-    def _space(self, space: str) -> Space:
-        return self._spaces.get(space) or Space()
 
     def _check(self, held: Space, documents: Sequence[NewDocument], now: datetime) -> None:
         missing = set()

@@ -11,6 +11,7 @@ from services.vector_search.domain import (
     FOREVER,
     MAX_COMPLETIONS,
     Chunk,
+    Deletion,
     Document,
     FusionKind,
     Hit,
@@ -74,6 +75,7 @@ class Space:
     language: str = "english"
     documents: dict[str, list[Version]] = field(default_factory=dict)
     chunks: dict[str, HeldChunk] = field(default_factory=dict)
+    deletions: dict[str, Deletion] = field(default_factory=dict)
 
 
 def raise_revision(held: Space, now: datetime) -> None:

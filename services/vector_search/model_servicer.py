@@ -75,6 +75,13 @@ class ModelServicer(models_pb2_grpc.EmbeddingModelServiceServicer):
         )
         return models_pb2.PutEmbeddingsResponse(stored=stored)
 
+    async def HoldWrites(
+        self, request: models_pb2.HoldWritesRequest, _context: Context
+    ) -> models_pb2.HoldWritesResponse:
+        """See the contract."""
+        await self._store.hold_writes(current_call().space, request.seconds)
+        return models_pb2.HoldWritesResponse()
+
     async def ActivateEmbeddingModel(
         self, request: models_pb2.ActivateEmbeddingModelRequest, _context: Context
     ) -> models_pb2.ActivateEmbeddingModelResponse:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pgvector.asyncpg import register_vector
 
-from services.postgres.pool import Pool, PoolLimits
+from services.postgres.pool import Pool, PoolLimits, Session
 from services.runtime.errors import NotFoundError, WrongStateError
 from services.runtime.queries import Queries
 from services.vector_search.domain import (
@@ -16,6 +16,7 @@ from services.vector_search.domain import (
     TextLanguage,
     WriteResult,
 )
+from services.vector_search.postgres_inventory import PostgresInventory
 from services.vector_search.postgres_models import PostgresModels
 from services.vector_search.postgres_search import PostgresReads
 from services.vector_search.postgres_write import DocumentWrite, open_space
@@ -26,12 +27,13 @@ def load_queries() -> Queries:
     return Queries.load("services.vector_search", "sql", ".sql")
 
 
-class PostgresStore(PostgresReads, PostgresModels):
-    """Implements `VectorStore` and `ModelStore`. Opened by `open`, closed by `close`."""
+class PostgresStore(PostgresReads, PostgresModels, PostgresInventory):
+    """Implements `Store`. Opened by `open`, closed by `close`."""
 
     def __init__(self, readers: Pool, writers: Pool, queries: Queries) -> None:
         PostgresReads.__init__(self, readers, queries)
         PostgresModels.__init__(self, writers, queries)
+        PostgresInventory.__init__(self, writers, queries)
         self._readers = readers
         self._writers = writers
 
@@ -98,12 +100,24 @@ class PostgresStore(PostgresReads, PostgresModels):
         async with self._writers.transaction() as session:
             return await DocumentWrite(session, self._queries, space).run(model, documents)
 
-    async def delete_document(self, space: str, document_id: str) -> Deletion:
-        """One transaction for the document and the space's counters."""
+    async def delete_document(
+        self, space: str, document_id: str, deletion_id: str | None = None
+    ) -> Deletion:
+        """One transaction for the document, the space's counters, and what is kept of the deletion."""
         async with self._writers.transaction() as session:
+            if deletion_id and (told := await self._recall(session, space, deletion_id)):
+                return told
             row = await session.row(self._queries["remove_document"], space, document_id)
             if row is None:
+                # The same deletion may have ended elsewhere while this one waited for the document.
+                if deletion_id and (told := await self._recall(session, space, deletion_id)):
+                    return told
                 raise NotFoundError("document")
+            gone = Deletion(row["versions"], len(row["ids"]), [str(i) for i in row["ids"]])
+            if deletion_id:
+                await session.execute(
+                    self._queries["keep_deletion"], space, deletion_id, gone.versions, gone.chunks
+                )
             await session.fetch(self._queries["lock_space"], space)
             await session.fetch(
                 self._queries["count_space"],
@@ -113,4 +127,8 @@ class PostgresStore(PostgresReads, PostgresModels):
                 -row["current_chunks"],
                 -row["current_length"],
             )
-        return Deletion(row["versions"], [str(chunk_id) for chunk_id in row["ids"]])
+        return gone
+
+    async def _recall(self, session: Session, space: str, deletion_id: str) -> Deletion | None:
+        row = await session.row(self._queries["recall_deletion"], space, deletion_id)
+        return None if row is None else Deletion(row["versions"], row["chunks"], [])

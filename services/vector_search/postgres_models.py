@@ -86,6 +86,11 @@ class PostgresModels:
             )
         return stored
 
+    async def hold_writes(self, space: str, seconds: int) -> None:
+        """See `ModelStore`."""
+        async with self._model_pool.session() as session:
+            await session.fetch(self._model_queries["hold_writes"], space, seconds)
+
     async def activate_model(self, space: str, model_name: str) -> int:
         """See `ModelStore`."""
         return await self._change(

@@ -16,7 +16,7 @@ from typing import Any
 from pgvector import HalfVector
 
 from services.postgres.pool import Row, Session
-from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.errors import FieldError, InvalidFieldError, OverloadedError
 from services.runtime.queries import Queries
 from services.vector_search.domain import (
     FOREVER,
@@ -88,6 +88,8 @@ class DocumentWrite:
         changed = [d for d in documents if same_content(before[d.document_id], d, now) is None]
         if not changed and not due:
             return self._result(documents, before, now, {}, state["revision"])
+        if state["held"] > 0:
+            raise OverloadedError(state["held"])
         locked = sorted({d.document_id for d in changed} | set(due))
         await self._fetch("lock_documents", locked)
         stored = await self._read_versions(locked)

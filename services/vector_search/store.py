@@ -7,6 +7,7 @@ from typing import Protocol
 
 from services.vector_search.domain import (
     Chunk,
+    ChunkRef,
     ChunkScore,
     ChunkVector,
     Deletion,
@@ -75,7 +76,8 @@ class VectorStore(Protocol):
         """Writes all documents or none.
 
         InvalidFieldError for a taken valid time, for a chunk id that stands for another text or document, and for
-        another model than the space's; MissingVectorsError for new chunks without a vector.
+        another model than the space's; MissingVectorsError for new chunks without a vector; OverloadedError while
+        the space's writes are held.
         """
         ...
 
@@ -93,8 +95,13 @@ class VectorStore(Protocol):
         """The documents with ids greater than `after`, by id (code point order), at most `limit`."""
         ...
 
-    async def delete_document(self, space: str, document_id: str) -> Deletion:
-        """Removes a document with all its versions and chunks. NotFoundError when there is none."""
+    async def delete_document(
+        self, space: str, document_id: str, deletion_id: str | None = None
+    ) -> Deletion:
+        """Removes a document with all its versions and chunks. NotFoundError when there is none.
+
+        A deletion that was run before under the same id tells what it removed then, and removes nothing.
+        """
         ...
 
     async def text_language(self, space: str) -> TextLanguage:
@@ -143,6 +150,10 @@ class ModelStore(Protocol):
         """
         ...
 
+    async def hold_writes(self, space: str, seconds: int) -> None:
+        """Lets writes of the space wait for so long, from when none is running; 0 lets them go on."""
+        ...
+
     async def activate_model(self, space: str, model_name: str) -> int:
         """Makes it the space's own; the revision then. WrongStateError while a chunk has no vector of it."""
         ...
@@ -152,5 +163,21 @@ class ModelStore(Protocol):
         ...
 
 
-class Store(VectorStore, ModelStore, Protocol):
+class InventoryStore(Protocol):
+    """What a space holds, by id alone. Errors as in `VectorStore`."""
+
+    async def list_chunk_ids(self, space: str, after: str | None, limit: int) -> list[ChunkRef]:
+        """Chunks of all versions by id, with ids greater than `after`, at most `limit`."""
+        ...
+
+    async def find_chunks(self, space: str, chunk_ids: Sequence[str]) -> list[str]:
+        """Those of the chunks that are stored, by id."""
+        ...
+
+    async def find_documents(self, space: str, document_ids: Sequence[str]) -> list[str]:
+        """Those of the documents that are stored, by id (code point order)."""
+        ...
+
+
+class Store(VectorStore, ModelStore, InventoryStore, Protocol):
     """All that the tier asks of its store."""

@@ -5,5 +5,7 @@ from __future__ import annotations
 import pytest
 
 pytest.register_assert_rewrite(
-    "tests.store_suite.vector.searching_suite", "tests.store_suite.vector.writing_suite"
+    "tests.store_suite.vector.inventory_suite",
+    "tests.store_suite.vector.searching_suite",
+    "tests.store_suite.vector.writing_suite",
 )

@@ -6,6 +6,7 @@ import pytest
 
 from services.vector_search.fake import FakeStore
 from services.vector_search.store import VectorStore
+from tests.store_suite.vector.inventory_suite import InventorySuite
 from tests.store_suite.vector.searching_suite import SearchingSuite
 from tests.store_suite.vector.writing_suite import WritingSuite
 
@@ -21,3 +22,7 @@ class TestWriting(WritingSuite):
 
 class TestSearching(SearchingSuite):
     """Searches in memory."""
+
+
+class TestInventory(InventorySuite):
+    """Ids and deletions in memory."""

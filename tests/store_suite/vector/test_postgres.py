@@ -8,6 +8,7 @@ import pytest
 
 from services.vector_search.postgres import PostgresStore
 from services.vector_search.store import VectorStore
+from tests.store_suite.vector.inventory_suite import InventorySuite
 from tests.store_suite.vector.searching_suite import SearchingSuite
 from tests.store_suite.vector.writing_suite import WritingSuite
 from tests.stores import TestDatabase
@@ -28,3 +29,7 @@ class TestWriting(WritingSuite):
 
 class TestSearching(SearchingSuite):
     """Searches in PostgreSQL."""
+
+
+class TestInventory(InventorySuite):
+    """Ids and deletions in PostgreSQL."""
