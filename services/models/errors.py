@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from services.runtime.errors import EmbedderUnavailableError
+from services.runtime.errors import EmbedderUnavailableError, StoreUnavailableError
+
+_MODEL_WAIT = 5.0
 
 
 class EmbedderUnavailable(EmbedderUnavailableError):  # noqa: N818 - the state's own name
@@ -15,6 +17,21 @@ class EmbedderUnavailable(EmbedderUnavailableError):  # noqa: N818 - the state's
         super().__init__()
         self.cause = cause
         self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.cause})"
+
+
+class LanguageModelUnavailable(StoreUnavailableError):  # noqa: N818 - the state's own name
+    """No answer now. `cause` is a short fixed phrase: never the prompt, the key or the provider's words."""
+
+    def __init__(self, cause: str, *, retry_after: float | None = None) -> None:
+        super().__init__(
+            "language_model",
+            _MODEL_WAIT if retry_after is None else retry_after,
+            message="The language model cannot be reached now.",
+        )
+        self.cause = cause
 
     def __str__(self) -> str:
         return f"{self.message} ({self.cause})"

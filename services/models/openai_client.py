@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextvars import ContextVar
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import openai
 
 from services.models.breaker import Breaker, CircuitOpen
 from services.models.errors import EmbedderUnavailable
+from services.models.retry_after import retry_after
 
 # The library waits 0.5, 1, 2, 4, 8, 8… s less a random quarter, or what Retry-After says: in practice
 # the limit ends it.
@@ -126,21 +126,6 @@ class _GuardedHttp(openai.DefaultAsyncHttpxClient):
     def _counts(self, error: BaseException, started: float) -> bool:
         """Failures, and waits that the caller gave up: not those of callers in too much of a hurry."""
         return isinstance(error, Exception) or self._clock() - started >= _FAIR_WAIT
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds the server asks to wait: `retry-after` as a number or an HTTP date, None without it."""
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    try:
-        return max(float(value), 0.0)
-    except ValueError:
-        pass
-    try:
-        return max(parsedate_to_datetime(value).timestamp() - time.time(), 0.0)
-    except ValueError:
-        return None
 
 
 def _in_order(answer: Any, count: int) -> list[list[float]]:

@@ -1,0 +1,172 @@
+"""Calls to a language model within its limits: rates, calls at once, retries, a circuit breaker, deadlines."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from aiolimiter import AsyncLimiter
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
+
+from services.models.breaker import Breaker, CircuitOpen
+from services.models.errors import LanguageModelUnavailable
+from services.models.language import Completion, Prompt
+from services.runtime.context import remaining
+
+_CHARACTERS_PER_TOKEN = 4
+# What of an answer's allowance is charged ahead: most answers are far shorter than they may be.
+_EXPECTED_ANSWER = 1_000
+# Seconds that a provider may take before being given up tells something about it.
+_FAIR_WAIT = 1.0
+_BACKOFF = wait_exponential_jitter(initial=0.5, max=20.0, jitter=0.5)
+
+
+class ProviderFailed(Exception):  # noqa: N818 - the state's own name
+    """One attempt failed. `passing` when another may succeed; `broken` when the provider itself is at fault."""
+
+    def __init__(
+        self, cause: str, *, passing: bool, broken: bool, retry_after: float | None = None
+    ) -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.passing = passing
+        self.broken = broken
+        self.retry_after = retry_after
+
+
+class Provider(Protocol):
+    """One provider's API: a single attempt, without retries."""
+
+    async def ask(self, prompt: Prompt) -> Completion:
+        """The answer, or ProviderFailed."""
+        ...
+
+    async def close(self) -> None:
+        """Frees connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a model is given at most. Seconds: `limit` for a call with its retries, `attempt` for one attempt."""
+
+    requests_per_minute: int = 500
+    tokens_per_minute: int = 200_000
+    at_once: int = 8
+    limit: float = 120.0
+    attempt: float = 60.0
+
+
+class LimitedModel:
+    """A `LanguageModel` whose every attempt, whoever asks, passes the same buckets and the same circuit."""
+
+    def __init__(
+        self,
+        model: str,
+        connect: Callable[[], Provider],
+        limits: Limits,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`connect` loads the provider's library: it runs in a thread when first needed."""
+        self._model = model
+        self._connect = connect
+        self._limits = limits
+        self._clock = clock
+        self._requests = AsyncLimiter(limits.requests_per_minute)
+        self._tokens = AsyncLimiter(limits.tokens_per_minute)
+        self._slots = asyncio.Semaphore(limits.at_once)
+        self._breaker = Breaker("language_model", clock=clock)
+        self._provider: Provider | None = None
+        self._closed = False
+
+    @property
+    def model(self) -> str:
+        """See `LanguageModel`."""
+        return self._model
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        """See `LanguageModel`. Rate limits, 5xx, timeouts and broken connections are retried."""
+        limit = remaining(self._limits.limit)
+        until = asyncio.get_running_loop().time() + limit
+        try:
+            async with asyncio.timeout(limit):
+                return await self._patiently(prompt, until)
+        except TimeoutError:
+            raise LanguageModelUnavailable("no answer in time") from None
+        except ProviderFailed as failed:
+            raise LanguageModelUnavailable(failed.cause, retry_after=failed.retry_after) from None
+        except CircuitOpen as error:
+            raise LanguageModelUnavailable("circuit open", retry_after=error.retry_after) from None
+
+    async def close(self) -> None:
+        """See `LanguageModel`."""
+        self._closed = True
+        if self._provider is not None:
+            await self._provider.close()
+
+    async def _patiently(self, prompt: Prompt, until: float) -> Completion:
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(lambda error: _worth_waiting(error, until)),
+            wait=_wait,
+            reraise=True,
+        )
+        async for attempt in retrying:
+            with attempt:
+                return await self._attempt(prompt)
+        raise AssertionError("unreachable")
+
+    async def _attempt(self, prompt: Prompt) -> Completion:
+        provider = await self._connected()
+        await self._requests.acquire()
+        await self._tokens.acquire(min(tokens_of(prompt), self._limits.tokens_per_minute))
+        async with self._slots, self._guarded():
+            try:
+                async with asyncio.timeout(self._limits.attempt):
+                    return await provider.ask(prompt)
+            except TimeoutError:
+                raise ProviderFailed("no answer in time", passing=True, broken=True) from None
+
+    @asynccontextmanager
+    async def _guarded(self) -> AsyncIterator[None]:
+        started = self._clock()
+        async with self._breaker.guard(lambda error: self._counts(error, started)):
+            yield
+
+    def _counts(self, error: BaseException, started: float) -> bool:
+        """Failures of the provider, and waits that the caller gave up: not those of callers in a hurry."""
+        if isinstance(error, ProviderFailed):
+            return error.broken
+        return isinstance(error, Exception) or self._clock() - started >= _FAIR_WAIT
+
+    async def _connected(self) -> Provider:
+        if self._closed:
+            raise LanguageModelUnavailable("closed")
+        if self._provider is None:
+            made = await asyncio.to_thread(self._connect)
+            self._provider = self._provider or made
+        return self._provider
+
+
+def tokens_of(prompt: Prompt) -> int:
+    """About how many tokens a prompt and its answer take."""
+    read = sum(len(message.text) for message in prompt.messages) // _CHARACTERS_PER_TOKEN
+    return read + min(prompt.max_tokens, _EXPECTED_ANSWER)
+
+
+def _worth_waiting(error: BaseException, until: float) -> bool:
+    """Whether another attempt may help before the time is up."""
+    if not isinstance(error, ProviderFailed) or not error.passing:
+        return False
+    left = until - asyncio.get_running_loop().time()
+    return error.retry_after is None or error.retry_after < left
+
+
+def _wait(state: RetryCallState) -> float:
+    """What the provider asks for, and a little more by chance; else twice as long each time."""
+    failure = state.outcome.exception() if state.outcome else None
+    asked = failure.retry_after if isinstance(failure, ProviderFailed) else None
+    return _BACKOFF(state) if asked is None else asked + _BACKOFF(state) * 0.1

@@ -1,0 +1,58 @@
+"""Which language model, from the environment when built and at no other time."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+Provider = Literal["openai", "anthropic"]
+DEFAULT_MODELS: dict[Provider, str] = {"openai": "gpt-4o-mini", "anthropic": "claude-haiku-4-5"}
+DEFAULT_URLS: dict[Provider, str] = {
+    "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com",
+}
+
+
+class LanguageModelSettings(BaseSettings):
+    """`LLM_*`; with neither key nor endpoint there is no language model, and nothing needs one."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="LLM_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        hide_input_in_errors=True,
+        populate_by_name=True,
+    )
+
+    provider: Provider = "openai"
+    api_key: SecretStr | None = None
+    model: str | None = Field(default=None, description="Default: the provider's.")
+    base_url: str | None = Field(
+        default=None,
+        description="Any compatible endpoint; OpenAI's with `/v1`, Anthropic's without.",
+    )
+    requests_per_minute: int = Field(default=500, ge=1, le=1_000_000)
+    tokens_per_minute: int = Field(default=200_000, ge=1_000, le=1_000_000_000)
+    requests_at_once: int = Field(default=8, ge=1, le=1_000)
+    seconds: float = Field(
+        default=120.0, gt=0, le=3_600, description="For one answer, retries included."
+    )
+    attempt_seconds: float = Field(default=60.0, gt=0, le=3_600)
+
+    @property
+    def configured(self) -> bool:
+        """Whether there is a model to ask."""
+        return self.api_key is not None or self.base_url is not None
+
+    @property
+    def chosen_model(self) -> str:
+        """The model in force."""
+        return self.model or DEFAULT_MODELS[self.provider]
+
+    @property
+    def chosen_url(self) -> str:
+        """The endpoint in force."""
+        return self.base_url or DEFAULT_URLS[self.provider]

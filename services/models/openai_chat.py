@@ -1,0 +1,74 @@
+"""Answers by any endpoint that speaks OpenAI's `/v1/chat/completions`. Importing it is heavy."""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Any
+
+import openai
+
+from services.models.language import Completion, Prompt
+from services.models.language_limits import ProviderFailed
+from services.models.retry_after import retry_after
+from services.models.statuses import status_failure
+
+_REASONING = re.compile(r"o\d|gpt-[5-9]")
+
+
+class OpenAIChat:
+    """A connection pool to one endpoint. No I/O until `ask`."""
+
+    def __init__(self, *, model: str, base_url: str, api_key: str) -> None:
+        # At DEBUG the library logs whole requests, the prompts included.
+        logging.getLogger("openai").setLevel(logging.WARNING)
+        self._model = model
+        self._client = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0)
+
+    async def ask(self, prompt: Prompt) -> Completion:
+        """One attempt. ProviderFailed."""
+        try:
+            return _completion(await self._send(prompt))
+        except openai.APIStatusError as error:
+            raise status_failure(error.status_code, retry_after(error.response.headers)) from None
+        except openai.OpenAIError as error:
+            raise ProviderFailed(type(error).__name__, passing=True, broken=True) from None
+        except (ValueError, TypeError, AttributeError, IndexError):
+            raise ProviderFailed("malformed answer", passing=True, broken=False) from None
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    async def _send(self, prompt: Prompt) -> Any:
+        more: dict[str, Any] = {}
+        if prompt.schema is not None:
+            told = {"name": prompt.schema_name, "schema": dict(prompt.schema)}
+            more["response_format"] = {"type": "json_schema", "json_schema": told}
+        return await self._client.chat.completions.create(
+            model=self._model,
+            messages=[
+                {"role": message.role.value, "content": message.text}  # type: ignore[misc]
+                for message in prompt.messages
+            ],
+            **_allowance(self._model, prompt.max_tokens),
+            **more,
+        )
+
+
+def _allowance(model: str, tokens: int) -> dict[str, Any]:
+    """Compatible servers know `max_tokens`; models that reason refuse it, and any temperature."""
+    if _REASONING.match(model):
+        return {"max_completion_tokens": tokens}
+    return {"max_tokens": tokens, "temperature": 0}
+
+
+def _completion(answer: Any) -> Completion:
+    choice = answer.choices[0]
+    text = choice.message.content
+    if not isinstance(text, str) or choice.finish_reason == "length":
+        raise ValueError("no whole answer")
+    usage = answer.usage
+    if usage is None:
+        return Completion(text)
+    return Completion(text, usage.prompt_tokens, usage.completion_tokens)
