@@ -123,8 +123,10 @@ class Pool:
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Any]:
         # A slot is held, so waiting here is connecting: a timeout means that the database is away.
+        # With an idle connection there is no waiting, and no need for the task that a timeout makes.
+        limit = None if self._pool.get_idle_size() else remaining(_CONNECT_SECONDS)
         try:
-            connection = await self._pool.acquire(timeout=remaining(_CONNECT_SECONDS))
+            connection = await self._pool.acquire(timeout=limit)
         except TimeoutError as error:
             raise StoreUnavailableError(STORE) from error
         except _GONE as error:
@@ -143,7 +145,17 @@ class Pool:
 
     @asynccontextmanager
     async def _slot(self) -> AsyncIterator[None]:
-        if self._slots.locked() and self._waiting >= self._limits.queue_size:
+        if self._slots.locked():
+            await self._wait_for_slot()
+        else:
+            await self._slots.acquire()  # at once
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+    async def _wait_for_slot(self) -> None:
+        if self._waiting >= self._limits.queue_size:
             raise OverloadedError(self._limits.queue_seconds)
         self._waiting += 1
         try:
@@ -154,10 +166,6 @@ class Pool:
             raise OverloadedError(self._limits.queue_seconds) from None
         finally:
             self._waiting -= 1
-        try:
-            yield
-        finally:
-            self._slots.release()
 
 
 @contextmanager

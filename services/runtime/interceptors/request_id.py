@@ -24,12 +24,15 @@ class RequestIdStage(Stage):
 
     name: ClassVar[str] = "request_id"
 
+    def __init__(self) -> None:
+        self._tracer = trace.get_tracer("braid")
+
     @contextmanager
     def around(self, call: Call) -> Iterator[None]:
         given = call.metadata.get("x-request-id", "")
         call.request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         parent = propagate.extract(call.metadata)
-        span = trace.get_tracer("braid").start_span(
+        span = self._tracer.start_span(
             call.method.lstrip("/"), context=parent, kind=trace.SpanKind.SERVER
         )
         # Never detached: an RPC has a task, and so a context, of its own.
