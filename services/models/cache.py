@@ -13,6 +13,7 @@ from opentelemetry import metrics
 
 from services.models.embedder import Embedder
 from services.models.vectors import Matrix, empty
+from services.runtime.context import current_call_or_none
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class _Flight:
 class CachedEmbedder:
     """An `Embedder` that keeps the `max_entries` vectors used last (1.5 KB each at 384 values).
 
-    Keys are digests of model and text: no text is held. Failures are not remembered.
+    Keys are digests of space, model and text: no text is held. Failures are not remembered.
     """
 
     def __init__(
@@ -68,11 +69,36 @@ class CachedEmbedder:
         """How much the cache saved so far."""
         return CacheStats(self._hits, self._misses, len(self._rows))
 
+    @property
+    def fresh(self) -> Embedder:
+        """The embedder behind the cache."""
+        return self._inner
+
+    def recall(self, text: str) -> Matrix | None:
+        """The vector of a text that is remembered, of shape (dimension,). A miss is counted by `embed`."""
+        row = self._remembered(self.digest(text))
+        if row is not None:
+            self._count(hits=1, misses=0)
+        return row
+
+    def remember(self, text: str, row: Matrix) -> None:
+        """Keeps a text's vector, of shape (dimension,), that came from elsewhere."""
+        self._remember(self.digest(text), row)
+
+    def digest(self, text: str) -> bytes:
+        """SHA-256 of space, model and text: what a vector is kept under.
+
+        By space, because a quick answer would tell one tenant what another has asked.
+        """
+        call = current_call_or_none()
+        space = call.space if call is not None else ""
+        return sha256(f"{space}\0{self.model}\0{text}".encode("utf-8", "surrogatepass")).digest()
+
     async def embed(self, texts: Sequence[str]) -> Matrix:
         """See `Embedder`. A failed call fails everyone who joined it."""
         if not texts:
             return empty(self.dimension)
-        keys = [self._key(text) for text in texts]
+        keys = [self.digest(text) for text in texts]
         found = {key: row for key in keys if (row := self._remembered(key)) is not None}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         self._count(hits=len(keys) - len(missing), misses=0)
@@ -143,9 +169,6 @@ class CachedEmbedder:
         for key in flight.keys:
             if self._flights.get(key, (None, 0))[0] is flight:
                 del self._flights[key]
-
-    def _key(self, text: str) -> bytes:
-        return sha256(f"{self.model}\0{text}".encode("utf-8", "surrogatepass")).digest()
 
     def _remembered(self, key: bytes) -> Matrix | None:
         if key not in self._rows:

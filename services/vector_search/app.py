@@ -10,8 +10,10 @@ from braid.vector.v1 import (
     models_pb2_grpc,
     search_pb2_grpc,
 )
+from services.models.cache import CachedEmbedder
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
+from services.models.queries import QueryEmbedder
 from services.models.settings import EmbeddingSettings
 from services.postgres.pool import PoolLimits
 from services.runtime.server import Service, serve
@@ -29,11 +31,18 @@ from services.vector_search.writing import DocumentWriter
 
 
 def build_services(
-    store: Store, embedder: Embedder, *, result_cache_bytes: int = 0
+    store: Store,
+    embedder: Embedder,
+    *,
+    queries: QueryEmbedder | None = None,
+    result_cache_bytes: int = 0,
 ) -> list[Service]:
-    """The services of the tier over one store and one embedder, with so much memory for results."""
+    """The services of the tier over one store and one embedder, with so much memory for results.
+
+    `queries` embeds what is searched for, by the same model; default: the embedder itself.
+    """
     results = ResultCache(store, result_cache_bytes)
-    search = SearchServicer(Searcher(store, embedder, results), store)
+    search = SearchServicer(Searcher(store, queries or QueryEmbedder(embedder), results), store)
     documents = DocumentServicer(DocumentWriter(store, embedder), store)
     return [
         Service(
@@ -78,16 +87,25 @@ async def run(
 ) -> None:
     """Serves until told to end."""
     store = await open_store(settings)
-    embedder = build_embedder(embedding)
+    # Documents pass once and would only push queries out of the cache.
+    embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}))
+    stored = (
+        store.query_embeddings(settings.stored_embeddings) if settings.stored_embeddings else None
+    )
+    queries = QueryEmbedder(CachedEmbedder(embedder, embedding.cache_entries), stored)
     try:
         await serve(
             settings=runtime,
             listen=settings.listen,
             services=build_services(
-                store, embedder, result_cache_bytes=settings.result_cache_mib * 1024 * 1024
+                store,
+                embedder,
+                queries=queries,
+                result_cache_bytes=settings.result_cache_mib * 1024 * 1024,
             ),
             probes={"postgresql": store.ping},
         )
     finally:
+        await queries.close()
         await embedder.close()
         await store.close()

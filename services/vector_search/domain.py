@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from services.models.queries import VectorSource
+
 Vector = NDArray[np.float32]
 Metadata = dict[str, Any]
 
@@ -133,7 +135,7 @@ class Hit:
 class SearchResult:
     """Hits, best first (equal scores by id), the revision they were read at, and the space's model.
 
-    `cached` when they were found by an earlier search.
+    `cached` when they were found by an earlier search; `embedding` says where the vector came from that was used.
     `path` is NOT_RUN when no vector was given or when it is not of the space's model.
     """
 
@@ -142,6 +144,7 @@ class SearchResult:
     path: VectorPath
     model: Model | None
     cached: bool = False
+    embedding: VectorSource = VectorSource.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from services.vector_search.domain import (
     TextLanguage,
     WriteResult,
 )
+from services.vector_search.postgres_embeddings import StoredEmbeddings
 from services.vector_search.postgres_inventory import PostgresInventory
 from services.vector_search.postgres_models import PostgresModels
 from services.vector_search.postgres_search import PostgresReads
@@ -50,6 +51,10 @@ class PostgresStore(PostgresReads, PostgresModels, PostgresInventory):
             write_url, bounds, application="braid-vector-write", prepare=register_vector
         )
         return cls(readers, writers, load_queries())
+
+    def query_embeddings(self, most: int) -> StoredEmbeddings:
+        """Vectors of queries in the same database, the `most` of each space that were used last."""
+        return StoredEmbeddings(self._writers, self._queries, most)
 
     async def close(self) -> None:
         """Closes both pools."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from braid.common.v1 import legs_pb2
+from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2, search_pb2_grpc
+from services.models.queries import VectorSource
 from services.runtime.context import current_call
 from services.vector_search.domain import FusionKind, Hit, QueryVector, Search, TextMatch
 from services.vector_search.mapping import (
@@ -16,7 +17,7 @@ from services.vector_search.mapping import (
     instant,
     query_vector,
 )
-from services.vector_search.searching import Searcher, Shortfall
+from services.vector_search.searching import HybridResult, Searcher, Shortfall
 from services.vector_search.store import VectorStore
 
 Context: TypeAlias = Any
@@ -27,9 +28,16 @@ AnySearch: TypeAlias = (
 
 _DEFAULT_LIMIT = 10
 _DEFAULT_TEXT_WEIGHT = 0.3
-_REASONS = {
-    Shortfall.EMBEDDER_UNAVAILABLE: legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
-    Shortfall.MODEL_MISMATCH: legs_pb2.LEG_REASON_MODEL_MISMATCH,
+_SHORTFALLS = {
+    Shortfall.EMBEDDER_UNAVAILABLE: (
+        legs_pb2.LEG_STATUS_DEGRADED,
+        legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+    ),
+    Shortfall.MODEL_MISMATCH: (
+        legs_pb2.LEG_STATUS_DEGRADED,
+        legs_pb2.LEG_REASON_MODEL_MISMATCH,
+    ),
+    Shortfall.LATE: (legs_pb2.LEG_STATUS_TIMED_OUT, legs_pb2.LEG_REASON_BUDGET_EXCEEDED),
 }
 
 
@@ -53,6 +61,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             vector_path=chunks_pb2.VectorPath.ValueType(result.path),
             space_revision=result.revision,
             cached=result.cached,
+            embedding=_source(result.embedding),
         )
 
     async def TextSearch(
@@ -83,15 +92,15 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
         found = await self._searcher.by_both(
             request.query, search, _given_vector(request), text_only=request.text_only
         )
+        status, reason = _ending(found)
         return search_pb2.HybridSearchResponse(
             hits=map(hit_message, found.result.hits),
-            status=legs_pb2.LEG_STATUS_DEGRADED if found.shortfall else _status(found.result.hits),
-            reason=_REASONS[found.shortfall]
-            if found.shortfall
-            else legs_pb2.LEG_REASON_UNSPECIFIED,
+            status=status,
+            reason=reason,
             vector_path=chunks_pb2.VectorPath.ValueType(found.result.path),
             space_revision=found.result.revision,
             cached=found.result.cached,
+            embedding=_source(found.result.embedding),
         )
 
     async def ScoreChunks(
@@ -144,6 +153,16 @@ def _given_vector(
 def _ids(values: Sequence[str]) -> list[str]:
     """Ids as the store writes them, each once."""
     return list(dict.fromkeys(value.lower() for value in values))
+
+
+def _ending(found: HybridResult) -> tuple[Status, legs_pb2.LegReason.ValueType]:
+    if found.shortfall is None:
+        return _status(found.result.hits), legs_pb2.LEG_REASON_UNSPECIFIED
+    return _SHORTFALLS[found.shortfall]
+
+
+def _source(source: VectorSource) -> retrieval_pb2.EmbeddingSource.ValueType:
+    return retrieval_pb2.EmbeddingSource.ValueType(source)
 
 
 def _status(hits: Sequence[Hit]) -> Status:

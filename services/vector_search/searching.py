@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from services.models.embedder import Embedder
-from services.runtime.context import current_call
+from services.models.queries import QueryEmbedder, VectorSource
+from services.runtime.context import current_call, remaining
 from services.runtime.errors import (
     EmbedderUnavailableError,
     FieldError,
@@ -22,6 +23,7 @@ from services.vector_search.domain import (
     SearchResult,
     VectorPath,
 )
+from services.vector_search.lateness import in_time
 from services.vector_search.results import ResultCache
 from services.vector_search.store import VectorStore
 from services.vector_search.vectors import unit_vector
@@ -32,6 +34,7 @@ class Shortfall(Enum):
 
     EMBEDDER_UNAVAILABLE = auto()
     MODEL_MISMATCH = auto()
+    LATE = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class HybridResult:
 class Searcher:
     """Runs searches of the current call's space."""
 
-    def __init__(self, store: VectorStore, embedder: Embedder, results: ResultCache) -> None:
+    def __init__(self, store: VectorStore, embedder: QueryEmbedder, results: ResultCache) -> None:
         self._store = store
         self._embedder = embedder
         self._results = results
@@ -56,7 +59,7 @@ class Searcher:
         """Needs a vector of the space's model: EmbedderUnavailableError or WrongStateError without one."""
         result = await self._try(search, given)
         if result is None:
-            result = await self._run(replace(search, vector=await self._embed(query)))
+            result = await self._by_own_vector(query, search)
         if result.path is VectorPath.NOT_RUN:
             raise _other_model()
         return result
@@ -68,20 +71,16 @@ class Searcher:
     async def by_both(
         self, query: str, search: Search, given: QueryVector | None, *, text_only: bool
     ) -> HybridResult:
-        """Falls back to words alone, and says why, when there is no vector of the space's model."""
+        """Falls back to words alone, and says why, when there is no vector of the space's model or no time for it."""
         if text_only:
-            return HybridResult(await self._run(search), Shortfall.EMBEDDER_UNAVAILABLE)
-        result = await self._try(search, given)
-        if result is not None:
-            return HybridResult(result)
-        try:
-            vector = await self._embed(query)
-        except EmbedderUnavailableError:
-            return HybridResult(await self._run(search), Shortfall.EMBEDDER_UNAVAILABLE)
-        result = await self._run(replace(search, vector=vector))
-        if result.path is VectorPath.NOT_RUN:
-            return HybridResult(result, Shortfall.MODEL_MISMATCH)
-        return HybridResult(result)
+            return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
+        if current_call().deadline is None:
+            return await self._fused(query, search, given)
+        return await in_time(
+            lambda: self._fused(query, search, given),
+            lambda: self._by_words_for(search, Shortfall.LATE),
+            remaining(float("inf")),
+        )
 
     async def scores(
         self, query: str, chunk_ids: Sequence[str], given: QueryVector | None
@@ -91,33 +90,64 @@ class Searcher:
             model, scores = await self._score(query, given, chunk_ids)
             if model is None or _usable(model, given):
                 return scores
-        vector = await self._embed(query)
+        vector, _ = await self._embed(query, use_cache=True)
         model, scores = await self._score(query, vector, chunk_ids)
         if model is not None and not _usable(model, vector):
             raise _other_model()
         return scores
 
+    async def _fused(self, query: str, search: Search, given: QueryVector | None) -> HybridResult:
+        result = await self._try(search, given)
+        if result is not None:
+            return HybridResult(result)
+        try:
+            # Half of the time at most: the search itself needs some, be it by words alone.
+            async with asyncio.timeout(_half_of_the_time()):
+                vector, source = await self._embed(query, use_cache=search.use_cache)
+        except (EmbedderUnavailableError, TimeoutError):
+            return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
+        result = await self._run(replace(search, vector=vector), source)
+        if result.path is VectorPath.NOT_RUN:
+            return HybridResult(result, Shortfall.MODEL_MISMATCH)
+        return HybridResult(result)
+
+    async def _by_words_for(self, search: Search, shortfall: Shortfall) -> HybridResult:
+        return HybridResult(await self._run(search), shortfall)
+
     async def _try(self, search: Search, given: QueryVector | None) -> SearchResult | None:
         """The answer with the caller's vector; None when there is none that fits the space."""
         if given is None:
             return None
-        result = await self._run(replace(search, vector=given))
+        result = await self._run(replace(search, vector=given), VectorSource.GIVEN)
         if result.path is VectorPath.NOT_RUN and result.model is not None:
             _usable(result.model, given)
             return None
         return result
 
-    async def _run(self, search: Search) -> SearchResult:
-        return await self._results.search(current_call().space, search)
+    async def _by_own_vector(self, query: str, search: Search) -> SearchResult:
+        vector, source = await self._embed(query, use_cache=search.use_cache)
+        return await self._run(replace(search, vector=vector), source)
+
+    async def _run(self, search: Search, source: VectorSource = VectorSource.NONE) -> SearchResult:
+        result = await self._results.search(current_call().space, search)
+        if result.path is VectorPath.NOT_RUN or source is VectorSource.NONE:
+            return result
+        return replace(result, embedding=source)
 
     async def _score(
         self, query: str, vector: QueryVector, chunk_ids: Sequence[str]
     ) -> tuple[Model | None, list[ChunkScore]]:
         return await self._store.score_chunks(current_call().space, query, vector, chunk_ids)
 
-    async def _embed(self, query: str) -> QueryVector:
-        rows = await self._embedder.embed([query])
-        return QueryVector(self._embedder.model, unit_vector(rows[0], "query"))
+    async def _embed(self, query: str, *, use_cache: bool) -> tuple[QueryVector, VectorSource]:
+        embedded = await self._embedder.embed(query, use_cache=use_cache)
+        vector = QueryVector(self._embedder.model, unit_vector(embedded.row, "query"))
+        return vector, embedded.source
+
+
+def _half_of_the_time() -> float | None:
+    """Seconds; None for a caller without a deadline."""
+    return None if current_call().deadline is None else remaining(float("inf")) / 2
 
 
 def _usable(model: Model, vector: QueryVector) -> bool:

@@ -59,6 +59,14 @@ class VectorSettings(BaseSettings):
         description="Memory for the results of repeated searches, at most; 0 for none.",
     )
 
+    stored_embeddings: int = Field(
+        default=0,
+        ge=0,
+        le=1_000_000,
+        validation_alias=AliasChoices("BRAID_VECTOR_STORED_EMBEDDINGS"),
+        description="Vectors of queries kept in PostgreSQL for each space; 0 for none. Worth it with a remote model.",
+    )
+
     def reader(self) -> str:
         """Connection string for searches."""
         return (self.read_database_url or self.database_url).get_secret_value()

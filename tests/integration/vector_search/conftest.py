@@ -11,6 +11,7 @@ import grpc
 import pytest
 
 from braid.vector.v1 import documents_pb2_grpc, models_pb2_grpc, search_pb2_grpc
+from services.models.queries import QueryEmbedder
 from services.postgres.pool import PoolLimits
 from services.runtime.identity import hash_key
 from services.runtime.server import start_server
@@ -48,13 +49,25 @@ async def store(vector_database: TestDatabase) -> AsyncIterator[PostgresStore]:
 
 
 @pytest.fixture
-async def tier(store: PostgresStore, tmp_path: Path) -> AsyncIterator[Tier]:
-    embedder = CompassEmbedder()
+async def embedder() -> CompassEmbedder:
+    return CompassEmbedder()
+
+
+@pytest.fixture
+async def queries() -> QueryEmbedder | None:
+    """What embeds the tier's queries, where a test module sets it differently."""
+    return None
+
+
+@pytest.fixture
+async def tier(
+    store: PostgresStore, embedder: CompassEmbedder, queries: QueryEmbedder | None, tmp_path: Path
+) -> AsyncIterator[Tier]:
     settings = RuntimeSettings(api_keys_file=_key_file(tmp_path), drain_seconds=0)
     server = await start_server(
         settings=settings,
         listen="127.0.0.1:0",
-        services=build_services(store, embedder, result_cache_bytes=1_000_000),
+        services=build_services(store, embedder, queries=queries, result_cache_bytes=1_000_000),
         probes={"postgresql": store.ping},
     )
     async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:

@@ -14,6 +14,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from services.models.cache import CachedEmbedder, CacheStats
 from services.models.errors import EmbedderUnavailable
 from services.models.vectors import Matrix, unit_rows
+from services.runtime.context import CallContext, call_scope
 from tests.stubs.openai_server import vector_of
 
 
@@ -164,3 +165,11 @@ async def test_hits_and_misses_are_counted_by_model(inner: Inner) -> None:
         ("braid.embedding_cache.misses", "counting"): 3,
     }
     provider.shutdown()
+
+
+async def test_a_space_is_not_told_what_another_has_asked(inner: Inner) -> None:
+    cache = CachedEmbedder(inner, 10)
+    for space in ("a", "b", "a"):
+        with call_scope(CallContext("r", "m", space, "u", frozenset())):
+            await cache.embed(["q"])
+    assert inner.calls == [["q"], ["q"]]

@@ -1,7 +1,8 @@
-"""An embedder for tests: a direction for each known word, and a switch that takes it away."""
+"""An embedder for tests: a direction for each known word, and switches that take it away or make it hang."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,12 +20,15 @@ class CompassEmbedder:
         self.model = model
         self.dimension = dimension
         self.down = False
+        self.stuck = False
         self.texts: list[str] = []
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
         """One row a text."""
         if self.down:
             raise EmbedderUnavailable("switched off")
+        if self.stuck:
+            await asyncio.Event().wait()
         self.texts += texts
         return np.array([self._vector(text) for text in texts], dtype=np.float32)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from services.models.queries import QueryEmbedder
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import EmbedderUnavailableError, InvalidFieldError, WrongStateError
 from services.vector_search.domain import FusionKind, Search, VectorPath
@@ -42,7 +43,7 @@ async def searcher(embedder: CompassEmbedder) -> Searcher:
     store = FakeStore()
     new = document("d", "red n", "red e", at=[NORTH, EAST])
     await store.upsert(SPACE, MODEL, [new])
-    return Searcher(store, embedder, ResultCache(store, 0))
+    return Searcher(store, QueryEmbedder(embedder), ResultCache(store, 0))
 
 
 async def test_a_given_vector_of_the_spaces_model_is_used_and_nothing_embedded(

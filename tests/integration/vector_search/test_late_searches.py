@@ -1,0 +1,123 @@
+"""A search that is late tells what it has; one that nobody waits for ends in PostgreSQL as well."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import asyncpg
+import pytest
+
+from braid.common.v1 import errors_pb2, legs_pb2
+from braid.vector.v1 import chunks_pb2, search_pb2
+from tests.integration.vector_search.conftest import Tier
+from tests.integration.vector_search.messages import NORTH, document, embedding, upsert
+from tests.integration.vector_search.test_service import failure
+from tests.stores import TestDatabase
+
+OURS = Tier.credential("ours")
+
+
+@pytest.fixture
+async def filled(tier: Tier) -> Tier:
+    """A tier with one document."""
+    await tier.documents.UpsertDocument(
+        upsert(document("n", "red north", at=[NORTH]), "compass"), metadata=OURS
+    )
+    return tier
+
+
+@asynccontextmanager
+async def locked(database: TestDatabase, table: str) -> AsyncIterator[asyncpg.Connection]:
+    """Makes every statement that touches a table wait."""
+    admin = await asyncpg.connect(database.stores.postgres.admin_dsn, database=database.name)
+    try:
+        async with admin.transaction():
+            await admin.execute(f"lock table {table} in access exclusive mode")
+            yield admin
+    finally:
+        await admin.close()
+
+
+async def waiting(admin: asyncpg.Connection) -> int:
+    """How many of the tier's statements wait for a lock."""
+    # Once read, activity stays the same for the transaction otherwise.
+    await admin.execute("select pg_stat_clear_snapshot()")
+    found: int = await admin.fetchval(
+        "select count(*) from pg_stat_activity where datname = current_database()"
+        " and wait_event_type = 'Lock' and application_name like 'braid-vector%'"
+    )
+    return found
+
+
+async def until_waiting(admin: asyncpg.Connection, count: int) -> None:
+    async with asyncio.timeout(5):
+        while await waiting(admin) != count:  # noqa: ASYNC110 - the database has no event for it
+            await asyncio.sleep(0.01)
+
+
+def hybrid(**more: object) -> search_pb2.HybridSearchRequest:
+    return search_pb2.HybridSearchRequest(
+        query="red",
+        query_embedding=embedding(NORTH),
+        cache=chunks_pb2.CACHE_MODE_BYPASS,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+async def test_a_late_vector_part_leaves_the_hits_by_words_and_says_so(
+    filled: Tier, vector_database: TestDatabase
+) -> None:
+    loop = asyncio.get_running_loop()
+    async with locked(vector_database, "embedding_1") as admin:
+        started = loop.time()
+        answer = await filled.search.HybridSearch(hybrid(), metadata=OURS, timeout=0.5)
+        assert loop.time() - started < 0.5
+        await until_waiting(admin, 0)
+    assert (answer.status, answer.reason) == (
+        legs_pb2.LEG_STATUS_TIMED_OUT,
+        legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
+    )
+    assert [hit.chunk.document_id for hit in answer.hits] == ["n"]
+    assert answer.vector_path == chunks_pb2.VECTOR_PATH_UNSPECIFIED
+    assert not answer.hits[0].scores.HasField("vector")
+
+
+async def test_the_same_search_is_whole_once_nothing_is_in_its_way(filled: Tier) -> None:
+    answer = await filled.search.HybridSearch(hybrid(), metadata=OURS, timeout=5)
+    assert (answer.status, answer.reason) == (
+        legs_pb2.LEG_STATUS_OK,
+        legs_pb2.LEG_REASON_UNSPECIFIED,
+    )
+    assert answer.hits[0].scores.vector == pytest.approx(1, abs=1e-3)
+
+
+async def test_a_search_of_which_nothing_is_in_time_passes_its_deadline(
+    filled: Tier, vector_database: TestDatabase
+) -> None:
+    async with locked(vector_database, "space_stats"):
+        error = await failure(filled.search.HybridSearch(hybrid(), metadata=OURS, timeout=0.5))
+    assert error.reason == errors_pb2.ERROR_REASON_DEADLINE
+
+
+async def test_a_caller_who_leaves_ends_the_running_statement(
+    filled: Tier, vector_database: TestDatabase
+) -> None:
+    async with locked(vector_database, "space_stats") as admin:
+        call = filled.search.HybridSearch(hybrid(), metadata=OURS, timeout=60)
+        await until_waiting(admin, 1)
+        call.cancel()
+        await until_waiting(admin, 0)
+    assert call.cancelled()
+
+
+async def test_an_embedder_that_hangs_takes_half_of_the_time_and_words_answer(filled: Tier) -> None:
+    filled.embedder.stuck = True
+    request = search_pb2.HybridSearchRequest(query="red", cache=chunks_pb2.CACHE_MODE_BYPASS)
+    answer = await filled.search.HybridSearch(request, metadata=OURS, timeout=0.5)
+    assert (answer.status, answer.reason) == (
+        legs_pb2.LEG_STATUS_DEGRADED,
+        legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+    )
+    assert [hit.chunk.document_id for hit in answer.hits] == ["n"]
