@@ -1,0 +1,17 @@
+"""The findings in memory keep the promises that their users rely on."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.graph_query.fake import FakeGraphStore
+from tests.store_suite.graph.findings_suite import FindingsSuite, Graph
+
+
+@pytest.fixture
+def store() -> Graph:
+    return FakeGraphStore()
+
+
+class TestFindings(FindingsSuite):
+    """Findings in memory."""
