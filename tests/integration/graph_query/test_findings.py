@@ -1,0 +1,188 @@
+"""Findings over the tier's socket: added once, found by any field, refused by name, gone with their episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import grpc
+import pytest
+
+from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
+from braid.graph.v1 import findings_pb2, ingest_pb2, query_pb2
+from services.runtime.status import error_from_rpc
+from tests.integration.graph_query.conftest import Tier
+from tests.integration.graph_query.messages import episode
+from tests.store_suite.graph.builders import unit
+
+Call = Callable[[Tier], Awaitable[Any]]
+
+
+def finding(statement: str = "It fails", **more: Any) -> findings_pb2.FindingInput:
+    """Something found out, with fields of its own and of every finding."""
+    names = findings_pb2.FindingDetails.DESCRIPTOR.fields_by_name
+    told = {name: more.pop(name) for name in list(more) if name in names}
+    details = findings_pb2.FindingDetails(key_insight=statement, **told)
+    return findings_pb2.FindingInput(finding=details, **more)
+
+
+def outcome(**more: Any) -> findings_pb2.FindingInput:
+    """What came of something."""
+    return findings_pb2.FindingInput(outcome=findings_pb2.OutcomeDetails(result="Moved", **more))
+
+
+def adding(*given: findings_pb2.FindingInput, **more: Any) -> Call:
+    request = findings_pb2.AddFindingsRequest(findings=given, **more)
+    return lambda tier: tier.ingest.AddFindings(request, metadata=tier.ours)
+
+
+def searching(query: str = "", **more: Any) -> Call:
+    request = findings_pb2.SearchFindingsRequest(query=query, **more)
+    return lambda tier: tier.ingest.SearchFindings(request, metadata=tier.ours)
+
+
+def only(**fields: Any) -> Call:
+    return searching(filter=findings_pb2.FindingFilter(**fields))
+
+
+def insights(answer: findings_pb2.SearchFindingsResponse) -> list[str]:
+    return [hit.finding.finding.key_insight for hit in answer.hits]
+
+
+async def test_a_finding_is_found_by_meaning_words_and_confidence(tier: Tier) -> None:
+    note = episode("note", "Payments", "Payments fail at night.")
+    await tier.ingest.AddEpisode(ingest_pb2.AddEpisodeRequest(episode=note), metadata=tier.ours)
+    sure = finding(
+        "Night jobs starve payments",
+        type="cause",
+        confidence=0.93,
+        methodology="log review",
+        id="cause-1",
+        about_entities=[findings_pb2.FindingSubject(name="payments")],
+        episode_uuids=[note.uuid],
+    )
+    added = await adding(sure, finding("Perhaps it is the network", confidence=0.9))(tier)
+    assert (added.added, added.without_vector) == (2, 0)
+    above = findings_pb2.NumberRange(greater_than=0.9)
+    answer = await searching(
+        "what starves payments", filter=findings_pb2.FindingFilter(confidence=above)
+    )(tier)
+    (hit,) = answer.hits
+    assert (answer.status, answer.vector_path) == (
+        legs_pb2.LEG_STATUS_OK,
+        findings_pb2.FINDING_VECTOR_PATH_EXACT,
+    )
+    assert (hit.finding.finding.confidence, hit.finding.id) == (0.93, "cause-1")
+    assert (hit.scores.text_rank, hit.scores.vector_rank) == (1, 1)
+    assert [end.name for end in hit.finding.about_entities] == ["Payments"]
+    assert hit.finding.about_entities[0].uuid
+    assert [cited.document_id for cited in hit.finding.sources] == ["note"]
+    assert hit.finding.sources[0].source == "note.md"
+
+
+async def test_intents_and_outcomes_keep_their_fields(tier: Tier) -> None:
+    goal = findings_pb2.IntentDetails(
+        goal="Move", status="Active", priority=findings_pb2.INTENT_PRIORITY_HIGH, owner="Anna"
+    )
+    metric = findings_pb2.Metric(name="Delay", value=2.5, unit="days")
+    result = outcome(metrics=[metric], blockers=["No staging"])
+    result.about_findings.append("move")
+    await adding(findings_pb2.FindingInput(id="move", intent=goal), result)(tier)
+    answer = await only(about_finding="move")(tier)
+    assert answer.hits[0].finding.outcome == result.outcome
+    answer = await only(ids=["move"])(tier)
+    assert answer.hits[0].finding.intent == goal
+
+
+async def test_a_listing_goes_on_where_its_page_ended_and_for_its_filter_alone(tier: Tier) -> None:
+    await adding(*(finding(f"F{n}") for n in range(5)))(tier)
+    first = await searching(page_size=3)(tier)
+    rest = await searching(page_size=3, page_token=first.next_page_token)(tier)
+    assert {*insights(first), *insights(rest)} == {f"F{n}" for n in range(5)}
+    assert rest.next_page_token == ""
+    other = findings_pb2.FindingFilter(type="x")
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await searching(page_token=first.next_page_token, filter=other)(tier)
+    assert [wrong.field for wrong in error_from_rpc(failed.value).fields] == ["page_token"]
+
+
+async def test_words_alone_are_searched_where_the_caller_says_so(tier: Tier) -> None:
+    await adding(finding("Payments starve"))(tier)
+    answer = await searching("payments", text_only=True)(tier)
+    assert insights(answer) == ["Payments starve"]
+    assert answer.reason == legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+    assert (await searching("payments")(tier)).status == legs_pb2.LEG_STATUS_OK
+
+
+async def test_deleting_the_episode_deletes_what_came_from_it_alone(tier: Tier) -> None:
+    note = episode("note", "Payments", "Payments fail at night.")
+    await tier.ingest.AddEpisode(ingest_pb2.AddEpisodeRequest(episode=note), metadata=tier.ours)
+    await adding(finding("From it", episode_uuids=[note.uuid]), finding("From elsewhere"))(tier)
+    gone = await tier.ingest.DeleteEpisodes(
+        ingest_pb2.DeleteEpisodesRequest(uuids=[note.uuid]), metadata=tier.ours
+    )
+    assert gone.findings_deleted == 1
+    assert insights(await searching()(tier)) == ["From elsewhere"]
+
+
+async def test_findings_of_another_space_are_never_seen_nor_linked(tier: Tier) -> None:
+    added = await adding(finding("Ours", id="ours"))(tier)
+    request = findings_pb2.SearchFindingsRequest(
+        filter=findings_pb2.FindingFilter(ids=[added.uuids[0], "ours"])
+    )
+    theirs = await tier.ingest.SearchFindings(request, metadata=tier.theirs)
+    assert (list(theirs.hits), theirs.status) == ([], legs_pb2.LEG_STATUS_NO_MATCH)
+    about = findings_pb2.AddFindingsRequest(findings=[finding(about_findings=[added.uuids[0]])])
+    refused = await tier.ingest.AddFindings(about, metadata=tier.theirs)
+    assert (refused.added, [one.index for one in refused.refused]) == (0, [0])
+
+
+@pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        (adding(), "findings"),
+        (adding(findings_pb2.FindingInput(id="x")), "findings[0].details"),
+        (adding(finding(" \n")), "findings[0].finding.key_insight"),
+        (adding(finding("x" * 4_097)), "findings[0].finding.key_insight"),
+        (adding(finding(confidence=1.1)), "findings[0].finding.confidence"),
+        (adding(finding(confidence=float("nan"))), "findings[0].finding.confidence"),
+        (adding(finding(type="a\x00b")), "findings[0].finding.type"),
+        (adding(finding(episode_uuids=["nonsense"])), "findings[0].episode_uuids[0]"),
+        (adding(finding(embedding=[1.0, 0.0]), embedding_model="model"), "findings[0].embedding"),
+        (adding(finding(embedding=[0.0] * 384), embedding_model="model"), "findings[0].embedding"),
+        (adding(finding(embedding=unit(1))), "embedding_model"),
+        (
+            adding(outcome(metrics=[findings_pb2.Metric(name=n, value=1) for n in ("A", "a ")])),
+            "findings[0].outcome.metrics",
+        ),
+        (
+            adding(outcome(metrics=[findings_pb2.Metric(name="A", value=float("inf"))])),
+            "findings[0].outcome.metrics[0].value",
+        ),
+        (searching("a\x00b"), "query"),
+        (searching("x" * 4_097), "query"),
+        (searching(page_size=0), "page_size"),
+        (searching(page_size=201), "page_size"),
+        (searching(page_token="nonsense"), "page_token"),
+        (searching("words", page_token="nonsense"), "page_token"),
+        (only(kinds=[0]), "filter.kinds[0]"),
+        (only(episode_uuid="nonsense"), "filter.episode_uuid"),
+    ],
+)
+async def test_what_is_wrong_is_told_by_its_field(tier: Tier, call: Call, field: str) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await call(tier)
+    error = error_from_rpc(failed.value)
+    assert error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
+    assert [wrong.field for wrong in error.fields] == [field]
+    stats = await tier.query.GetGraphStats(query_pb2.GetGraphStatsRequest(), metadata=tier.ours)
+    assert stats.space_revision == 0
+
+
+async def test_a_vector_that_the_index_cannot_be_asked_with_is_a_field_error(tier: Tier) -> None:
+    await adding(finding())(tier)
+    given = retrieval_pb2.QueryEmbedding(model="model", values=[1.0])
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await searching("words", query_embedding=given)(tier)
+    wrong = error_from_rpc(failed.value).fields
+    assert [one.field for one in wrong] == ["query_embedding.values"]
