@@ -94,22 +94,31 @@ class Leg(Shape):
     ]
     reason: str | None
     took_ms: float
+    cached: bool
+
+
+EmbeddingSource = Literal["given", "computed", "memory", "stored"]
 
 
 class ChunkResults(Shape):
-    """What a search for chunks found."""
+    """What a search for chunks found, and how; null where no vector was used. `revision` is the space's."""
 
     results: list[Hit]
     legs: list[Leg]
     total_results: int
+    embedding: EmbeddingSource | None
+    vector_path: Literal["exact", "hnsw"] | None
+    revision: int
 
 
 class FactResults(Shape):
-    """What a search for facts found."""
+    """What a search for facts found, and how; null where no vector was used. `revision` is the space's."""
 
     results: list[FoundFact]
     legs: list[Leg]
     total_results: int
+    vector_path: Literal["exact", "index"] | None
+    revision: int
 
 
 class LegPart(Shape):
@@ -142,6 +151,7 @@ class Comprehensive(Shape):
     results: list[FusedHit]
     legs: list[Leg]
     total_results: int
+    embedding: EmbeddingSource | None
 
 
 class Entity(Shape):

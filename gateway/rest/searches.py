@@ -24,6 +24,12 @@ from gateway.rest.values import (
     to_struct,
 )
 
+_MATCHES = {
+    None: chunks_pb2.TEXT_MATCH_UNSPECIFIED,
+    "any": chunks_pb2.TEXT_MATCH_ANY,
+    "phrase": chunks_pb2.TEXT_MATCH_PHRASE,
+    "prefix": chunks_pb2.TEXT_MATCH_PREFIX,
+}
 _FUSIONS = {
     None: chunks_pb2.FUSION_UNSPECIFIED,
     "weighted_score": chunks_pb2.FUSION_WEIGHTED_SCORE,
@@ -70,7 +76,23 @@ class Search(Body):
     )
 
 
-class ChunkSearch(Search):
+class RememberedSearch(Search):
+    """What every search takes whose answers are remembered."""
+
+    use_cache: JsonBool | None = Field(
+        default=None,
+        description="Whether earlier answers and an earlier vector of the query may be used, while nothing has "
+        "changed. Default true.",
+    )
+
+    def cache_mode(self) -> chunks_pb2.CacheMode.ValueType:
+        """The same as the contract has it."""
+        if self.use_cache is None:
+            return chunks_pb2.CACHE_MODE_UNSPECIFIED
+        return chunks_pb2.CACHE_MODE_USE if self.use_cache else chunks_pb2.CACHE_MODE_BYPASS
+
+
+class ChunkSearch(RememberedSearch):
     """What every search for chunks takes."""
 
     filter: Filter | None = None
@@ -93,11 +115,18 @@ class VectorSearch(ChunkSearch):
             filter=self.filter.message() if self.filter else None,
             as_of=stamp(self.as_of),
             min_score=self.min_score,
+            cache=self.cache_mode(),
         )
 
 
 class TextSearch(ChunkSearch):
     """A search by words."""
+
+    match: Literal["any", "phrase", "prefix"] | None = Field(
+        default=None,
+        description="How the words are looked for: any of them (the default), all next to each other in this order, "
+        "or any with the last one as a word's beginning.",
+    )
 
     def message(self) -> vector.TextSearchRequest:
         """The search as the contract has it."""
@@ -107,6 +136,8 @@ class TextSearch(ChunkSearch):
             filter=self.filter.message() if self.filter else None,
             as_of=stamp(self.as_of),
             min_score=self.min_score,
+            cache=self.cache_mode(),
+            match=_MATCHES[self.match],
         )
 
 
@@ -130,6 +161,7 @@ class HybridSearch(ChunkSearch):
             filter=self.filter.message() if self.filter else None,
             as_of=stamp(self.as_of),
             min_score=self.min_score,
+            cache=self.cache_mode(),
         )
 
 
@@ -159,7 +191,7 @@ class GraphSearch(Search):
         )
 
 
-class ComprehensiveSearch(Search):
+class ComprehensiveSearch(RememberedSearch):
     """A question for all tiers."""
 
     use_vector: JsonBool | None = Field(
@@ -185,6 +217,7 @@ class ComprehensiveSearch(Search):
             text_weight=self.text_weight,
             as_of=stamp(self.as_of),
             filter=self.filter.message() if self.filter else None,
+            cache=self.cache_mode(),
         )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from braid.agent.v1 import ingest_pb2
-from braid.common.v1 import legs_pb2
-from braid.graph.v1 import facts_pb2
+from braid.common.v1 import legs_pb2, retrieval_pb2
+from braid.graph.v1 import facts_pb2, query_pb2
+from braid.vector.v1 import chunks_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,16 +16,24 @@ if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
 
     from braid.agent.v1 import search_pb2
-    from braid.common.v1 import retrieval_pb2
-    from braid.graph.v1 import query_pb2
-    from braid.vector.v1 import chunks_pb2, documents_pb2
+    from braid.vector.v1 import documents_pb2
 
 Json = dict[str, Any]
+
+
+def _values(enum: Any, prefix: str) -> dict[int, str | None]:
+    """An enum's values in lower case, without the prefix that they share; null for the unspecified one."""
+    return {v: k.removeprefix(prefix).lower() if v else None for k, v in enum.items()}
+
+
 _EXACT_INT = 2**53
 _STATUS: dict[int, str] = {v: k.removeprefix("LEG_STATUS_") for k, v in legs_pb2.LegStatus.items()}
 _REASON: dict[int, str] = {v: k.removeprefix("LEG_REASON_") for k, v in legs_pb2.LegReason.items()}
 _ORIGIN = {v: k.removeprefix("FACT_ORIGIN_").lower() for k, v in facts_pb2.FactOrigin.items()}
 _STATE = {v: k.removeprefix("JOB_STATE_") for k, v in ingest_pb2.JobState.items()}
+_SOURCE = _values(retrieval_pb2.EmbeddingSource, "EMBEDDING_SOURCE_")
+_CHUNK_PATH = _values(chunks_pb2.VectorPath, "VECTOR_PATH_")
+_FACT_PATH = _values(query_pb2.FactVectorPath, "FACT_VECTOR_PATH_")
 _CHUNK_SCORES = ("vector", "text", "vector_fused", "text_fused", "vector_rank", "text_rank")
 _FACT_SCORES = ("vector", "text", "vector_rank", "text_rank")
 
@@ -124,17 +133,37 @@ def _citation(source: retrieval_pb2.Citation) -> Json:
 def leg(report: legs_pb2.LegReport) -> Json:
     """How one leg ended."""
     took = report.took.seconds * 1000 + report.took.nanos / 1e6
-    return leg_told(report.name, report.status, report.reason, took)
+    return leg_told(report.name, report.status, report.reason, took, cached=report.cached)
 
 
-def leg_told(name: str, status: int, reason: int, took_ms: float) -> Json:
+def leg_told(name: str, status: int, reason: int, took_ms: float, *, cached: bool) -> Json:
     """How one leg ended, from its parts; `reason` is null where there is nothing to explain."""
     return {
         "name": name,
         "status": _STATUS.get(status, "UNSPECIFIED"),
         "reason": _REASON.get(reason, "UNSPECIFIED") if reason else None,
         "took_ms": round(took_ms, 2),
+        "cached": cached,
     }
+
+
+def embedding(source: int) -> str | None:
+    """Where a query's vector came from; null when none was used."""
+    return _SOURCE.get(source)
+
+
+def chunks_searched(answer: Any) -> Json:
+    """How chunks were searched: null where no vector was used. A search by words has no vector to tell of."""
+    return {
+        "embedding": embedding(getattr(answer, "embedding", 0)),
+        "vector_path": _CHUNK_PATH.get(getattr(answer, "vector_path", 0)),
+        "revision": answer.space_revision,
+    }
+
+
+def facts_searched(answer: query_pb2.SearchFactsResponse) -> Json:
+    """How facts were searched: null where no vector was used."""
+    return {"vector_path": _FACT_PATH.get(answer.vector_path), "revision": answer.space_revision}
 
 
 def comprehensive(answer: search_pb2.ComprehensiveSearchResponse) -> Json:
@@ -146,6 +175,7 @@ def comprehensive(answer: search_pb2.ComprehensiveSearchResponse) -> Json:
         "results": [fused(result, metadata.get(result.id)) for result in answer.results],
         "legs": [leg(report) for report in answer.legs],
         "total_results": answer.total_results,
+        "embedding": embedding(answer.embedding),
     }
 
 

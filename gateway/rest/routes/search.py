@@ -30,6 +30,8 @@ router = APIRouter(prefix="/api/search", tags=["search"], responses=problems())
 
 _CHUNKS = "/braid.vector.v1.VectorSearchService/"
 _FACTS = "/braid.graph.v1.GraphQueryService/SearchFacts"
+_CHUNK_SHAPES = (views.chunk_hit, views.chunks_searched)
+_FACT_SHAPES = (views.fact_hit, views.facts_searched)
 _ALL = "/braid.agent.v1.SearchService/"
 _STREAMED = "Events `leg`, one a leg in the order they end, then `final`; `error` if the search fails after all."
 
@@ -39,7 +41,7 @@ async def vector(body: VectorSearch, caller: CallerDep, clients: ClientsDep) -> 
     """Chunks nearest to the query in meaning."""
     began = time.perf_counter()
     answer = await caller.ask(_CHUNKS + "VectorSearch", clients.chunks.VectorSearch, body.message())
-    return _found("vector", answer, views.chunk_hit, began)
+    return _found("vector", answer, _CHUNK_SHAPES, began)
 
 
 @router.post("/text", response_model=ChunkResults)
@@ -47,7 +49,7 @@ async def text(body: TextSearch, caller: CallerDep, clients: ClientsDep) -> Resp
     """Chunks that hold the query's words (BM25)."""
     began = time.perf_counter()
     answer = await caller.ask(_CHUNKS + "TextSearch", clients.chunks.TextSearch, body.message())
-    return _found("text", answer, views.chunk_hit, began)
+    return _found("text", answer, _CHUNK_SHAPES, began)
 
 
 @router.post("/hybrid", response_model=ChunkResults)
@@ -55,7 +57,7 @@ async def hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsDep) -> 
     """Chunks by meaning and words, fused."""
     began = time.perf_counter()
     answer = await caller.ask(_CHUNKS + "HybridSearch", clients.chunks.HybridSearch, body.message())
-    return _found("hybrid", answer, views.chunk_hit, began)
+    return _found("hybrid", answer, _CHUNK_SHAPES, began)
 
 
 @router.post("/graph", response_model=FactResults)
@@ -63,7 +65,7 @@ async def graph(body: GraphSearch, caller: CallerDep, clients: ClientsDep) -> Re
     """Dated facts that answer the query."""
     began = time.perf_counter()
     answer = await caller.ask(_FACTS, clients.graph.SearchFacts, body.message())
-    return _found("graph", answer, views.fact_hit, began)
+    return _found("graph", answer, _FACT_SHAPES, began)
 
 
 @router.post(
@@ -111,14 +113,18 @@ def _shown(
     return "final", views.comprehensive(answer.final)
 
 
-def _found(name: str, answer: Any, show: Any, began: float) -> Response:
+def _found(name: str, answer: Any, shapes: tuple[Any, Any], began: float) -> Response:
+    """One leg's answer; `shapes` make JSON of a hit, and of how it was searched."""
+    hit_shape, searched_shape = shapes
     took = (time.perf_counter() - began) * 1000
-    # Text search has one way only, so its contract has no reason to give.
+    # Text search has one way only, so its contract has no reason to give; facts are always looked up.
     reason = getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED)
+    cached = getattr(answer, "cached", False)
     return JsonAnswer(
         {
-            "results": [show(hit) for hit in answer.hits],
-            "legs": [views.leg_told(name, answer.status, reason, took)],
+            "results": [hit_shape(hit) for hit in answer.hits],
+            "legs": [views.leg_told(name, answer.status, reason, took, cached=cached)],
             "total_results": len(answer.hits),
+            **searched_shape(answer),
         }
     )

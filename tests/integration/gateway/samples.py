@@ -138,10 +138,17 @@ COMPREHENSIVE = search_pb2.ComprehensiveSearchResponse(
     ],
     legs=[report("vector", "OK"), report("graph", "UNAVAILABLE", "STORE_UNAVAILABLE")],
     total_results=2,
+    embedding=retrieval_pb2.EMBEDDING_SOURCE_MEMORY,
 )
 LEGS_JSON = [
-    {"name": "vector", "status": "OK", "reason": None, "took_ms": 1.5},
-    {"name": "graph", "status": "UNAVAILABLE", "reason": "STORE_UNAVAILABLE", "took_ms": 1.5},
+    {"name": "vector", "status": "OK", "reason": None, "took_ms": 1.5, "cached": False},
+    {
+        "name": "graph",
+        "status": "UNAVAILABLE",
+        "reason": "STORE_UNAVAILABLE",
+        "took_ms": 1.5,
+        "cached": False,
+    },
 ]
 COMPREHENSIVE_JSON = {
     "vector_results": [CHUNK_JSON],
@@ -172,6 +179,7 @@ COMPREHENSIVE_JSON = {
     ],
     "legs": LEGS_JSON,
     "total_results": 2,
+    "embedding": "memory",
 }
 JOB = ingest_pb2.IngestJob(
     id=JOB_ID,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from braid.agent.v1 import search_pb2 as agent
-from braid.common.v1 import legs_pb2
+from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector
@@ -24,10 +24,15 @@ from tests.integration.gateway.samples import (
 )
 
 OK = legs_pb2.LEG_STATUS_OK
+FOUND: dict[str, Any] = {"hits": [CHUNK_HIT], "status": OK, "space_revision": 7, "cached": True}
+BY_VECTOR: dict[str, Any] = {
+    "vector_path": chunks_pb2.VECTOR_PATH_HNSW,
+    "embedding": retrieval_pb2.EMBEDDING_SOURCE_STORED,
+}
 CHUNK_SEARCHES = [
-    ("vector", "VectorSearch", vector.VectorSearchResponse(hits=[CHUNK_HIT], status=OK)),
-    ("text", "TextSearch", vector.TextSearchResponse(hits=[CHUNK_HIT], status=OK)),
-    ("hybrid", "HybridSearch", vector.HybridSearchResponse(hits=[CHUNK_HIT], status=OK)),
+    ("vector", "VectorSearch", vector.VectorSearchResponse(**FOUND, **BY_VECTOR)),
+    ("text", "TextSearch", vector.TextSearchResponse(**FOUND)),
+    ("hybrid", "HybridSearch", vector.HybridSearchResponse(**FOUND, **BY_VECTOR)),
 ]
 
 
@@ -43,8 +48,11 @@ async def test_a_chunk_search_answers_with_hits_and_its_one_leg(
     assert took > 0
     assert body == {
         "results": [CHUNK_JSON],
-        "legs": [{"name": mode, "status": "OK", "reason": None}],
+        "legs": [{"name": mode, "status": "OK", "reason": None, "cached": True}],
         "total_results": 1,
+        "embedding": None if mode == "text" else "stored",
+        "vector_path": None if mode == "text" else "hnsw",
+        "revision": 7,
     }
 
 
@@ -58,6 +66,7 @@ async def test_a_hybrid_search_passes_every_field_on(served: Served) -> None:
         "filter": {"document_ids": ["a"], "metadata": {"kind": "note"}},
         "as_of": "2024-04-18",
         "min_score": 0,
+        "use_cache": False,
     }
     response = await served.http.post("/api/search/hybrid", json=body)
     expected = vector.HybridSearchRequest(
@@ -67,6 +76,7 @@ async def test_a_hybrid_search_passes_every_field_on(served: Served) -> None:
         fusion=chunks_pb2.FUSION_RECIPROCAL_RANK,
         as_of=to_timestamp(DAY),
         min_score=0,
+        cache=chunks_pb2.CACHE_MODE_BYPASS,
     )
     expected.filter.document_ids.append("a")
     expected.filter.metadata["kind"] = "note"
@@ -80,6 +90,25 @@ async def test_what_is_left_out_stays_unset_so_that_the_contract_decides(served:
     assert served.script.seen[0].message == vector.HybridSearchRequest(query="who")
 
 
+@pytest.mark.parametrize(
+    ("told", "match"),
+    [
+        ("any", chunks_pb2.TEXT_MATCH_ANY),
+        ("phrase", chunks_pb2.TEXT_MATCH_PHRASE),
+        ("prefix", chunks_pb2.TEXT_MATCH_PREFIX),
+    ],
+)
+async def test_words_are_looked_for_in_the_way_asked_for(
+    served: Served, told: str, match: chunks_pb2.TextMatch.ValueType
+) -> None:
+    served.script.answer("TextSearch", vector.TextSearchResponse(status=OK))
+    body = {"query": "who", "match": told, "use_cache": True}
+    await served.http.post("/api/search/text", json=body)
+    assert served.script.seen[0].message == vector.TextSearchRequest(
+        query="who", match=match, cache=chunks_pb2.CACHE_MODE_USE
+    )
+
+
 async def test_a_degraded_leg_says_why(served: Served) -> None:
     answer = vector.HybridSearchResponse(
         status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
@@ -91,9 +120,16 @@ async def test_a_degraded_leg_says_why(served: Served) -> None:
 
 
 async def test_a_graph_search_answers_with_dated_facts(served: Served) -> None:
-    served.script.answer("SearchFacts", query_pb2.SearchFactsResponse(hits=[FACT_HIT], status=OK))
-    response = await served.http.post("/api/search/graph", json={"query": "owner"})
-    assert response.json()["results"] == [FACT_HIT_JSON]
+    answer = query_pb2.SearchFactsResponse(
+        hits=[FACT_HIT],
+        status=OK,
+        vector_path=query_pb2.FACT_VECTOR_PATH_INDEX,
+        space_revision=3,
+    )
+    served.script.answer("SearchFacts", answer)
+    body = (await served.http.post("/api/search/graph", json={"query": "owner"})).json()
+    assert body["results"] == [FACT_HIT_JSON]
+    assert (body["vector_path"], body["revision"]) == ("index", 3)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +152,13 @@ async def test_a_comprehensive_search_answers_with_both_lists_the_fused_one_and_
 ) -> None:
     served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
     body = {"query": "who", "use_vector": True, "use_graph": False, "limit": 5}
+    body["use_cache"] = False
     response = await served.http.post("/api/search/comprehensive", json=body)
     assert response.json() == COMPREHENSIVE_JSON
     assert served.script.seen[0].message == agent.ComprehensiveSearchRequest(
-        query="who", use_vector=True, use_graph=False, limit=5
+        query="who",
+        use_vector=True,
+        use_graph=False,
+        limit=5,
+        cache=chunks_pb2.CACHE_MODE_BYPASS,
     )
