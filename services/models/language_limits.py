@@ -22,7 +22,7 @@ _CHARACTERS_PER_TOKEN = 4
 _EXPECTED_ANSWER = 1_000
 # Seconds that a provider may take before being given up tells something about it.
 _FAIR_WAIT = 1.0
-_BACKOFF = wait_exponential_jitter(initial=0.5, max=20.0, jitter=0.5)
+_BACKOFF = wait_exponential_jitter(multiplier=0.5, max=20.0, jitter=0.5)
 
 
 class ProviderFailed(Exception):  # noqa: N818 - the state's own name
