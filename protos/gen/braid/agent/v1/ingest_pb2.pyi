@@ -38,6 +38,8 @@ class _JobStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobState.Val
     """Every document is searchable and graph-ready; those that could not be read are listed."""
     JOB_STATE_FAILED: _JobState.ValueType  # 4
     """The job ended before its documents were done, or none of them could be taken; the reasons are listed."""
+    JOB_STATE_CANCELLED: _JobState.ValueType  # 5
+    """Ended by CancelIngestJob. What was searchable then still goes into the graph."""
 
 class JobState(_JobState, metaclass=_JobStateEnumTypeWrapper):
     """How far a job is."""
@@ -52,6 +54,8 @@ JOB_STATE_SUCCEEDED: JobState.ValueType  # 3
 """Every document is searchable and graph-ready; those that could not be read are listed."""
 JOB_STATE_FAILED: JobState.ValueType  # 4
 """The job ended before its documents were done, or none of them could be taken; the reasons are listed."""
+JOB_STATE_CANCELLED: JobState.ValueType  # 5
+"""Ended by CancelIngestJob. What was searchable then still goes into the graph."""
 Global___JobState: _TypeAlias = JobState  # noqa: Y015
 
 @_typing.final
@@ -173,6 +177,10 @@ class IngestJob(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     UPDATE_TIME_FIELD_NUMBER: _builtins.int
     DOCUMENTS_FAILED_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    WAITING_FOR_FIELD_NUMBER: _builtins.int
+    SEARCHABLE_PER_SECOND_FIELD_NUMBER: _builtins.int
+    GRAPH_READY_PER_SECOND_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The job's id."""
     state: Global___JobState.ValueType
@@ -189,6 +197,14 @@ class IngestJob(_message.Message):
     """Chunks written."""
     documents_failed: _builtins.int
     """How many documents could not be taken."""
+    kind: _builtins.str
+    """What is done: `upload`, or the kind of other work on the space."""
+    waiting_for: _builtins.str
+    """Why it does not go on at this moment, such as a store that is away; empty while it does. Nothing is lost meanwhile."""
+    searchable_per_second: _builtins.float
+    """Documents a second that became searchable, from the start of the work to the last of them. 0 before the first."""
+    graph_ready_per_second: _builtins.float
+    """Documents a second that became graph-ready, likewise."""
     @_builtins.property
     def failures(self) -> _containers.RepeatedCompositeFieldContainer[Global___IngestFailure]:
         """Documents that could not be taken, with the reason; at most the first 1,000."""
@@ -215,10 +231,14 @@ class IngestJob(_message.Message):
         create_time: _timestamp_pb2.Timestamp | None = ...,
         update_time: _timestamp_pb2.Timestamp | None = ...,
         documents_failed: _builtins.int = ...,
+        kind: _builtins.str = ...,
+        waiting_for: _builtins.str = ...,
+        searchable_per_second: _builtins.float = ...,
+        graph_ready_per_second: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks_written", b"chunks_written", "create_time", b"create_time", "documents_failed", b"documents_failed", "documents_graph_ready", b"documents_graph_ready", "documents_searchable", b"documents_searchable", "documents_total", b"documents_total", "documents_unchanged", b"documents_unchanged", "failures", b"failures", "id", b"id", "state", b"state", "update_time", b"update_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks_written", b"chunks_written", "create_time", b"create_time", "documents_failed", b"documents_failed", "documents_graph_ready", b"documents_graph_ready", "documents_searchable", b"documents_searchable", "documents_total", b"documents_total", "documents_unchanged", b"documents_unchanged", "failures", b"failures", "graph_ready_per_second", b"graph_ready_per_second", "id", b"id", "kind", b"kind", "searchable_per_second", b"searchable_per_second", "state", b"state", "update_time", b"update_time", "waiting_for", b"waiting_for"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -232,23 +252,314 @@ class IngestFailure(_message.Message):
 
     DOCUMENT_ID_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
+    STAGE_FIELD_NUMBER: _builtins.int
     document_id: _builtins.str
     """The document's id, or `line N` of JSON lines that could not be read. Empty when the reason is the whole job's."""
     reason: _builtins.str
     """Why, in words without the document's own text."""
+    stage: _builtins.str
+    """At which stage: `search` (reading, embedding, storing), `graph`, or `task`."""
     def __init__(
         self,
         *,
         document_id: _builtins.str = ...,
         reason: _builtins.str = ...,
+        stage: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "reason", b"reason", "stage", b"stage"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___IngestFailure: _TypeAlias = IngestFailure  # noqa: Y015
+
+@_typing.final
+class ListIngestJobsRequest(_message.Message):
+    """Which jobs to list."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    STATES_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """How many at most, 1–200. Default 50."""
+    page_token: _builtins.str
+    """`next_page_token` of the page before. Default: the first page."""
+    kind: _builtins.str
+    """Only jobs of this kind. Default: all."""
+    @_builtins.property
+    def states(self) -> _containers.RepeatedScalarFieldContainer[Global___JobState.ValueType]:
+        """Only jobs in one of these states. Default: all."""
+
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int | None = ...,
+        page_token: _builtins.str = ...,
+        states: _abc.Iterable[Global___JobState.ValueType] | None = ...,
+        kind: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "page_size", b"page_size"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "kind", b"kind", "page_size", b"page_size", "page_token", b"page_token", "states", b"states"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__page_size: _TypeAlias = _typing.Literal["page_size"]  # noqa: Y015
+    _WhichOneofArgType__page_size: _TypeAlias = _typing.Literal["_page_size", b"_page_size"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__page_size) -> _WhichOneofReturnType__page_size | None: ...
+
+Global___ListIngestJobsRequest: _TypeAlias = ListIngestJobsRequest  # noqa: Y015
+
+@_typing.final
+class ListIngestJobsResponse(_message.Message):
+    """A page of jobs."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOBS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """For the next page; empty on the last."""
+    @_builtins.property
+    def jobs(self) -> _containers.RepeatedCompositeFieldContainer[Global___IngestJob]:
+        """The jobs, the latest first."""
+
+    def __init__(
+        self,
+        *,
+        jobs: _abc.Iterable[Global___IngestJob] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["jobs", b"jobs", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListIngestJobsResponse: _TypeAlias = ListIngestJobsResponse  # noqa: Y015
+
+@_typing.final
+class ListDeadDocumentsRequest(_message.Message):
+    """Which dead documents to list."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """How many at most, 1–200. Default 50."""
+    page_token: _builtins.str
+    """`next_page_token` of the page before. Default: the first page."""
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int | None = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "page_size", b"page_size"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__page_size: _TypeAlias = _typing.Literal["page_size"]  # noqa: Y015
+    _WhichOneofArgType__page_size: _TypeAlias = _typing.Literal["_page_size", b"_page_size"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__page_size) -> _WhichOneofReturnType__page_size | None: ...
+
+Global___ListDeadDocumentsRequest: _TypeAlias = ListDeadDocumentsRequest  # noqa: Y015
+
+@_typing.final
+class ListDeadDocumentsResponse(_message.Message):
+    """A page of dead documents."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DOCUMENTS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """For the next page; empty on the last."""
+    @_builtins.property
+    def documents(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeadDocument]:
+        """The documents, the latest first."""
+
+    def __init__(
+        self,
+        *,
+        documents: _abc.Iterable[Global___DeadDocument] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["documents", b"documents", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDeadDocumentsResponse: _TypeAlias = ListDeadDocumentsResponse  # noqa: Y015
+
+@_typing.final
+class DeadDocument(_message.Message):
+    """A document that was accepted and could not be taken."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOB_ID_FIELD_NUMBER: _builtins.int
+    FAILURE_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    job_id: _builtins.str
+    """The job it came with."""
+    @_builtins.property
+    def failure(self) -> Global___IngestFailure:
+        """Which, where and why."""
+
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was given up."""
+
+    def __init__(
+        self,
+        *,
+        job_id: _builtins.str = ...,
+        failure: Global___IngestFailure | None = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "failure", b"failure"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "failure", b"failure", "job_id", b"job_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeadDocument: _TypeAlias = DeadDocument  # noqa: Y015
+
+@_typing.final
+class CancelIngestJobRequest(_message.Message):
+    """A job to end."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOB_ID_FIELD_NUMBER: _builtins.int
+    job_id: _builtins.str
+    """The job's id."""
+    def __init__(
+        self,
+        *,
+        job_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["job_id", b"job_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CancelIngestJobRequest: _TypeAlias = CancelIngestJobRequest  # noqa: Y015
+
+@_typing.final
+class CancelIngestJobResponse(_message.Message):
+    """The ended job."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOB_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def job(self) -> Global___IngestJob:
+        """The job."""
+
+    def __init__(
+        self,
+        *,
+        job: Global___IngestJob | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CancelIngestJobResponse: _TypeAlias = CancelIngestJobResponse  # noqa: Y015
+
+@_typing.final
+class RetryIngestJobRequest(_message.Message):
+    """A job to try again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOB_ID_FIELD_NUMBER: _builtins.int
+    job_id: _builtins.str
+    """The job's id."""
+    def __init__(
+        self,
+        *,
+        job_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["job_id", b"job_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryIngestJobRequest: _TypeAlias = RetryIngestJobRequest  # noqa: Y015
+
+@_typing.final
+class RetryIngestJobResponse(_message.Message):
+    """The job, waiting again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOB_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def job(self) -> Global___IngestJob:
+        """The job."""
+
+    def __init__(
+        self,
+        *,
+        job: Global___IngestJob | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryIngestJobResponse: _TypeAlias = RetryIngestJobResponse  # noqa: Y015
+
+@_typing.final
+class CheckIngestCapacityRequest(_message.Message):
+    """An upload that is about to be sent."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SIZE_FIELD_NUMBER: _builtins.int
+    size: _builtins.int
+    """Its bytes, where they are known. Default 0."""
+    def __init__(
+        self,
+        *,
+        size: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["size", b"size"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckIngestCapacityRequest: _TypeAlias = CheckIngestCapacityRequest  # noqa: Y015
+
+@_typing.final
+class CheckIngestCapacityResponse(_message.Message):
+    """It would be accepted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckIngestCapacityResponse: _TypeAlias = CheckIngestCapacityResponse  # noqa: Y015
 
 @_typing.final
 class IngestFactsRequest(_message.Message):

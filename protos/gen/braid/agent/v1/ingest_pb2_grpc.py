@@ -55,6 +55,31 @@ class IngestServiceStub:
                 request_serializer=braid_dot_agent_dot_v1_dot_ingest__pb2.WatchIngestJobRequest.SerializeToString,
                 response_deserializer=braid_dot_agent_dot_v1_dot_ingest__pb2.WatchIngestJobResponse.FromString,
                 _registered_method=True)
+        self.ListIngestJobs = channel.unary_unary(
+                '/braid.agent.v1.IngestService/ListIngestJobs',
+                request_serializer=braid_dot_agent_dot_v1_dot_ingest__pb2.ListIngestJobsRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_ingest__pb2.ListIngestJobsResponse.FromString,
+                _registered_method=True)
+        self.ListDeadDocuments = channel.unary_unary(
+                '/braid.agent.v1.IngestService/ListDeadDocuments',
+                request_serializer=braid_dot_agent_dot_v1_dot_ingest__pb2.ListDeadDocumentsRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_ingest__pb2.ListDeadDocumentsResponse.FromString,
+                _registered_method=True)
+        self.CancelIngestJob = channel.unary_unary(
+                '/braid.agent.v1.IngestService/CancelIngestJob',
+                request_serializer=braid_dot_agent_dot_v1_dot_ingest__pb2.CancelIngestJobRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_ingest__pb2.CancelIngestJobResponse.FromString,
+                _registered_method=True)
+        self.RetryIngestJob = channel.unary_unary(
+                '/braid.agent.v1.IngestService/RetryIngestJob',
+                request_serializer=braid_dot_agent_dot_v1_dot_ingest__pb2.RetryIngestJobRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_ingest__pb2.RetryIngestJobResponse.FromString,
+                _registered_method=True)
+        self.CheckIngestCapacity = channel.unary_unary(
+                '/braid.agent.v1.IngestService/CheckIngestCapacity',
+                request_serializer=braid_dot_agent_dot_v1_dot_ingest__pb2.CheckIngestCapacityRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_ingest__pb2.CheckIngestCapacityResponse.FromString,
+                _registered_method=True)
         self.DeleteDocument = channel.unary_unary(
                 '/braid.agent.v1.IngestService/DeleteDocument',
                 request_serializer=braid_dot_agent_dot_v1_dot_ingest__pb2.DeleteDocumentRequest.SerializeToString,
@@ -95,6 +120,42 @@ class IngestServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListIngestJobs(self, request, context):
+        """A space's jobs, the latest first, in pages.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListDeadDocuments(self, request, context):
+        """A space's documents that could not be taken, with their reasons, the latest first, in pages.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CancelIngestJob(self, request, context):
+        """Ends a job; what is searchable of it still goes into the graph. One that has ended stays as it is.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RetryIngestJob(self, request, context):
+        """Tries again what an ended job did not do: documents that could not be taken, and those that were not reached. They
+        are written now, after everything accepted since. Reason WRONG_STATE while the job runs, and when nothing is left.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CheckIngestCapacity(self, request, context):
+        """Whether an upload would be accepted now: reason OVERLOADED with a delay when too much waits. Asked before a body is read.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteDocument(self, request, context):
         """Removes a document from both tiers; answers with what was removed from each store.
         """
@@ -124,6 +185,31 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.WatchIngestJob,
                     request_deserializer=braid_dot_agent_dot_v1_dot_ingest__pb2.WatchIngestJobRequest.FromString,
                     response_serializer=braid_dot_agent_dot_v1_dot_ingest__pb2.WatchIngestJobResponse.SerializeToString,
+            ),
+            'ListIngestJobs': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListIngestJobs,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_ingest__pb2.ListIngestJobsRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_ingest__pb2.ListIngestJobsResponse.SerializeToString,
+            ),
+            'ListDeadDocuments': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDeadDocuments,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_ingest__pb2.ListDeadDocumentsRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_ingest__pb2.ListDeadDocumentsResponse.SerializeToString,
+            ),
+            'CancelIngestJob': grpc.unary_unary_rpc_method_handler(
+                    servicer.CancelIngestJob,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_ingest__pb2.CancelIngestJobRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_ingest__pb2.CancelIngestJobResponse.SerializeToString,
+            ),
+            'RetryIngestJob': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetryIngestJob,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_ingest__pb2.RetryIngestJobRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_ingest__pb2.RetryIngestJobResponse.SerializeToString,
+            ),
+            'CheckIngestCapacity': grpc.unary_unary_rpc_method_handler(
+                    servicer.CheckIngestCapacity,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_ingest__pb2.CheckIngestCapacityRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_ingest__pb2.CheckIngestCapacityResponse.SerializeToString,
             ),
             'DeleteDocument': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteDocument,
@@ -240,6 +326,141 @@ class IngestService:
             '/braid.agent.v1.IngestService/WatchIngestJob',
             braid_dot_agent_dot_v1_dot_ingest__pb2.WatchIngestJobRequest.SerializeToString,
             braid_dot_agent_dot_v1_dot_ingest__pb2.WatchIngestJobResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListIngestJobs(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.IngestService/ListIngestJobs',
+            braid_dot_agent_dot_v1_dot_ingest__pb2.ListIngestJobsRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_ingest__pb2.ListIngestJobsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDeadDocuments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.IngestService/ListDeadDocuments',
+            braid_dot_agent_dot_v1_dot_ingest__pb2.ListDeadDocumentsRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_ingest__pb2.ListDeadDocumentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CancelIngestJob(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.IngestService/CancelIngestJob',
+            braid_dot_agent_dot_v1_dot_ingest__pb2.CancelIngestJobRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_ingest__pb2.CancelIngestJobResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetryIngestJob(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.IngestService/RetryIngestJob',
+            braid_dot_agent_dot_v1_dot_ingest__pb2.RetryIngestJobRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_ingest__pb2.RetryIngestJobResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CheckIngestCapacity(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.IngestService/CheckIngestCapacity',
+            braid_dot_agent_dot_v1_dot_ingest__pb2.CheckIngestCapacityRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_ingest__pb2.CheckIngestCapacityResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -26,6 +26,18 @@ class IngestServiceStub:
     """A job as it stands."""
     WatchIngestJob: _aio.UnaryStreamMultiCallable[_ingest_pb2.WatchIngestJobRequest, _ingest_pb2.WatchIngestJobResponse]
     """A job as it goes on: at once, then at each change, until it has ended."""
+    ListIngestJobs: _aio.UnaryUnaryMultiCallable[_ingest_pb2.ListIngestJobsRequest, _ingest_pb2.ListIngestJobsResponse]
+    """A space's jobs, the latest first, in pages."""
+    ListDeadDocuments: _aio.UnaryUnaryMultiCallable[_ingest_pb2.ListDeadDocumentsRequest, _ingest_pb2.ListDeadDocumentsResponse]
+    """A space's documents that could not be taken, with their reasons, the latest first, in pages."""
+    CancelIngestJob: _aio.UnaryUnaryMultiCallable[_ingest_pb2.CancelIngestJobRequest, _ingest_pb2.CancelIngestJobResponse]
+    """Ends a job; what is searchable of it still goes into the graph. One that has ended stays as it is."""
+    RetryIngestJob: _aio.UnaryUnaryMultiCallable[_ingest_pb2.RetryIngestJobRequest, _ingest_pb2.RetryIngestJobResponse]
+    """Tries again what an ended job did not do: documents that could not be taken, and those that were not reached. They
+    are written now, after everything accepted since. Reason WRONG_STATE while the job runs, and when nothing is left.
+    """
+    CheckIngestCapacity: _aio.UnaryUnaryMultiCallable[_ingest_pb2.CheckIngestCapacityRequest, _ingest_pb2.CheckIngestCapacityResponse]
+    """Whether an upload would be accepted now: reason OVERLOADED with a delay when too much waits. Asked before a body is read."""
     DeleteDocument: _aio.UnaryUnaryMultiCallable[_ingest_pb2.DeleteDocumentRequest, _ingest_pb2.DeleteDocumentResponse]
     """Removes a document from both tiers; answers with what was removed from each store."""
 
@@ -65,6 +77,48 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_ingest_pb2.WatchIngestJobRequest, _abc.AsyncIterator[_ingest_pb2.WatchIngestJobResponse]],
     ) -> _abc.AsyncIterator[_ingest_pb2.WatchIngestJobResponse]:
         """A job as it goes on: at once, then at each change, until it has ended."""
+
+    @_abc_1.abstractmethod
+    def ListIngestJobs(
+        self,
+        request: _ingest_pb2.ListIngestJobsRequest,
+        context: _aio.ServicerContext[_ingest_pb2.ListIngestJobsRequest, _abc.Awaitable[_ingest_pb2.ListIngestJobsResponse]],
+    ) -> _abc.Awaitable[_ingest_pb2.ListIngestJobsResponse]:
+        """A space's jobs, the latest first, in pages."""
+
+    @_abc_1.abstractmethod
+    def ListDeadDocuments(
+        self,
+        request: _ingest_pb2.ListDeadDocumentsRequest,
+        context: _aio.ServicerContext[_ingest_pb2.ListDeadDocumentsRequest, _abc.Awaitable[_ingest_pb2.ListDeadDocumentsResponse]],
+    ) -> _abc.Awaitable[_ingest_pb2.ListDeadDocumentsResponse]:
+        """A space's documents that could not be taken, with their reasons, the latest first, in pages."""
+
+    @_abc_1.abstractmethod
+    def CancelIngestJob(
+        self,
+        request: _ingest_pb2.CancelIngestJobRequest,
+        context: _aio.ServicerContext[_ingest_pb2.CancelIngestJobRequest, _abc.Awaitable[_ingest_pb2.CancelIngestJobResponse]],
+    ) -> _abc.Awaitable[_ingest_pb2.CancelIngestJobResponse]:
+        """Ends a job; what is searchable of it still goes into the graph. One that has ended stays as it is."""
+
+    @_abc_1.abstractmethod
+    def RetryIngestJob(
+        self,
+        request: _ingest_pb2.RetryIngestJobRequest,
+        context: _aio.ServicerContext[_ingest_pb2.RetryIngestJobRequest, _abc.Awaitable[_ingest_pb2.RetryIngestJobResponse]],
+    ) -> _abc.Awaitable[_ingest_pb2.RetryIngestJobResponse]:
+        """Tries again what an ended job did not do: documents that could not be taken, and those that were not reached. They
+        are written now, after everything accepted since. Reason WRONG_STATE while the job runs, and when nothing is left.
+        """
+
+    @_abc_1.abstractmethod
+    def CheckIngestCapacity(
+        self,
+        request: _ingest_pb2.CheckIngestCapacityRequest,
+        context: _aio.ServicerContext[_ingest_pb2.CheckIngestCapacityRequest, _abc.Awaitable[_ingest_pb2.CheckIngestCapacityResponse]],
+    ) -> _abc.Awaitable[_ingest_pb2.CheckIngestCapacityResponse]:
+        """Whether an upload would be accepted now: reason OVERLOADED with a delay when too much waits. Asked before a body is read."""
 
     @_abc_1.abstractmethod
     def DeleteDocument(
