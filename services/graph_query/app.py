@@ -6,10 +6,12 @@ import asyncio
 from functools import partial
 from typing import Protocol
 
-from braid.graph.v1 import ingest_pb2_grpc, query_pb2_grpc
+from braid.graph.v1 import ingest_pb2_grpc, inventory_pb2_grpc, query_pb2_grpc
 from services.graph_query.findings.calls import FindingCalls
 from services.graph_query.findings.store import FindingStore
 from services.graph_query.ingest_servicer import GraphIngestServicer
+from services.graph_query.inventory.servicer import GraphInventoryServicer
+from services.graph_query.inventory.store import InventoryStore
 from services.graph_query.neo4j_database import Database, open_driver
 from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.query_servicer import GraphQueryServicer
@@ -36,9 +38,13 @@ class Stores(GraphStore, Protocol):
     def findings(self) -> FindingStore:
         """The findings layer."""
 
+    @property
+    def inventory(self) -> InventoryStore:
+        """Ids of what there is."""
+
 
 def build_services(store: Stores, embedder: Embedder) -> list[Service]:
-    """Both services of the tier over one store and one embedder."""
+    """The services of the tier over one store and one embedder."""
     query = GraphQueryServicer(store, FactSearcher(store, embedder))
     findings = FindingCalls(store.findings, embedder)
     ingest = GraphIngestServicer(store, embedder.dimension, findings)
@@ -50,6 +56,13 @@ def build_services(store: Stores, embedder: Embedder) -> list[Service]:
         Service(
             "braid.graph.v1.GraphIngestService",
             partial(ingest_pb2_grpc.add_GraphIngestServiceServicer_to_server, ingest),
+        ),
+        Service(
+            "braid.graph.v1.GraphInventoryService",
+            partial(
+                inventory_pb2_grpc.add_GraphInventoryServiceServicer_to_server,
+                GraphInventoryServicer(store.inventory),
+            ),
         ),
     ]
 

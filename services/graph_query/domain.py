@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from enum import Enum
 from typing import NamedTuple
@@ -52,6 +52,11 @@ class DeletionCounts:
     mentions: int = 0
     entities: int = 0
     findings: int = 0
+
+    def plus(self, other: DeletionCounts) -> DeletionCounts:
+        """Both together."""
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return DeletionCounts(*(one + another for one, another in pairs))
 
 
 class EntityName(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import replace
 
@@ -16,6 +16,7 @@ from services.graph_query.domain import (
 from services.graph_query.fake_reads import FakeReads
 from services.graph_query.fake_space import FakeSpace
 from services.graph_query.findings.fake import FakeFindings
+from services.graph_query.inventory.fake import FakeInventory
 from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
 
 
@@ -25,6 +26,7 @@ class FakeGraphStore(FakeReads):
     def __init__(self) -> None:
         super().__init__()
         self.findings = FakeFindings(self)
+        self.inventory = FakeInventory(self)
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
         """Adds passages; one that is there and unchanged changes nothing."""
@@ -48,14 +50,20 @@ class FakeGraphStore(FakeReads):
 
     async def delete_episodes(self, space: str, uuids: Sequence[str]) -> DeletionCounts:
         """Removes episodes, and facts that only their documents claimed."""
+        return await self.remove(space, uuids)
+
+    async def remove(
+        self, space: str, uuids: Sequence[str], claimed: Collection[str] = ()
+    ) -> DeletionCounts:
+        """Removes episodes, and facts that only `claimed` documents and those without episodes claimed."""
         held = self._writable(space)
         before = held.picture()
         facts = len(held.facts)
         gone = [held.passages.pop(uuid) for uuid in uuids if uuid in held.passages]
-        if not gone:
+        if not gone and not claimed:
             return DeletionCounts()
         left = {passage.document_id for passage in held.passages.values()}
-        held.drop_claims({passage.document_id for passage in gone} - left)
+        held.drop_claims({passage.document_id for passage in gone} - left | set(claimed))
         held.rebuild()
         after = held.picture()
         lost = before.local_facts - after.local_facts

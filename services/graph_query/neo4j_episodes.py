@@ -59,11 +59,20 @@ async def delete_episodes(writer: SpaceWriter, uuids: Sequence[str]) -> Deletion
     gone = [as_passage(row) for row in rows]
     if not gone:
         return DeletionCounts()
+    return await remove_passages(writer, gone, {passage.document_id for passage in gone})
+
+
+async def remove_passages(
+    writer: SpaceWriter,
+    gone: Sequence[Passage],
+    documents: Collection[str],
+    claimed: Collection[str] = (),
+) -> DeletionCounts:
+    """Removes passages of these documents, and all claims of `claimed` and of documents that have none left."""
     cut = await _take_out(writer, gone)
-    documents = {passage.document_id for passage in gone}
     uuids_of = {document_uuid(writer.space, document) for document in documents}
     emptied = await writer.run("delete_empty_documents", uuids=sorted(uuids_of))
-    withdrawn = await withdraw_claims(writer, emptied[0]["documents"])
+    withdrawn = await withdraw_claims(writer, {*claimed, *emptied[0]["documents"]})
     lost = await writer.unlink(cut.cut_entities() | withdrawn.ends)
     put = {key: uuids for key, uuids in withdrawn.renamed.items() if key not in lost}
     older = await writer.relink(put, lost)
@@ -72,7 +81,7 @@ async def delete_episodes(writer: SpaceWriter, uuids: Sequence[str]) -> Deletion
         writer,
         merged([cut, older]),
         older,
-        documents | withdrawn.documents,
+        {*documents, *withdrawn.documents},
         withdrawn.ends,
     )
     return DeletionCounts(

@@ -18,6 +18,7 @@ from services.graph_query.domain import (
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.findings.neo4j_store import Neo4jFindings
 from services.graph_query.gazetteer_cache import GazetteerCache
+from services.graph_query.inventory.neo4j_store import Neo4jInventory
 from services.graph_query.neo4j_database import Database, Transaction
 from services.graph_query.neo4j_episodes import add_episodes, delete_episodes
 from services.graph_query.neo4j_facts import add_facts
@@ -49,6 +50,7 @@ class Neo4jStore(Neo4jReads):
         self._ready = False
         self.warmer = Warmer(self._rehearse)
         self.findings = Neo4jFindings(database, self._write)
+        self.inventory = Neo4jInventory(database, self._write)
 
     async def ensure_schema(self) -> None:
         """Creates constraints and indexes that are missing and waits for them."""

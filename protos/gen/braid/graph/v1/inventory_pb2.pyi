@@ -367,6 +367,7 @@ class DeleteGraphDocumentResponse(_message.Message):
     LOCAL_FACTS_DELETED_FIELD_NUMBER: _builtins.int
     MENTIONS_DELETED_FIELD_NUMBER: _builtins.int
     ENTITIES_DELETED_FIELD_NUMBER: _builtins.int
+    FINDINGS_DELETED_FIELD_NUMBER: _builtins.int
     episodes_deleted: _builtins.int
     """Episodes."""
     facts_deleted: _builtins.int
@@ -377,6 +378,8 @@ class DeleteGraphDocumentResponse(_message.Message):
     """Mentions of the episodes, and of names that only they introduced."""
     entities_deleted: _builtins.int
     """Entities that nothing mentions any more."""
+    findings_deleted: _builtins.int
+    """Findings, intents and outcomes that came from the episodes alone."""
     def __init__(
         self,
         *,
@@ -385,10 +388,11 @@ class DeleteGraphDocumentResponse(_message.Message):
         local_facts_deleted: _builtins.int = ...,
         mentions_deleted: _builtins.int = ...,
         entities_deleted: _builtins.int = ...,
+        findings_deleted: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities_deleted", b"entities_deleted", "episodes_deleted", b"episodes_deleted", "facts_deleted", b"facts_deleted", "local_facts_deleted", b"local_facts_deleted", "mentions_deleted", b"mentions_deleted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities_deleted", b"entities_deleted", "episodes_deleted", b"episodes_deleted", "facts_deleted", b"facts_deleted", "findings_deleted", b"findings_deleted", "local_facts_deleted", b"local_facts_deleted", "mentions_deleted", b"mentions_deleted"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

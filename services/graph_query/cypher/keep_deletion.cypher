@@ -1,0 +1,6 @@
+// Keeps what a deletion removed so far, and drops what the space's deletions of long ago did.
+MERGE (d:BraidDeletion {group_id: $p.space, id: $p.id})
+SET d += $p.counts, d.ended = $p.ended, d.kept_at = $p.now
+WITH d
+MATCH (old:BraidDeletion) WHERE old.group_id = $p.space AND old.id >= '' AND old.kept_at < $p.before
+DELETE old

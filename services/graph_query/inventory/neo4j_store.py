@@ -1,0 +1,102 @@
+"""The inventory in Neo4j."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any, Protocol, TypeVar
+
+from services.graph_query.domain import DeletionCounts
+from services.graph_query.identity import document_uuid
+from services.graph_query.inventory.store import EPISODES_AT_ONCE, EntityPage, EpisodeRef
+from services.graph_query.neo4j_database import Database
+from services.graph_query.neo4j_episodes import remove_passages
+from services.graph_query.neo4j_writer import SpaceWriter, as_passage
+
+T = TypeVar("T")
+_KEPT = timedelta(days=30)
+
+
+class Write(Protocol):
+    """A transaction in a space under its lock; answers with the revision after it."""
+
+    def __call__(
+        self, space: str, work: Callable[[SpaceWriter], Awaitable[T]], model: str = ""
+    ) -> Awaitable[tuple[T, int]]: ...
+
+
+class Neo4jInventory:
+    """`InventoryStore` on Neo4j."""
+
+    def __init__(self, database: Database, write: Write) -> None:
+        self._database = database
+        self._write = write
+
+    async def list_episodes(self, space: str, after: str, limit: int) -> list[EpisodeRef]:
+        """See `InventoryStore`."""
+        told = {"space": space, "after": after, "limit": limit}
+        rows = await self._database.read("list_episodes", **told)
+        return [EpisodeRef(row["uuid"], row["document_id"]) for row in rows]
+
+    async def find_episodes(self, space: str, uuids: Sequence[str]) -> list[str]:
+        """See `InventoryStore`."""
+        told = {"space": space, "uuids": list(uuids)}
+        return [row["uuid"] for row in await self._database.read("find_episodes", **told)]
+
+    async def list_documents(self, space: str, after: str, limit: int) -> list[str]:
+        """See `InventoryStore`."""
+        position = document_uuid(space, after) if after else ""
+        told = {"space": space, "after": position, "limit": limit}
+        return [row["document_id"] for row in await self._database.read("list_documents", **told)]
+
+    async def unjoined_entities(self, space: str, after: tuple[str, str], limit: int) -> EntityPage:
+        """See `InventoryStore`."""
+        told = {"space": space, "after_name": after[0], "after_uuid": after[1], "limit": limit}
+        row = (await self._database.read("unjoined_entities", **told))[0]
+        last = (row["last"][0], row["last"][1]) if row["last"] else after
+        return EntityPage([(uuid, name) for uuid, name in row["unjoined"]], row["seen"], last)
+
+    async def delete_unjoined(self, space: str, uuids: Sequence[str]) -> int:
+        """See `InventoryStore`."""
+
+        async def work(writer: SpaceWriter) -> int:
+            own = await writer.ask("own_entities", uuids=sorted(uuids))
+            return await writer.delete_orphans([row["uuid"] for row in own])
+
+        return (await self._write(space, work))[0]
+
+    async def delete_document(
+        self, space: str, document_id: str, deletion_id: str
+    ) -> tuple[DeletionCounts, bool]:
+        """See `InventoryStore`. What was removed is kept in the transaction that removed it."""
+
+        async def work(writer: SpaceWriter) -> tuple[DeletionCounts, bool]:
+            told = await writer.ask("recall_deletion", id=deletion_id)
+            if told and told[0]["ended"]:
+                return DeletionCounts(**told[0]["counts"]), True
+            removed, ended = await _remove_some(writer, document_id)
+            total = removed.plus(DeletionCounts(**told[0]["counts"])) if told else removed
+            await _keep(writer, deletion_id, total, ended)
+            return total, ended
+
+        return (await self._write(space, work))[0]
+
+
+async def _remove_some(writer: SpaceWriter, document_id: str) -> tuple[DeletionCounts, bool]:
+    found = await writer.ask(
+        "episodes_of_document",
+        document=document_uuid(writer.space, document_id),
+        limit=EPISODES_AT_ONCE,
+    )
+    rows = await writer.passages([row["uuid"] for row in found])
+    gone = [as_passage(row) for row in rows if row["own"]]
+    ended = len(gone) < EPISODES_AT_ONCE
+    claims = {document_id} if ended else set()
+    return await remove_passages(writer, gone, {document_id}, claims), ended
+
+
+async def _keep(writer: SpaceWriter, deletion_id: str, counts: DeletionCounts, ended: bool) -> None:
+    told: dict[str, Any] = {"counts": asdict(counts), "ended": ended}
+    before = writer.now - _KEPT
+    await writer.run("keep_deletion", id=deletion_id, now=writer.now, before=before, **told)

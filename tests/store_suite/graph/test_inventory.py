@@ -1,0 +1,57 @@
+"""Both stores' inventories keep the same promises; Neo4j's also finds what no write of ours leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from neo4j import AsyncGraphDatabase
+
+from deploy.local.stores import LocalStores
+from services.graph_query.fake import FakeGraphStore
+from services.graph_query.inventory.store import FIRST
+from services.graph_query.neo4j_store import Neo4jStore
+from tests.store_suite.graph.builders import fact, new_space
+from tests.store_suite.graph.inventory_suite import InventorySuite, Store
+from tests.store_suite.graph.neo4j_graph import opened, settings
+
+_STRAY = """CREATE (:Entity {uuid: $uuid, group_id: $space, name: 'Stray'})
+CREATE (:EntityName {entity_uuid: $uuid, group_id: $space, name_key: 'stray', type: ''})"""
+UUID = "11111111-1111-4111-8111-111111111111"
+
+
+class TestFake(InventorySuite):
+    """Ids in memory."""
+
+    @pytest.fixture
+    def store(self) -> Store:
+        return FakeGraphStore()
+
+
+class TestNeo4j(InventorySuite):
+    """Ids in Neo4j."""
+
+    @pytest.fixture
+    async def store(self, graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
+        async with opened(graph_stores) as found:
+            yield found
+
+    async def test_an_entity_that_nothing_joins_is_told_and_removed(
+        self, store: Neo4jStore, graph_stores: LocalStores
+    ) -> None:
+        space = new_space()
+        await store.add_facts(space, [fact("Ada", "KNOWS", "Bob")], "")
+        await run(graph_stores, _STRAY, space)
+        page = await store.inventory.unjoined_entities(space, FIRST, 10)
+        assert page.unjoined == [(UUID, "Stray")]
+        assert await store.inventory.delete_unjoined(new_space(), [UUID]) == 0
+        assert await store.inventory.delete_unjoined(space, [UUID]) == 1
+        assert (await store.inventory.unjoined_entities(space, FIRST, 10)).unjoined == []
+
+
+async def run(stores: LocalStores, query: str, space: str) -> None:
+    """A statement that no service would make."""
+    found = settings(stores)
+    auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
+    async with AsyncGraphDatabase.driver(found.neo4j_uri, auth=auth) as driver:
+        await driver.execute_query(query, space=space, uuid=UUID)
