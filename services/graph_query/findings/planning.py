@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from services.graph_query.findings.domain import FindingCounts, GivenFinding
-from services.graph_query.findings.identity import candidates, digest, finding_uuid, named_uuid
+from services.graph_query.findings.identity import candidates, digest, finding_uuid
 
 FOREIGN_EPISODE = "an episode of it is not one of this space"
 UNKNOWN_FINDING = "a finding that it is about is not there"
@@ -84,7 +84,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """What findings may be about: `known` uuids of the space, and the named ones of the call itself."""
+    """What findings may be about: `known` uuids of the space, and findings of the call itself: those with names,
+    and those about no other, whose uuids follow from what they say.
+    """
 
     space: str
     known: Collection[str]
@@ -93,8 +95,8 @@ class References:
     @classmethod
     def of(cls, space: str, known: Collection[str], findings: Iterable[GivenFinding]) -> References:
         """References of a call."""
-        names = frozenset(named_uuid(space, one.id) for one in findings if one.id)
-        return cls(space, known, names)
+        base = (one for one in findings if one.id or not one.about_findings)
+        return cls(space, known, frozenset(finding_uuid(space, one, ()) for one in base))
 
     def about(self, finding: GivenFinding) -> list[str]:
         """The uuids that a finding is about; "" for each that is not there."""
