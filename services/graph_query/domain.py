@@ -39,6 +39,8 @@ class EpisodeCounts:
     entities: int = 0
     mentions: int = 0
     local_facts: int = 0
+    facts: int = 0
+    ended: int = 0
     revision: int = 0
 
 
@@ -51,6 +53,7 @@ class DeletionCounts:
     local_facts: int = 0
     mentions: int = 0
     entities: int = 0
+    revived: int = 0
     findings: int = 0
 
     def plus(self, other: DeletionCounts) -> DeletionCounts:
@@ -68,7 +71,10 @@ class EntityName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GivenFact:
-    """A fact that a caller states; `embedding` is L2-normalised or empty."""
+    """A fact that a caller states or a text does; `embedding` is L2-normalised or empty.
+
+    One that was read in a text has that episode instead of a document.
+    """
 
     subject: EntityName
     relation: str
@@ -79,6 +85,12 @@ class GivenFact:
     document_id: str = ""
     attributes: Mapping[str, Scalar] = field(default_factory=dict)
     embedding: Sequence[float] = ()
+    episode_id: str = ""
+
+    @property
+    def origin(self) -> Origin:
+        """Where it comes from."""
+        return Origin.EXTRACTED if self.episode_id else Origin.GIVEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +119,7 @@ class Entity:
     type: str = ""
     summary: str = ""
     mentions: int = 0
+    attributes: Mapping[str, Scalar] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +147,16 @@ class Fact:
     invalid_at: datetime | None = None
     created_at: datetime | None = None
     citations: tuple[Citation, ...] = ()
+    attributes: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EndedFact:
+    """A fact after its end was set, whether that changed it, and the space's revision."""
+
+    fact: Fact
+    changed: bool
+    revision: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,14 +87,14 @@ class FakeReads:
     async def facts(self, space: str, uuids: Sequence[str]) -> dict[str, Fact]:
         """Those of the stated facts that are there, in full."""
         held = self.readable(space)
-        return {uuid: _as_fact(held, held.facts[uuid]) for uuid in uuids if uuid in held.facts}
+        return {uuid: as_fact(held, held.facts[uuid]) for uuid in uuids if uuid in held.facts}
 
     async def neighborhood(
         self, space: str, name: str, entity_type: str, limit: int, only: FactFilter
     ) -> Neighborhood:
         """An entity's neighbours with up to three facts each."""
         held = self.readable(space)
-        named = [_entity(held, uuid) for uuid in held.types.get(name, {}).values()]
+        named = [entity_of(held, uuid) for uuid in held.types.get(name, {}).values()]
         named.sort(key=lambda one: (-one.mentions, -_degree(held, one.uuid), one.uuid))
         center = next((one for one in named if not entity_type or one.type == entity_type), None)
         if center is None:
@@ -103,7 +103,7 @@ class FakeReads:
         ranked = sorted(edges, key=lambda uuid: (*_rank(edges[uuid]), held.names[uuid], uuid))
         return Neighborhood(
             center=center,
-            nodes=tuple(_entity(held, uuid) for uuid in ranked[:limit]),
+            nodes=tuple(entity_of(held, uuid) for uuid in ranked[:limit]),
             edges=tuple(fact for uuid in ranked[:limit] for fact in edges[uuid][:3]),
             total=len(edges),
             homonyms=tuple(
@@ -116,7 +116,7 @@ class FakeReads:
     ) -> list[Entity]:
         """Entities by name and uuid after a position."""
         held = self.readable(space)
-        found = [_entity(held, uuid) for uuid in held.entities()]
+        found = [entity_of(held, uuid) for uuid in held.entities()]
         found = [one for one in found if not entity_type or one.type == entity_type]
         found = [one for one in found if (one.name, one.uuid) > after]
         return sorted(found, key=lambda one: (one.name, one.uuid))[:limit]
@@ -153,7 +153,7 @@ def _stated(held: FakeSpace, only: FactFilter) -> Iterator[Fact]:
         given = stored.given
         holds = start_of(given.valid_at) <= only.until and end_of(given.invalid_at) > only.since
         fits = not only.relation or given.relation.lower() == only.relation.lower()
-        fact = _as_fact(held, stored)
+        fact = as_fact(held, stored)
         if holds and fits and (not only.entity_key or only.entity_key in _end_keys(fact)):
             yield fact
 
@@ -207,27 +207,26 @@ def _degree(held: FakeSpace, uuid: str) -> int:
     return sum(uuid in {fact.source, fact.target} for fact in held.facts.values())
 
 
-def _entity(held: FakeSpace, uuid: str) -> Entity:
+def entity_of(held: FakeSpace, uuid: str) -> Entity:
+    """A node."""
     mentions = sum(uuid in rows.mentions for rows in held.rows.values())
     return Entity(uuid, held.names[uuid], held.type_of(uuid), "", mentions)
 
 
-def _ref(held: FakeSpace, uuid: str) -> EntityRef:
-    return EntityRef(uuid, held.names[uuid], held.type_of(uuid))
-
-
-def _as_fact(held: FakeSpace, stored: StoredFact) -> Fact:
+def as_fact(held: FakeSpace, stored: StoredFact) -> Fact:
+    """A stored fact in full."""
     return Fact(
         uuid=stored.uuid,
         fact=stored.given.fact,
         relation=stored.given.relation,
-        source=_ref(held, stored.source),
-        target=_ref(held, stored.target),
+        source=held.ref(stored.source),
+        target=held.ref(stored.target),
         origin=Origin.GIVEN,
         valid_at=stored.given.valid_at,
         invalid_at=stored.given.invalid_at,
         created_at=stored.created_at,
-        citations=tuple(_citation(held, uuid) for uuid in held.cited(stored)),
+        citations=tuple(citation_of(held, uuid) for uuid in held.cited(stored)),
+        attributes=stored.given.attributes,
     )
 
 
@@ -237,15 +236,16 @@ def _local_facts(held: FakeSpace, row: SentenceRow) -> list[Fact]:
             uuid=co_occurrence_uuid(row.uuid, row.subject, target),
             fact=row.text,
             relation="CO_OCCURS",
-            source=_ref(held, row.subject),
-            target=_ref(held, target),
+            source=held.ref(row.subject),
+            target=held.ref(target),
             origin=Origin.LOCAL,
-            citations=(_citation(held, row.episode, row.text),),
+            citations=(citation_of(held, row.episode, row.text),),
         )
         for target in row.targets
     ]
 
 
-def _citation(held: FakeSpace, episode: str, quote: str = "") -> Citation:
+def citation_of(held: FakeSpace, episode: str, quote: str = "") -> Citation:
+    """Where a statement stands."""
     passage = held.passages[episode]
     return Citation(episode, passage.document_id, passage.title, passage.source, quote)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from services.graph_query.claims import GivenEnds
-from services.graph_query.domain import GivenFact, Passage
+from services.graph_query.domain import EntityRef, GivenFact, Passage
 from services.graph_query.entity_resolution import Resolution, homonyms
 from services.graph_query.extraction.gazetteer import Gazetteer
+from services.graph_query.fake_versions import FakeVersions
 from services.graph_query.identity import fact_uuid
 from services.graph_query.intervals import end_of, start_of
 from services.graph_query.local_graph import PassageRows, ReadPassage, passage_rows
 from services.graph_query.names import is_linkable, name_key, title_names
 from services.graph_query.spelling import Source, Spelling, best
 from services.runtime.times import utc_now
+
+_TICK = timedelta(microseconds=1)
 
 FactKey = tuple[tuple[str, str], str, tuple[str, str], tuple[float, float]]
 
@@ -67,6 +70,7 @@ class FakeSpace:
     model: str = ""
     revision: int = 0
     last_write: datetime | None = None
+    versions: FakeVersions = field(default_factory=FakeVersions)
 
     def rebuild(self) -> None:
         """Computes the graph from scratch: every passage with all of the space's names."""
@@ -79,7 +83,12 @@ class FakeSpace:
         }
         self._note_entities(found)
         self.revision += 1
-        self.last_write = utc_now()
+        self.last_write = self._next_moment()
+        self._note_versions(self.last_write.timestamp())
+
+    def ref(self, uuid: str) -> EntityRef:
+        """An entity as an endpoint."""
+        return EntityRef(uuid, self.names[uuid], self.type_of(uuid))
 
     def resolution(self) -> Resolution:
         """What given names mean under all types that they are given with."""
@@ -148,6 +157,16 @@ class FakeSpace:
             both = {uuid for named, uuid in ranked if -named == len(ends)}
             cited |= both or {uuid for _, uuid in ranked[:1]}
         return sorted(cited)
+
+    def _next_moment(self) -> datetime:
+        """The time of a write: later than the one before, whatever the clock says."""
+        now = utc_now()
+        return now if self.last_write is None else max(now, self.last_write + _TICK)
+
+    def _note_versions(self, now: float) -> None:
+        ends = {end for fact in self.facts.values() for end in (fact.source, fact.target)}
+        episodes = {uuid: next(iter(self.cited(fact)), "") for uuid, fact in self.facts.items()}
+        self.versions.note(self.facts, {uuid: self.ref(uuid) for uuid in ends}, episodes, now)
 
     def _state_facts(self, found: Resolution) -> None:
         self.facts = {}

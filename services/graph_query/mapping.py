@@ -108,6 +108,7 @@ def fact(one: Fact) -> facts_pb2.Fact:
         create_time=_stamp(one.created_at),
         origin=_ORIGINS[one.origin],
         sources=[citation(cited) for cited in one.citations],
+        attributes=_struct(one.attributes),
     )
 
 
@@ -163,6 +164,14 @@ def _bounds(selector: retrieval_pb2.TimeSelector | None) -> tuple[float, float]:
 
 def _stamp(value: datetime | None) -> Timestamp | None:
     return None if value is None else to_timestamp(value)
+
+
+def _struct(attributes: Mapping[str, Scalar]) -> Struct | None:
+    if not attributes:
+        return None
+    struct = Struct()
+    struct.update(attributes)
+    return struct
 
 
 def _attributes(struct: Struct) -> Mapping[str, Scalar]:

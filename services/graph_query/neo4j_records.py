@@ -32,8 +32,10 @@ def entity_ref(uuid: str, name: str, labels: Sequence[str]) -> EntityRef:
     return EntityRef(uuid, name, entity_type(labels))
 
 
-def stated_fact(columns: Sequence[Any], cited: Sequence[Sequence[Any]]) -> Fact:
-    """A stated fact of the columns that all searches return."""
+def stated_fact(
+    columns: Sequence[Any], cited: Sequence[Sequence[Any]], attributes: Sequence[Any] = ()
+) -> Fact:
+    """A stated fact of the columns that all searches return; attributes as pairs of name and value."""
     return Fact(
         uuid=columns[0],
         fact=columns[1],
@@ -45,6 +47,7 @@ def stated_fact(columns: Sequence[Any], cited: Sequence[Sequence[Any]]) -> Fact:
         created_at=instant(columns[11]),
         origin=Origin(columns[12]),
         citations=citations(cited),
+        attributes=dict(sorted(attributes)),
     )
 
 

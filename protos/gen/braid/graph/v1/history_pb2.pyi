@@ -99,7 +99,7 @@ class GetEntityHistoryResponse(_message.Message):
 
     @_builtins.property
     def homonyms(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.EntityRef]:
-        """Entities of the same name, without `entity` itself: name them by type or uuid to see their histories."""
+        """When several entities share the name: all of them, to be chosen from by type or uuid."""
 
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:

@@ -69,7 +69,7 @@ class ListFactsRequest(_message.Message):
     page_size: _builtins.int
     """How many at most, 1–200. Default 50."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before, for the same question; a page without `as_of` is as of its own time."""
+    """Where to go on: `next_page_token` of the page before, for the same question; without `as_of` all pages are as of the first."""
     @_builtins.property
     def subject(self) -> _entities_pb2.EntitySelector:
         """Only facts said of this entity (of every entity of the name, where several share it)."""

@@ -1,0 +1,36 @@
+// An entity's stated facts that hold at one of two times only, and that no other fact says at the other time.
+CYPHER 25
+CALL () {
+  MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
+  RETURN k.entity_uuid AS uuid
+  UNION
+  UNWIND $p.anchor.uuids AS uuid
+  RETURN uuid
+}
+CALL () {
+  MATCH (k:EntityName {group_id: $p.space, name_key: $p.other.key}) WHERE k.type >= '' AND ($p.other.type = '' OR k.type = $p.other.type)
+  RETURN collect(k.entity_uuid) + $p.other.uuids AS others
+}
+CALL (uuid, others) {
+  WITH uuid, others WHERE $p.outgoing
+  MATCH (:Entity {uuid: uuid})-[e:RELATES_TO]->(b) WHERE NOT $p.with_other OR b.uuid IN others
+  RETURN e
+  UNION
+  WITH uuid WHERE $p.incoming
+  MATCH (:Entity {uuid: uuid})<-[e:RELATES_TO]-()
+  RETURN e
+}
+WITH DISTINCT e WHERE e.group_id = $p.space AND ($p.relation = '' OR e.relation_key = $p.relation)
+WITH e, e.valid_from <= $p.before.until AND e.valid_until > $p.before.since AS before,
+     e.valid_from <= $p.after.until AND e.valid_until > $p.after.since AS after
+WHERE before <> after
+MATCH (a)-[e]->(b)
+WITH a, b, e, before, CASE WHEN before THEN $p.after ELSE $p.before END AS other
+WHERE NOT EXISTS {
+  MATCH (a)-[x:RELATES_TO]->(b)
+  WHERE x.relation_key = e.relation_key AND x.valid_from <= other.until AND x.valid_until > other.since
+    AND size(coalesce(x.attribute_names, [])) = size(coalesce(e.attribute_names, []))
+    AND all(key IN coalesce(e.attribute_names, []) WHERE x[key] = e[key])
+}
+WITH e, a, before LIMIT $p.limit
+RETURN collect([e.uuid, a.uuid, toLower(e.name), e.valid_from, before]) AS found

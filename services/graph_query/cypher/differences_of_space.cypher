@@ -1,0 +1,25 @@
+// The space's stated facts that hold at one of two times only, and that no other fact says at the other time.
+CYPHER 25
+CALL () {
+  MATCH ()-[e:RELATES_TO]->()
+  WHERE e.group_id = $p.space AND e.valid_from > $p.begun.since AND e.valid_from <= $p.begun.until AND e.uuid >= ''
+  RETURN e
+  UNION
+  MATCH ()-[e:RELATES_TO]->()
+  WHERE e.group_id = $p.space AND e.valid_until > $p.over.since AND e.valid_until <= $p.over.until
+  RETURN e
+}
+WITH e WHERE $p.relation = '' OR e.relation_key = $p.relation
+WITH e, e.valid_from <= $p.before.until AND e.valid_until > $p.before.since AS before,
+     e.valid_from <= $p.after.until AND e.valid_until > $p.after.since AS after
+WHERE before <> after
+MATCH (a)-[e]->(b)
+WITH a, b, e, before, CASE WHEN before THEN $p.after ELSE $p.before END AS other
+WHERE NOT EXISTS {
+  MATCH (a)-[x:RELATES_TO]->(b)
+  WHERE x.relation_key = e.relation_key AND x.valid_from <= other.until AND x.valid_until > other.since
+    AND size(coalesce(x.attribute_names, [])) = size(coalesce(e.attribute_names, []))
+    AND all(key IN coalesce(e.attribute_names, []) WHERE x[key] = e[key])
+}
+WITH e, a, before LIMIT $p.limit
+RETURN collect([e.uuid, a.uuid, toLower(e.name), e.valid_from, before]) AS found

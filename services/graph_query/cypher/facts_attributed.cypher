@@ -1,0 +1,13 @@
+// Stated facts with their ends, citations and attributes.
+CYPHER 25
+UNWIND $p.uuids AS wanted
+MATCH ()-[e:RELATES_TO {uuid: wanted}]->() WHERE e.group_id = $p.space
+MATCH (a)-[e]->(b)
+CALL (e) {
+  UNWIND e.episodes[..$p.citations] AS uuid
+  MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
+  OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
+  RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
+}
+RETURN collect([[e.uuid, e.fact, e.name, a.uuid, a.name, labels(a), b.uuid, b.name, labels(b), e.valid_at, e.invalid_at, e.created_at,
+  coalesce(e.origin, 'extracted')], cited, [key IN coalesce(e.attribute_names, []) | [key, e[key]]]]) AS facts

@@ -1,0 +1,15 @@
+// A page of a relation's stated facts in time order.
+CYPHER 25
+MATCH ()-[e:RELATES_TO]->()
+WHERE e.group_id = $p.space AND e.relation_key = $p.relation AND e.valid_from >= $p.after_from AND e.valid_from <= $p.until AND e.uuid >= ''
+  AND (e.valid_from > $p.after_from OR e.uuid > $p.after_uuid) AND e.valid_until > $p.since
+WITH e ORDER BY e.group_id, e.relation_key, e.valid_from, e.uuid LIMIT $p.limit
+MATCH (a)-[e]->(b)
+CALL (e) {
+  UNWIND e.episodes[..$p.citations] AS uuid
+  MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
+  OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
+  RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
+}
+RETURN collect([[e.uuid, e.fact, e.name, a.uuid, a.name, labels(a), b.uuid, b.name, labels(b), e.valid_at, e.invalid_at, e.created_at,
+  coalesce(e.origin, 'extracted')], cited, [key IN coalesce(e.attribute_names, []) | [key, e[key]]]]) AS facts

@@ -1,0 +1,78 @@
+"""What was known of facts in memory, and when: versions, appended and closed by comparing states after each write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from services.graph_query.domain import EntityRef, GivenFact
+from services.graph_query.intervals import OPEN
+
+
+class State(Protocol):
+    """A fact as it is: its ends, and what is said."""
+
+    source: str
+    target: str
+    given: GivenFact
+    created_at: datetime
+
+
+@dataclass(slots=True)
+class FakeVersion:
+    """What was known of a fact from `known_from` until `known_until`, in epoch seconds."""
+
+    uuid: str
+    source: EntityRef
+    target: EntityRef
+    given: GivenFact
+    created_at: datetime
+    known_from: float
+    episode: str
+    known_until: float = OPEN
+
+    def says(self, state: State) -> bool:
+        """Whether this is the fact as it is."""
+        ends = (self.source.uuid, self.target.uuid) == (state.source, state.target)
+        return ends and _said(self.given) == _said(state.given)
+
+
+@dataclass(slots=True)
+class FakeVersions:
+    """All versions of a space's facts."""
+
+    every: list[FakeVersion] = field(default_factory=list)
+
+    def note(
+        self,
+        facts: Mapping[str, State],
+        refs: Mapping[str, EntityRef],
+        episodes: Mapping[str, str],
+        now: float,
+    ) -> None:
+        """Closes what is no longer so and appends what is so now."""
+        latest = {version.uuid: version for version in self.every if version.known_until == OPEN}
+        for uuid, version in latest.items():
+            if uuid not in facts or not version.says(facts[uuid]):
+                version.known_until = now
+        for uuid, fact in sorted(facts.items()):
+            if uuid in latest and latest[uuid].known_until == OPEN:
+                continue
+            ends = (refs[fact.source], refs[fact.target])
+            version = FakeVersion(uuid, *ends, fact.given, fact.created_at, now, episodes[uuid])
+            self.every.append(version)
+
+    def known(self, at: float) -> dict[str, FakeVersion]:
+        """The version of each fact that was known at an instant."""
+        return {
+            version.uuid: version
+            for version in self.every
+            if version.known_from <= at < version.known_until
+        }
+
+
+def _said(given: GivenFact) -> tuple[object, ...]:
+    times = (given.valid_at, given.invalid_at)
+    return (given.relation, given.fact, times, dict(given.attributes))

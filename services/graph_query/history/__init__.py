@@ -1,0 +1,1 @@
+"""Facts over both clocks: lists, histories, snapshots, differences and versions."""

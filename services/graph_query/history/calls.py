@@ -1,0 +1,192 @@
+"""The RPCs about facts and times over the store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from braid.graph.v1 import history_pb2, structure_pb2
+from services.graph_query import mapping as words
+from services.graph_query.domain import Fact, FactFilter
+from services.graph_query.history import mapping
+from services.graph_query.history.differences import grouped
+from services.graph_query.history.domain import Life, Moment, Scope, Times
+from services.graph_query.history.paging import Pages, position
+from services.graph_query.history.store import HistoryStore
+from services.graph_query.history.summary import summarize
+from services.graph_query.intervals import start_of
+from services.runtime.context import current_call
+from services.runtime.errors import NotFoundError
+from services.runtime.times import utc_now
+
+_PAGE_SIZE = 50
+_VERSIONS = 1_000
+_DIFFERENCES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A part of a list, and the token of the next."""
+
+    facts: Sequence[Fact]
+    token: str
+
+
+class HistoryCalls:
+    """Facts of the caller's space over both clocks."""
+
+    def __init__(self, store: HistoryStore) -> None:
+        self._store = store
+
+    async def list_facts(
+        self, request: structure_pb2.ListFactsRequest
+    ) -> structure_pb2.ListFactsResponse:
+        """A page of facts."""
+        scope = Scope(
+            subject=mapping.selector(request.subject) if request.HasField("subject") else None,
+            object=mapping.selector(request.object) if request.HasField("object") else None,
+            relation=_relation(request.relation_type),
+            known=_known(request),
+        )
+        page = await self._page(request, scope)
+        return structure_pb2.ListFactsResponse(
+            facts=[words.fact(fact) for fact in page.facts], next_page_token=page.token
+        )
+
+    async def get_fact(
+        self, request: structure_pb2.GetFactRequest
+    ) -> structure_pb2.GetFactResponse:
+        """A fact with its versions."""
+        space, uuid = current_call().space, request.uuid.lower()
+        versions = await self._store.versions(space, uuid, _VERSIONS)
+        found = (await self._store.facts_known(space, [uuid], None)).get(uuid)
+        if found is None and not versions:
+            raise NotFoundError("fact")
+        return structure_pb2.GetFactResponse(
+            fact=None if found is None else words.fact(found),
+            versions=[mapping.version(one) for one in versions],
+        )
+
+    async def history(
+        self, request: history_pb2.GetEntityHistoryRequest
+    ) -> history_pb2.GetEntityHistoryResponse:
+        """An entity's facts in time order, and on the first page the whole history in numbers."""
+        space, known = current_call().space, _known(request)
+        entity = mapping.selector(request.entity)
+        life = await self._store.life(space, entity, _relation(request.relation_type), known)
+        if life.entity is None:
+            homonyms = [words.entity_ref(one) for one in life.homonyms]
+            return history_pb2.GetEntityHistoryResponse(homonyms=homonyms)
+        since = mapping.seconds(request.since_time) if request.HasField("since_time") else None
+        moments = [one for one in life.moments if since is None or one.valid_until > since]
+        return await self._told(request, life, moments)
+
+    async def snapshot(
+        self, request: history_pb2.GetSnapshotRequest
+    ) -> history_pb2.GetSnapshotResponse:
+        """What held at a time, and on the first page what is different now."""
+        scope = _scope(request)
+        page = await self._page(request, scope)
+        changes = None
+        if not request.page_token:
+            times = Times(words.fact_filter(request.as_of), words.fact_filter(None))
+            changes = await self._difference(scope, times, _size(request))
+        return history_pb2.GetSnapshotResponse(
+            facts=[words.fact(fact) for fact in page.facts],
+            next_page_token=page.token,
+            changes=changes,
+        )
+
+    async def diff(self, request: history_pb2.DiffGraphRequest) -> history_pb2.DiffGraphResponse:
+        """What is different between two times."""
+        after = words.fact_filter(request.to if request.HasField("to") else None)
+        times = Times(words.fact_filter(getattr(request, "from")), after)
+        limit = request.limit if request.HasField("limit") else _PAGE_SIZE
+        found = await self._difference(_scope(request), times, limit)
+        return history_pb2.DiffGraphResponse(diff=found)
+
+    async def _page(
+        self, request: structure_pb2.ListFactsRequest | history_pb2.GetSnapshotRequest, scope: Scope
+    ) -> _Page:
+        """A page as of the time that is asked for; one of now stays as of its first page's time."""
+        space = current_call().space
+        pages = Pages(space, request)
+        found = pages.numbers_and_uuid(request.page_token, 2)
+        only = words.fact_filter(request.as_of if request.HasField("as_of") else None)
+        if found is not None and not request.HasField("as_of"):
+            only = FactFilter(found[0][1], found[0][1])
+        size = _size(request)
+        facts = await self._store.list_facts(space, scope, only, position(found), size + 1)
+        if len(facts) <= size:
+            return _Page(facts, "")
+        last = facts[size - 1]
+        token = pages.token(start_of(last.valid_at), only.since, last.uuid)
+        return _Page(facts[:size], token)
+
+    async def _told(
+        self,
+        request: history_pb2.GetEntityHistoryRequest,
+        life: Life,
+        moments: Sequence[Moment],
+    ) -> history_pb2.GetEntityHistoryResponse:
+        space, size = current_call().space, _size(request)
+        pages = Pages(space, request)
+        after = pages.numbers_and_uuid(request.page_token, 2)
+        ordered = sorted(moments, key=_place)
+        if after is not None:
+            ordered = [one for one in ordered if _place(one) > (*after[0], after[1])]
+        shown = [one.uuid for one in ordered[:size]]
+        summary = None
+        if after is None:
+            told = request.HasField("reference_time")
+            now = mapping.seconds(request.reference_time) if told else utc_now().timestamp()
+            summary = summarize(life, moments, now)
+        wanted = dict.fromkeys((*shown, *(summary.current if summary else ())))
+        facts = await self._store.facts_known(space, list(wanted), _known(request))
+        more = len(ordered) > size
+        return history_pb2.GetEntityHistoryResponse(
+            entity=mapping.entity(life.entity),
+            facts=[words.fact(facts[uuid]) for uuid in shown if uuid in facts],
+            next_page_token=pages.token(*_place(ordered[size - 1])) if more else "",
+            summary=mapping.summary(summary, facts) if summary else None,
+        )
+
+    async def _difference(self, scope: Scope, times: Times, limit: int) -> history_pb2.GraphDiff:
+        space = current_call().space
+        found = await self._store.differences(space, scope, times, _DIFFERENCES + 1)
+        told = grouped(found[:_DIFFERENCES], limit)
+        facts = await self._store.facts_known(space, told.uuids(), scope.known)
+        return mapping.diff(told, facts, incomplete=len(found) > _DIFFERENCES)
+
+
+def _scope(request: history_pb2.GetSnapshotRequest | history_pb2.DiffGraphRequest) -> Scope:
+    return Scope(
+        either=mapping.selector(request.entity) if request.HasField("entity") else None,
+        relation=_relation(request.relation_type),
+        known=_known(request),
+    )
+
+
+def _known(
+    request: structure_pb2.ListFactsRequest
+    | history_pb2.GetEntityHistoryRequest
+    | history_pb2.GetSnapshotRequest
+    | history_pb2.DiffGraphRequest,
+) -> float | None:
+    return mapping.seconds(request.known_time) if request.HasField("known_time") else None
+
+
+def _relation(name: str) -> str:
+    return " ".join(name.split())
+
+
+def _size(
+    request: structure_pb2.ListFactsRequest
+    | history_pb2.GetEntityHistoryRequest
+    | history_pb2.GetSnapshotRequest,
+) -> int:
+    return request.page_size if request.HasField("page_size") else _PAGE_SIZE
+
+
+def _place(one: Moment) -> tuple[float, float, str]:
+    return one.valid_from, one.valid_until, one.uuid

@@ -1,0 +1,168 @@
+"""Histories of the graph in memory: the same promises as the real store's, by plain loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from services.graph_query.domain import Entity, EntityRef, Fact, FactFilter, Origin
+from services.graph_query.fake_reads import FakeReads, as_fact, citation_of, entity_of
+from services.graph_query.fake_space import FakeSpace
+from services.graph_query.fake_versions import FakeVersion
+from services.graph_query.history.domain import (
+    Difference,
+    End,
+    Life,
+    Moment,
+    Position,
+    Scope,
+    Selector,
+    Times,
+    Version,
+)
+from services.graph_query.intervals import OPEN, end_of, start_of
+from services.graph_query.names import name_key
+from services.runtime.errors import NotFoundError
+
+
+@dataclass(frozen=True, slots=True)
+class FakeHistory:
+    """`HistoryStore` over the spaces of a fake graph."""
+
+    graph: FakeReads
+
+    async def list_facts(
+        self, space: str, scope: Scope, only: FactFilter, after: Position | None, limit: int
+    ) -> list[Fact]:
+        """Facts by start and uuid after a position."""
+        facts = [fact for fact in self._scoped(space, scope) if _holds(fact, only)]
+        facts = [fact for fact in facts if after is None or _place(fact) > tuple(after)]
+        return sorted(facts, key=_place)[:limit]
+
+    async def life(self, space: str, entity: Selector, relation: str, known: float | None) -> Life:
+        """An entity's facts at any time."""
+        held = self.graph.readable(space)
+        scope = Scope(either=entity, relation=relation, known=known)
+        facts = list(self._scoped(space, scope))
+        named = _named(held, entity) or _formerly_named(facts, entity)
+        if not named:
+            raise NotFoundError("entity")
+        if len(named) > 1:
+            return Life(None, tuple(EntityRef(one.uuid, one.name, one.type) for one in named))
+        return Life(named[0], (), None, tuple(_moment(fact) for fact in facts))
+
+    async def facts_known(
+        self, space: str, uuids: Sequence[str], known: float | None
+    ) -> dict[str, Fact]:
+        """Facts in full, now or as they were known."""
+        found = {fact.uuid: fact for fact in self._facts(space, known)}
+        return {uuid: found[uuid] for uuid in uuids if uuid in found}
+
+    async def differences(
+        self, space: str, scope: Scope, times: Times, limit: int
+    ) -> list[Difference]:
+        """Facts of one of two times only."""
+        facts = list(self._scoped(space, scope))
+        before = {_statement(fact) for fact in facts if _holds(fact, times.before)}
+        after = {_statement(fact) for fact in facts if _holds(fact, times.after)}
+        found = []
+        for fact in facts:
+            held = (_holds(fact, times.before), _holds(fact, times.after))
+            if held[0] != held[1] and _statement(fact) not in (after if held[0] else before):
+                place = (fact.source.uuid, fact.relation.lower(), start_of(fact.valid_at))
+                found.append(Difference(fact.uuid, *place, held[0]))
+        return found[:limit]
+
+    async def versions(self, space: str, uuid: str, limit: int) -> list[Version]:
+        """The last versions of a fact, oldest first."""
+        held = self.graph.readable(space)
+        found = [one for one in held.versions.every if one.uuid == uuid]
+        return [
+            Version(
+                replace(_as_known(held, one), citations=()),
+                datetime.fromtimestamp(one.known_from, UTC),
+                _until(one.known_until),
+                one.episode,
+            )
+            for one in sorted(found, key=lambda one: one.known_from)[-limit:]
+        ]
+
+    def _facts(self, space: str, known: float | None) -> Iterator[Fact]:
+        held = self.graph.readable(space)
+        if known is None:
+            yield from (as_fact(held, stored) for stored in held.facts.values())
+        else:
+            yield from (_as_known(held, one) for one in held.versions.known(known).values())
+
+    def _scoped(self, space: str, scope: Scope) -> Iterator[Fact]:
+        for fact in self._facts(space, scope.known):
+            if scope.relation and fact.relation.lower() != scope.relation.lower():
+                continue
+            ends = {End.SUBJECT: [fact.source], End.OBJECT: [fact.target]}
+            ends[End.EITHER] = [fact.source, fact.target]
+            asked = ((scope.subject, End.SUBJECT), (scope.object, End.OBJECT))
+            if all(
+                entity is None or any(_is(one, entity) for one in ends[end])
+                for entity, end in (*asked, (scope.either, End.EITHER))
+            ):
+                yield fact
+
+
+def _is(one: EntityRef, entity: Selector) -> bool:
+    if entity.uuid:
+        return one.uuid == entity.uuid
+    return name_key(one.name) == entity.name_key and entity.type in ("", one.type)
+
+
+def _named(held: FakeSpace, entity: Selector) -> list[Entity]:
+    found = [entity_of(held, uuid) for uuid in held.entities()]
+    return [one for one in found if _is(EntityRef(one.uuid, one.name, one.type), entity)]
+
+
+def _formerly_named(facts: Sequence[Fact], entity: Selector) -> list[Entity]:
+    """Entities that are gone, as facts that were known once name them."""
+    ends = {end for fact in facts for end in (fact.source, fact.target) if _is(end, entity)}
+    return [Entity(*end) for end in sorted(ends)]
+
+
+def _moment(fact: Fact) -> Moment:
+    interval = (start_of(fact.valid_at), end_of(fact.invalid_at))
+    return Moment(fact.uuid, fact.relation, *interval, start_of(fact.created_at))
+
+
+def _holds(fact: Fact, only: FactFilter) -> bool:
+    return start_of(fact.valid_at) <= only.until and end_of(fact.invalid_at) > only.since
+
+
+def _place(fact: Fact) -> tuple[float, str]:
+    return start_of(fact.valid_at), fact.uuid
+
+
+def _statement(fact: Fact) -> tuple[object, ...]:
+    attributes = tuple(sorted(fact.attributes.items()))
+    return fact.source.uuid, fact.relation.lower(), fact.target.uuid, attributes
+
+
+def _as_known(held: FakeSpace, one: FakeVersion) -> Fact:
+    """A fact as it was known, under the names that its ends have now if they are still there."""
+    there = held.entities()
+    stored = held.facts.get(one.uuid)
+    gone = (citation_of(held, one.episode),) if one.episode in held.passages else ()
+    return Fact(
+        uuid=one.uuid,
+        fact=one.given.fact,
+        relation=one.given.relation,
+        source=held.ref(one.source.uuid) if one.source.uuid in there else one.source,
+        target=held.ref(one.target.uuid) if one.target.uuid in there else one.target,
+        origin=Origin.GIVEN,
+        valid_at=one.given.valid_at,
+        invalid_at=one.given.invalid_at,
+        created_at=one.created_at,
+        citations=as_fact(held, stored).citations if stored else gone,
+        attributes=one.given.attributes,
+    )
+
+
+def _until(known_until: float) -> datetime | None:
+    return None if known_until >= OPEN else datetime.fromtimestamp(known_until, UTC)

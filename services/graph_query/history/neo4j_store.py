@@ -1,0 +1,194 @@
+"""Histories in Neo4j: what is known now from facts' edges, what was known at an instant from their versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from services.graph_query.domain import Entity, Fact, FactFilter
+from services.graph_query.history.domain import (
+    Difference,
+    End,
+    Life,
+    Moment,
+    Position,
+    Scope,
+    Selector,
+    Times,
+    Version,
+)
+from services.graph_query.identity import entity_uuid
+from services.graph_query.intervals import OPEN, start_of
+from services.graph_query.neo4j_database import Database
+from services.graph_query.neo4j_records import entity_ref, entity_type, instant, stated_fact
+from services.runtime.errors import NotFoundError
+
+_CITATIONS = 5
+_BEGINNING = Position(-2 * OPEN, "")
+
+
+class Neo4jHistory:
+    """`HistoryStore` on Neo4j."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def list_facts(
+        self, space: str, scope: Scope, only: FactFilter, after: Position | None, limit: int
+    ) -> list[Fact]:
+        """A page of facts in one round trip."""
+        position = after or _BEGINNING
+        rows = await self._database.read(
+            _listing(scope),
+            **_scoped(space, scope),
+            since=only.since,
+            until=only.until,
+            after_from=position.valid_from,
+            after_uuid=position.uuid,
+            limit=limit,
+            citations=_CITATIONS,
+        )
+        return sorted(_facts(rows), key=lambda fact: (start_of(fact.valid_at), fact.uuid))
+
+    async def life(self, space: str, entity: Selector, relation: str, known: float | None) -> Life:
+        """The entities that are meant and, of a single one, its facts in brief."""
+        told = {"space": space, "relation": relation.lower()}
+        row = (await self._database.read("life_of_entity", anchor=_anchor(entity), **told))[0]
+        named = [_entity(*columns) for columns in row["entities"]]
+        if len(named) > 1:
+            return Life(None, tuple(entity_ref(one.uuid, one.name, [one.type]) for one in named))
+        first_seen = _seconds(row["first_seen"])
+        if known is None and named:
+            return Life(named[0], (), first_seen, _moments(row["moments"]))
+        if known is None:
+            raise NotFoundError("entity")
+        return await self._known_life(
+            space, entity, named, first_seen=first_seen, known=known, relation=relation.lower()
+        )
+
+    async def facts_known(
+        self, space: str, uuids: Sequence[str], known: float | None
+    ) -> dict[str, Fact]:
+        """Facts in full, now or as they were known."""
+        if not uuids:
+            return {}
+        name = "facts_attributed" if known is None else "versions_known"
+        told = {"uuids": list(uuids), "known": known, "citations": _CITATIONS}
+        rows = await self._database.read(name, space=space, **told)
+        return {fact.uuid: fact for fact in _facts(rows)}
+
+    async def differences(
+        self, space: str, scope: Scope, times: Times, limit: int
+    ) -> list[Difference]:
+        """Facts of one of two times only; the space's by where their starts and ends lie."""
+        name = "differences_of_" + ("entity" if scope.anchor else "space")
+        ends = sorted((times.before.until, times.after.until))
+        starts = sorted((times.before.since, times.after.since))
+        rows = await self._database.read(
+            name if scope.known is None else f"known_{name}",
+            **_scoped(space, scope),
+            before=_span(times.before),
+            after=_span(times.after),
+            begun={"since": ends[0], "until": ends[1]},
+            over={"since": starts[0], "until": starts[1]},
+            limit=limit,
+        )
+        return [Difference(*columns) for columns in rows[0]["found"]]
+
+    async def versions(self, space: str, uuid: str, limit: int) -> list[Version]:
+        """The last versions of a fact, oldest first."""
+        told = {"uuid": uuid, "limit": limit}
+        rows = await self._database.read("versions_of_fact", space=space, **told)
+        return [_version(*columns) for columns in rows[0]["versions"]]
+
+    async def _known_life(
+        self,
+        space: str,
+        entity: Selector,
+        named: Sequence[Entity],
+        *,
+        first_seen: float | None,
+        known: float,
+        relation: str,
+    ) -> Life:
+        """A life from versions; an entity that is gone is told as it was known then."""
+        anchor = _anchor(entity, space)
+        anchor["uuids"] = [one.uuid for one in named] or anchor["uuids"]
+        told = {"anchor": anchor, "relation": relation, "known": known}
+        rows = await self._database.read("known_life", space=space, **told)
+        if named:
+            moments = [moment for row in rows for moment in row["moments"]]
+            return Life(named[0], (), first_seen, _moments(moments))
+        found = [Entity(row["uuid"], *row["known_as"]) for row in rows if row["moments"]]
+        if not found:
+            raise NotFoundError("entity")
+        if len(found) > 1:
+            return Life(None, tuple(entity_ref(one.uuid, one.name, [one.type]) for one in found))
+        kept = next(row["moments"] for row in rows if row["moments"])
+        return Life(found[0], (), None, _moments(kept))
+
+
+def _listing(scope: Scope) -> str:
+    if scope.known is not None:
+        return "versions_of_entity" if scope.anchor else "versions_of_space"
+    if scope.anchor:
+        return "facts_of_entity"
+    return "facts_of_relation" if scope.relation else "facts_of_space"
+
+
+def _scoped(space: str, scope: Scope) -> dict[str, Any]:
+    """What every query about a scope is given."""
+    entity, end = scope.anchor or (None, End.EITHER)
+    past = space if scope.known is not None else ""
+    other = scope.object if end is End.SUBJECT else None
+    return {
+        "space": space,
+        "anchor": _anchor(entity, past),
+        "outgoing": end is not End.OBJECT,
+        "incoming": end is not End.SUBJECT,
+        "other": _anchor(other, past),
+        "with_other": other is not None,
+        "relation": scope.relation.lower(),
+        "known": scope.known,
+    }
+
+
+def _anchor(entity: Selector | None, past: str = "") -> dict[str, Any]:
+    """Where a query begins. In the past of a space a name also means the entities that it made then."""
+    if entity is None:
+        return {"key": "", "type": "", "uuids": []}
+    uuids = [entity.uuid] if entity.uuid else []
+    if past and entity.name_key:
+        types = ["", entity.type] if entity.type else [""]
+        uuids = [entity_uuid(past, entity.name_key, kind) for kind in types]
+    return {"key": entity.name_key, "type": entity.type, "uuids": uuids}
+
+
+def _span(only: FactFilter) -> Mapping[str, float]:
+    return {"since": only.since, "until": only.until}
+
+
+def _facts(rows: Sequence[Mapping[str, Any]]) -> list[Fact]:
+    return [stated_fact(*columns) for columns in rows[0]["facts"]]
+
+
+def _entity(uuid: str, name: str, labels: Sequence[str], summary: str, mentions: int) -> Entity:
+    return Entity(uuid, name, entity_type(labels), summary, mentions)
+
+
+def _moments(rows: Sequence[Sequence[Any]]) -> tuple[Moment, ...]:
+    unique = {row[0]: Moment(*row) for row in rows}
+    return tuple(unique.values())
+
+
+def _version(
+    known_from: float, known_until: float, episode: str, columns: Sequence[Any]
+) -> Version:
+    until = None if known_until >= OPEN else datetime.fromtimestamp(known_until, UTC)
+    return Version(stated_fact(*columns), datetime.fromtimestamp(known_from, UTC), until, episode)
+
+
+def _seconds(value: Any) -> float | None:
+    found = instant(value)
+    return None if found is None else found.timestamp()

@@ -1,0 +1,112 @@
+"""A history in numbers: what holds, what changed last, and how much of each relation in which period."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from services.graph_query.history.domain import Life, Moment
+from services.graph_query.intervals import OPEN
+
+_SHOWN = 20
+_ROWS = 200
+_YEARS = 20
+_DECADES = 200
+_LAST_YEAR = 9_999
+
+
+class Period(NamedTuple):
+    """A relation's facts in the years from `year` on, `length` of them; year None has no dates."""
+
+    relation: str
+    year: int | None
+    length: int
+    began: int
+    ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A whole history; instants in epoch seconds, None where nothing is known."""
+
+    total: int
+    current_total: int
+    current: tuple[str, ...]
+    first_seen: float | None
+    earliest: float | None
+    never_changed: bool
+    unchanged_since: float | None
+    periods: tuple[Period, ...]
+    truncated: bool
+
+
+def summarize(life: Life, moments: Sequence[Moment], reference: float) -> Summary:
+    """The history of these moments of a life, with `reference` for now."""
+    current = [one for one in moments if one.valid_from <= reference < one.valid_until]
+    begun = [one for one in moments if one.valid_from <= reference]
+    latest = sorted(current, key=lambda one: (-one.valid_from, one.uuid))
+    seen = [one.created for one in moments]
+    seen += [] if life.first_seen is None else [life.first_seen]
+    starts = [one.valid_from for one in moments if one.valid_from > -OPEN]
+    dates = [date for one in moments for date in (one.valid_from, one.valid_until)]
+    periods = sorted(_periods(moments), key=lambda row: (row.relation, row.year or 0))
+    return Summary(
+        total=len(moments),
+        current_total=len(current),
+        current=tuple(one.uuid for one in latest[:_SHOWN]),
+        first_seen=min(seen, default=None),
+        earliest=min(starts, default=None),
+        never_changed=all(one.valid_until > reference for one in begun),
+        unchanged_since=max((date for date in dates if -OPEN < date <= reference), default=None),
+        periods=tuple(periods[:_ROWS]),
+        truncated=len(periods) > _ROWS,
+    )
+
+
+def _periods(moments: Sequence[Moment]) -> Iterator[Period]:
+    """Rows by relation and period; the row without year counts open ends."""
+    spelt: dict[str, str] = {}
+    began: Counter[tuple[str, int | None]] = Counter()
+    ended: Counter[tuple[str, int | None]] = Counter()
+    length = _length([year for one in moments for year in _years(one) if year is not None])
+    for one in sorted(moments):
+        relation = spelt.setdefault(one.relation.casefold(), one.relation)
+        start, end = _years(one)
+        began[relation, _first(start, length)] += 1
+        ended[relation, _first(end, length)] += 1
+    for relation, year in {*began, *ended}:
+        yield Period(relation, year, length, began[relation, year], ended[relation, year])
+
+
+def _years(one: Moment) -> tuple[int | None, int | None]:
+    """The years of a fact's first and last moments."""
+    return _year(one.valid_from), _year(one.valid_until, -1e-6)
+
+
+def _year(seconds: float, shift: float = 0.0) -> int | None:
+    if abs(seconds) >= OPEN:
+        return None
+    return datetime.fromtimestamp(seconds + shift, UTC).year
+
+
+def _length(years: Iterable[int]) -> int:
+    known = sorted(years)
+    span = known[-1] - known[0] if known else 0
+    if span < _YEARS:
+        return 1
+    return 10 if span < _DECADES else 100
+
+
+def _first(year: int | None, length: int) -> int | None:
+    return None if year is None else max(1, year - year % length)
+
+
+def period_bounds(period: Period) -> tuple[datetime, datetime] | None:
+    """First instant of a period and the first after it; None for the row without year."""
+    if period.year is None:
+        return None
+    after = min(period.year - period.year % period.length + period.length, _LAST_YEAR)
+    return datetime(period.year, 1, 1, tzinfo=UTC), datetime(after, 1, 1, tzinfo=UTC)
