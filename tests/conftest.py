@@ -15,7 +15,7 @@ from services.vector_search.migrate import migrate
 from tests.stores import TestDatabase, create_template, database_from_template, started_stores
 
 T = TypeVar("T")
-PREFIXES = ("BRAID_", "EMBEDDING_", "LLM_", "DATABASE_URL", "NEO4J_", "OPENAI_", "ANTHROPIC_")
+PREFIXES = ("BRAID_", "EMBEDDING_", "LLM_", "DATABASE_URL", "NEO4J_", "OPENAI_", "ANTHROPIC_", "OTEL_")
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from opentelemetry import context as trace_context
-from opentelemetry import propagate, trace
+from opentelemetry import metrics, propagate, trace
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -20,6 +20,7 @@ from starlette.requests import ClientDisconnect
 from gateway.rest.errors import ClientGoneError, TooLargeError, answer_of, http_answer
 from gateway.rest.origin import check_origin
 from services.runtime.errors import BraidError, FieldError, InternalError, InvalidFieldError
+from services.runtime.exporting import DURATION_BUCKETS
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -57,6 +58,11 @@ class Door:
         self._authenticator = authenticator
         self._body_limit = body_limit
         self._log = get_logger("http")
+        self._duration = metrics.get_meter("braid").create_histogram(
+            "http.server.request.duration",
+            unit="s",
+            explicit_bucket_boundaries_advisory=DURATION_BUCKETS,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -107,14 +113,17 @@ class Door:
         return answer_of(InternalError(), request_id)
 
     def _note(self, visit: Visit, scope: Scope) -> None:
-        route = scope.get("route")
+        # The route, not the path: a path holds names of the caller's data.
+        route = getattr(scope.get("route"), "path", "")
+        status = visit.status or _CLIENT_GONE
+        took = time.perf_counter() - visit.started
+        self._duration.record(took, {"http.route": route, "http.response.status_code": status})
         self._log.info(
             "request",
             method=scope["method"],
-            # The route, not the path: a path holds names of the caller's data.
-            route=getattr(route, "path", ""),
-            status=visit.status or _CLIENT_GONE,
-            took_ms=round((time.perf_counter() - visit.started) * 1000, 2),
+            route=route,
+            status=status,
+            took_ms=round(took * 1000, 2),
             request_id=visit.request_id,
             space=visit.identity.space if visit.identity else "",
         )

@@ -18,10 +18,16 @@ class RuntimeSettings(BaseSettings):
         env_ignore_empty=True,
         extra="ignore",
         hide_input_in_errors=True,
+        populate_by_name=True,
     )
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["json", "console"] = "json"
+    otlp_endpoint: str | None = Field(
+        default=None,
+        validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT",
+        description="Collector for measures and traces over gRPC, `http://host:4317`; none by default.",
+    )
     api_keys_file: Path | None = Field(
         default=None, description="JSON file of hashed API keys; read again when it changes."
     )

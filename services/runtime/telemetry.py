@@ -1,4 +1,4 @@
-"""Structured logs and trace ids. Logs hold neither secrets nor user text."""
+"""Structured logs, and trace ids in them. Logs hold neither secrets nor user text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import structlog
 from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
 
 from services.runtime.context import current_call_or_none
+from services.runtime.exporting import set_up_export
 
 if TYPE_CHECKING:
     from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def configure_telemetry(settings: RuntimeSettings, service: str) -> None:
-    """Sets up logs on standard error and the tracer; once a process, before anything is served."""
+    """Sets up logs on standard error, traces and measures; once a process, before anything is served."""
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     renderer = (
         structlog.processors.JSONRenderer()
@@ -40,7 +40,7 @@ def configure_telemetry(settings: RuntimeSettings, service: str) -> None:
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    trace.set_tracer_provider(TracerProvider(resource=Resource.create({"service.name": service})))
+    set_up_export(settings.otlp_endpoint, Resource.create({"service.name": service}))
 
 
 def get_logger(name: str) -> FilteringBoundLogger:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from opentelemetry import metrics
 
 from services.runtime.errors import BraidError
+from services.runtime.exporting import DURATION_BUCKETS
 from services.runtime.interceptors.stage import Call, Stage
 from services.runtime.status import code_of
 
@@ -21,9 +22,11 @@ class MetricsStage(Stage):
 
     name: ClassVar[str] = "metrics"
 
-    def __init__(self) -> None:
-        meter = metrics.get_meter("braid")
-        self._duration = meter.create_histogram("rpc.server.duration", unit="s")
+    def __init__(self, meter: metrics.Meter | None = None) -> None:
+        meter = meter or metrics.get_meter("braid")
+        self._duration = meter.create_histogram(
+            "rpc.server.duration", unit="s", explicit_bucket_boundaries_advisory=DURATION_BUCKETS
+        )
 
     @contextmanager
     def around(self, call: Call) -> Iterator[None]:
