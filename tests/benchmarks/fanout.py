@@ -20,7 +20,8 @@ from tests.evals.ingestion import ingest
 _PARTS = ("compare", "hang", "faults")
 _ALL = "all"
 _COMPARED = 500
-_WARM_UP = 50
+# The Java machine compiles for some thousand searches; what is measured is a store that has been running.
+_WARM_UP = 500
 _FAULTY = 10_000
 
 

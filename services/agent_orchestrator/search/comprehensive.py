@@ -1,6 +1,7 @@
 """The comprehensive search: the query embedded once, both legs at once, their answers fused.
 
-The graph leg waits for the query's vector only where the space's facts have vectors to compare it with.
+Where both tiers compare with the query's vector it is made here. Where the space's facts have no vectors, neither leg
+waits for it: the graph is asked by words, and the vector tier makes its own.
 """
 
 from __future__ import annotations
@@ -81,13 +82,30 @@ class ComprehensiveSearch:
     async def _chunks(self, request: Request, query: QueryVector, clock: Budget) -> LegOutcome:
         if request.HasField("use_vector") and not request.use_vector:
             return not_requested(VECTOR_LEG)
-        embedding = await query.get()
-        asked = _hybrid_request(request, embedding)
+        if self._both_compare(request):
+            return await self._ask_vector(request, await query.get(), clock)
+        # Only the vector tier needs the query's vector: sending one costs more than its own making of it.
+        outcome = await self._ask_vector(request, None, clock, embeds=True)
+        if outcome.report.reason != legs_pb2.LEG_REASON_MODEL_MISMATCH:
+            return outcome
+        # The tier has another model than the space; ours may be the space's.
+        return await self._ask_vector(request, await query.get(), clock)
+
+    def _both_compare(self, request: Request) -> bool:
+        graph = request.use_graph or not request.HasField("use_graph")
+        return graph and current_call().space not in self._wordy
+
+    async def _ask_vector(
+        self, request: Request, embedding: Embedding, clock: Budget, *, embeds: bool = False
+    ) -> LegOutcome:
+        """`embeds` leaves it to the tier to make the query's vector; else no vector is a search by words."""
+        by_words = embedding is None and not embeds
+        asked = _hybrid_request(request, embedding, text_only=by_words)
         return await run_leg(
             VECTOR_LEG,
             lambda: self._vector.hybrid_search(asked, clock.left()),
             lambda answer, report: LegOutcome(
-                _without_vectors(report) if embedding is None else report, chunks=answer.hits
+                _without_vectors(report) if by_words else report, chunks=answer.hits
             ),
         )
 
@@ -158,7 +176,9 @@ async def _told(leg: Awaitable[LegOutcome], ended: Heard | None) -> LegOutcome:
     return outcome
 
 
-def _hybrid_request(request: Request, embedding: Embedding) -> vector_pb2.HybridSearchRequest:
+def _hybrid_request(
+    request: Request, embedding: Embedding, *, text_only: bool
+) -> vector_pb2.HybridSearchRequest:
     weight = request.text_weight if request.HasField("text_weight") else DEFAULT_TEXT_WEIGHT
     return vector_pb2.HybridSearchRequest(
         query=request.query,
@@ -167,7 +187,7 @@ def _hybrid_request(request: Request, embedding: Embedding) -> vector_pb2.Hybrid
         query_embedding=embedding,
         filter=request.filter if request.HasField("filter") else None,
         as_of=request.as_of if request.HasField("as_of") else None,
-        text_only=embedding is None,
+        text_only=text_only,
     )
 
 

@@ -293,6 +293,7 @@ async def test_a_caller_who_leaves_stops_both_legs(answers: World) -> None:
 
 
 async def test_queries_are_embedded_a_few_at_a_time(answers: World) -> None:
+    answers.graph.answer.vector_path = query_pb2.FACT_VECTOR_PATH_INDEX
     await asyncio.gather(*(ask(answers, Request(query=f"q{n}")) for n in range(20)))
     assert len(answers.embedder.texts) == 20
     assert answers.embedder.most_at_once <= 4

@@ -1,4 +1,4 @@
-"""Spaces whose facts have no vectors: the graph leg does not wait for the query's."""
+"""Spaces whose facts have no vectors: no leg waits for the query's, and the vector tier makes its own."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import pytest
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import query_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
-from tests.stubs.tiers import fact_hit
+from tests.stubs.tiers import chunk_hit, fact_hit
 
 BY_WORDS = query_pb2.SearchFactsResponse(
     hits=[fact_hit("f1", ["c1"])], status=legs_pb2.LEG_STATUS_OK
@@ -22,6 +23,11 @@ WITHOUT_THE_QUERYS = query_pb2.SearchFactsResponse(
     hits=[fact_hit("f1", ["c1"])],
     status=legs_pb2.LEG_STATUS_DEGRADED,
     reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+)
+
+FOUND = vector_pb2.HybridSearchResponse(hits=[chunk_hit("c1")], status=legs_pb2.LEG_STATUS_OK)
+OTHER_MODEL = vector_pb2.HybridSearchResponse(
+    status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_MODEL_MISMATCH
 )
 
 
@@ -83,3 +89,38 @@ async def test_what_is_known_of_one_space_says_nothing_of_another(world: World) 
     await ask(world)
     await ask(world, BOB)
     assert asked_by_words(world) == [False, False]
+
+
+async def test_the_vector_tier_makes_the_querys_vector_when_it_alone_needs_one(
+    world: World,
+) -> None:
+    world.graph.answer = BY_WORDS
+    world.vector.answer = FOUND
+    await ask(world)
+    world.embedder.texts.clear()
+    answer = await ask(world)
+    request = world.vector.script.requests["HybridSearch"][-1]
+    assert not request.HasField("query_embedding")
+    assert not request.text_only
+    assert world.embedder.texts == []
+    assert answer.legs[0].status == legs_pb2.LEG_STATUS_OK
+
+
+async def test_without_the_graph_nothing_is_embedded_here(world: World) -> None:
+    request = search_pb2.ComprehensiveSearchRequest(query="who owns it", use_graph=False)
+    await world.search.ComprehensiveSearch(request, metadata=ALICE, timeout=5)
+    assert world.embedder.texts == []
+
+
+async def test_a_tier_that_has_not_the_spaces_model_is_given_our_vector(world: World) -> None:
+    world.graph.answer = BY_WORDS
+    await ask(world)
+
+    async def answer_by_request(request: vector_pb2.HybridSearchRequest) -> None:
+        given = request.HasField("query_embedding")
+        world.vector.answer = FOUND if given else OTHER_MODEL
+
+    world.vector.script.acts["HybridSearch"] = answer_by_request
+    answer = await ask(world)
+    assert answer.legs[0].status == legs_pb2.LEG_STATUS_OK
+    assert world.vector.script.requests["HybridSearch"][-1].query_embedding.model == "stub"
