@@ -1,19 +1,32 @@
-"""Text to chunks: spans of at most a limit, cut between paragraphs, else sentences, else words."""
+"""Text to chunks: spans of at most a limit, cut between a text's parts, else sentences, lines, words.
+
+Where a chunk begins is decided by the text around that place alone, never by what comes long before it: an edit moves
+the cuts beside it and no others, and all other chunks keep their content, hence their ids, vectors and extracted facts.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-MAX_CHUNK = 1500
-# From this length on a heading starts a chunk of its own: a change then moves the cuts of its section only.
-MIN_SECTION = 500
+from services.agent_orchestrator.ingest.layout import Break, paragraphs
+from services.agent_orchestrator.ingest.sentences import sentence_ends
 
-_PARAGRAPH_END = re.compile(r"\n[ \t\r\f\v]*\n\s*")
-_SENTENCE_END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+|\n+")
+MAX_CHUNK = 1500
+# A chunk's beginning is kept from an edit that is further away than this share of the limit. Larger makes chunks
+# longer and an edit costlier.
+REACH = 0.4
+# How much of a part's beginning tells it apart from others: a change further on moves no cut.
+PRINT = 32
+
+_FINER = 10
+_LINE_END = re.compile(r"\n+")
 _WORD_END = re.compile(r"\s+")
-_HEADING = re.compile(r"#{1,6}[ \t]")
+
+Cut = Callable[[str, "Span"], Iterator[int]]
 
 
 class Span(NamedTuple):
@@ -22,68 +35,137 @@ class Span(NamedTuple):
     start: int
     end: int
 
+    @property
+    def length(self) -> int:
+        """How many characters."""
+        return self.end - self.start
 
-def split(text: str, start: int = 0, limit: int = MAX_CHUNK) -> list[Span]:
+
+class Unit(NamedTuple):
+    """A part that is never cut further, and the rank of the break that it begins with."""
+
+    span: Span
+    rank: int
+
+
+def split(
+    text: str, start: int = 0, limit: int = MAX_CHUNK, breaks: Sequence[Break] | None = None
+) -> list[Span]:
     """Spans of the chunks of `text` from `start` on, in order, none empty, none longer than `limit` characters.
 
-    No chunk begins or ends with white space; nothing but white space is left out. A text within the limit is one.
+    `breaks` says where parts of the text begin; without it blank lines do. No chunk begins or ends with white space;
+    nothing but white space is left out. A text within the limit is one.
     """
     whole = _trimmed(text, Span(start, len(text)))
-    if whole.start == whole.end:
-        return []
-    if whole.end - whole.start <= limit:
-        return [whole]
-    return list(_packed(text, _units(text, whole, limit), limit))
+    if whole.length <= limit:
+        return [whole] if whole.length else []
+    units = list(_units(text, whole, paragraphs(text, start) if breaks is None else breaks, limit))
+    edges = [0, *anchors(text, units, int(limit * REACH)), len(units)]
+    return [span for first, last in pairwise(edges) for span in _packed(units[first:last], limit)]
 
 
-def _packed(text: str, units: Iterator[Span], limit: int) -> Iterator[Span]:
-    """Neighbouring units put together while they fit."""
-    held: Span | None = None
-    for unit in units:
-        if held is None:
-            held = unit
-        elif unit.end - held.start <= limit and not _starts_section(text, held, unit):
-            held = Span(held.start, unit.end)
+def anchors(text: str, units: Sequence[Unit], reach: int) -> list[int]:
+    """The units that always begin a chunk: those before which the break is the strongest for `reach` characters around.
+
+    Breaks of one rank are put in order by what follows them, which is as good as chance and the same every time. Both
+    ends of the text count as stronger than any.
+    """
+    keys = [_key(text, unit) for unit in units]
+    found: list[int] = []
+    end = units[-1].span.end
+    before = _nearest(units, keys, range(len(units)), or_equal=True)
+    after = _nearest(units, keys, range(len(units) - 1, -1, -1), or_equal=False)
+    for i, unit in enumerate(units):
+        back = before.get(i, units[0].span.start)
+        ahead = after.get(i, end)
+        if i and min(unit.span.start - back, ahead - unit.span.start) > reach:
+            found.append(i)
+    return found
+
+
+def _nearest(
+    units: Sequence[Unit], keys: Sequence[tuple[int, int]], order: range, *, or_equal: bool
+) -> dict[int, int]:
+    """For each unit, where the nearest stronger break on one side is."""
+    nearest: dict[int, int] = {}
+    stack: list[int] = []
+    for i in order:
+        while stack and (
+            keys[stack[-1]] > keys[i] or (not or_equal and keys[stack[-1]] == keys[i])
+        ):
+            stack.pop()
+        if stack:
+            nearest[i] = units[stack[-1]].span.start
+        stack.append(i)
+    return nearest
+
+
+def _key(text: str, unit: Unit) -> tuple[int, int]:
+    start = unit.span.start
+    return unit.rank, zlib.crc32(text[start : min(start + PRINT, unit.span.end)].encode())
+
+
+def _packed(units: Sequence[Unit], limit: int) -> Iterator[Span]:
+    """Neighbouring units put together to as few chunks as they need, of about the same length."""
+    total = units[-1].span.end - units[0].span.start
+    goal = total / -(-total // limit)
+    held = units[0].span
+    for unit in units[1:]:
+        joined = Span(held.start, unit.span.end)
+        if joined.length <= limit and held.length < goal:
+            held = joined
         else:
             yield held
-            held = unit
-    if held is not None:
-        yield held
+            held = unit.span
+    yield held
 
 
-def _starts_section(text: str, held: Span, unit: Span) -> bool:
-    return held.end - held.start >= MIN_SECTION and _HEADING.match(text, unit.start) is not None
+def _units(text: str, whole: Span, breaks: Sequence[Break], limit: int) -> Iterator[Unit]:
+    ranks = {place.offset: place.rank for place in reversed(breaks)}
+    inside = [offset for offset in ranks if whole.start < offset < whole.end]
+    offsets = [whole.start, *sorted(inside)]
+    for start, end in zip(offsets, [*offsets[1:], whole.end], strict=True):
+        part = _trimmed(text, Span(start, end))
+        if part.length:
+            yield from _cut(text, part, ranks.get(start, _FINER), _CUTS, limit)
 
 
-def _units(text: str, span: Span, limit: int) -> Iterator[Span]:
-    """Paragraphs; those over the limit as sentences; those over it as words; those over it cut."""
-    for paragraph in _pieces(text, span, _PARAGRAPH_END):
-        if paragraph.end - paragraph.start <= limit:
-            yield paragraph
-            continue
-        for sentence in _pieces(text, paragraph, _SENTENCE_END):
-            if sentence.end - sentence.start <= limit:
-                yield sentence
-            else:
-                yield from _words(text, sentence, limit)
+def _cut(text: str, part: Span, rank: int, cuts: Sequence[Cut], limit: int) -> Iterator[Unit]:
+    """The part as it is, or, over the limit, in finer and finer pieces."""
+    if part.length <= limit:
+        yield Unit(part, rank)
+    elif not cuts:
+        for start in range(part.start, part.end, limit):
+            yield Unit(Span(start, min(start + limit, part.end)), _FINER + len(_CUTS))
+    else:
+        finer = _FINER + len(_CUTS) - len(cuts)
+        for piece in _pieces(text, part, cuts[0]):
+            own = rank if piece.start == part.start else finer
+            yield from _cut(text, piece, own, cuts[1:], limit)
 
 
-def _words(text: str, span: Span, limit: int) -> Iterator[Span]:
-    for word in _pieces(text, span, _WORD_END):
-        for start in range(word.start, word.end, limit):
-            yield Span(start, min(start + limit, word.end))
-
-
-def _pieces(text: str, span: Span, boundary: re.Pattern[str]) -> Iterator[Span]:
-    start = span.start
-    for match in boundary.finditer(text, span.start, span.end):
-        piece = _trimmed(text, Span(start, match.end()))
-        start = match.end()
-        if piece.start < piece.end:
+def _pieces(text: str, part: Span, cut: Cut) -> Iterator[Span]:
+    start = part.start
+    for end in (*cut(text, part), part.end):
+        piece = _trimmed(text, Span(start, end))
+        start = end
+        if piece.length:
             yield piece
-    rest = _trimmed(text, Span(start, span.end))
-    if rest.start < rest.end:
-        yield rest
+
+
+def _sentences(text: str, part: Span) -> Iterator[int]:
+    return (part.start + end for end in sentence_ends(text[part.start : part.end]))
+
+
+def _lines(text: str, part: Span) -> Iterator[int]:
+    return (match.end() for match in _LINE_END.finditer(text, part.start, part.end))
+
+
+def _words(text: str, part: Span) -> Iterator[int]:
+    return (match.end() for match in _WORD_END.finditer(text, part.start, part.end))
+
+
+_CUTS: tuple[Cut, ...] = (_sentences, _lines, _words)
 
 
 def _trimmed(text: str, span: Span) -> Span:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 MAX_ID = 512
 MAX_TITLE = 1000
@@ -16,9 +16,25 @@ MAX_VALUES = 10_000
 Metadata = dict[str, Any]
 
 
+class Piece(NamedTuple):
+    """A chunk to be: characters `start` up to `end` of its document's text.
+
+    `page` is the page that it begins on, 0 in a text without pages; `time` is when what it says was said, where the
+    document has no one time.
+    """
+
+    start: int
+    end: int
+    page: int = 0
+    time: datetime | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """A document's text and what is known of it. The text is whole; `body_start` is where its content begins."""
+    """A document's text and what is known of it. The text is whole; `body_start` is where its content begins.
+
+    `pieces` is how it is cut; without any it is cut as plain text from `body_start` on.
+    """
 
     document_id: str
     title: str
@@ -27,6 +43,7 @@ class ParsedDocument:
     metadata: Metadata = field(default_factory=dict)
     valid_time: datetime | None = None
     body_start: int = 0
+    pieces: tuple[Piece, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def read_json_lines(
             continue
         name = f"line {number}"
         try:
-            values = _values(line.removeprefix(_BOM) if number == 1 else line)
+            values = line_values(line.removeprefix(_BOM) if number == 1 else line)
             name = _id(values) or name
             yield _document(values, metadata, valid_time)
         except UnreadableError as error:
@@ -45,7 +45,8 @@ def read_json_lines(
             yield Rejected(name, reason)
 
 
-def _values(line: bytes) -> dict[str, Any]:
+def line_values(line: bytes) -> dict[str, Any]:
+    """A line's JSON object. UnreadableError when it holds none."""
     try:
         values = json.loads(line.decode(), parse_constant=_refuse_constant, parse_float=_finite)
     except UnicodeDecodeError:
@@ -60,7 +61,7 @@ def _values(line: bytes) -> dict[str, Any]:
 def _id(values: dict[str, Any]) -> str:
     """The line's own id where it is usable, so that a failure can be told by it."""
     try:
-        given = _text(values, "id", numbers=True)
+        given = text_value(values, "id", numbers=True)
         check_values(given, "", "", {})
     except UnreadableError:
         return ""
@@ -70,9 +71,9 @@ def _id(values: dict[str, Any]) -> str:
 def _document(
     values: dict[str, Any], metadata: Metadata, valid_time: datetime | None
 ) -> ParsedDocument:
-    text = _text(values, "text")
-    title, source = _text(values, "title"), _text(values, "source")
-    document_id = _text(values, "id", numbers=True) or source
+    text = text_value(values, "text")
+    title, source = text_value(values, "title"), text_value(values, "source")
+    document_id = text_value(values, "id", numbers=True) or source
     check_text("text", text)
     if not text.strip():
         raise UnreadableError("text is empty")
@@ -88,7 +89,8 @@ def _document(
     )
 
 
-def _text(values: dict[str, Any], name: str, *, numbers: bool = False) -> str:
+def text_value(values: dict[str, Any], name: str, *, numbers: bool = False) -> str:
+    """A text of a line's object, "" where it has none; `numbers` may stand for their digits."""
     value = values.get(name)
     if value is None:
         return ""

@@ -1,124 +1,143 @@
-"""From an upload's bytes to its documents, by content type."""
+"""From an upload's bytes to its documents, by content type, in the process and the thread that asks for it.
+
+`Parsers` (in `parsers`) is the way in for whatever runs jobs: it lets a child process read what could do harm.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from dataclasses import replace
 
-from services.agent_orchestrator.ingest.dates import read_date
+from services.agent_orchestrator.ingest.decoding import decode, decode_utf8
 from services.agent_orchestrator.ingest.documents import (
-    MAX_SOURCE,
-    MAX_TITLE,
-    Metadata,
     ParsedDocument,
     Rejected,
     UnreadableError,
     check_text,
-    check_values,
 )
-from services.agent_orchestrator.ingest.front_matter import as_json, read_front_matter
+from services.agent_orchestrator.ingest.formats.docx import read_docx
+from services.agent_orchestrator.ingest.formats.html import read_html
+from services.agent_orchestrator.ingest.formats.mail import count_mails, read_mail, split_mailbox
+from services.agent_orchestrator.ingest.formats.markdown import read_markdown
+from services.agent_orchestrator.ingest.formats.messages import Thread, read_messages
+from services.agent_orchestrator.ingest.formats.pdf import read_pdf
+from services.agent_orchestrator.ingest.front_matter import read_front_matter
 from services.agent_orchestrator.ingest.json_lines import count_lines, read_json_lines
-from services.runtime.ids import derived_uuid
+from services.agent_orchestrator.ingest.layout import Layout, check_length, paragraphs
+from services.agent_orchestrator.ingest.limits import Limits
+from services.agent_orchestrator.ingest.outcomes import (
+    document_of,
+    mail_document,
+    thread_document,
+)
+from services.agent_orchestrator.ingest.upload import (
+    DOCX,
+    HTML,
+    JSON_LINES,
+    MAIL,
+    MAILBOX,
+    MARKDOWN,
+    MESSAGES,
+    PDF,
+    PLAIN,
+    Upload,
+)
 
-JSON_LINES = "application/jsonl"
-MARKDOWN = "text/markdown"
+__all__ = ["Outcome", "Upload", "count_documents", "is_light", "parse"]
 
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.*\S)", re.MULTILINE)
-_CLOSING_HASHES = re.compile(r"[ \t]+#+$")
-_OWN_FIELDS = ("title", "date", "source")
+Outcome = ParsedDocument | Rejected
 
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """The raw input of a job: what it takes to run the job again."""
-
-    content_type: str
-    data: bytes = field(repr=False)
-    document_id: str = ""
-    title: str = ""
-    source: str = ""
-    metadata: Metadata = field(default_factory=dict)
-    valid_time: datetime | None = None
+_LIMITS = Limits()
 
 
 def count_documents(upload: Upload) -> int:
-    """How many documents an upload holds, readable or not. UnreadableError for a single document that is not.
+    """How many documents an upload holds, readable or not. UnreadableError for a single one that is empty or no text.
 
-    Nothing is told of JSON lines' insides yet: each bad line fails for itself.
+    No more is told of what is inside yet: each document, and each bad line, fails for itself.
     """
     if upload.content_type == JSON_LINES:
         return count_lines(upload.data)
-    _decoded(upload.data)
+    if upload.content_type == MESSAGES:
+        return sum(1 for _ in _threads(upload, _LIMITS))
+    if upload.content_type == MAILBOX:
+        return count_mails(upload.data)
+    if not upload.data.strip():
+        raise UnreadableError("is empty")
+    if is_light(upload):
+        _checked(decode_utf8(upload.data))
     return 1
 
 
-def parse(upload: Upload) -> Iterator[ParsedDocument | Rejected]:
-    """The documents of an upload, in order."""
+def is_light(upload: Upload) -> bool:
+    """Whether reading it takes no more than decoding and the JSON of the standard library.
+
+    Those take time and memory in proportion to the upload, which is limited, and have no parser of anybody else's that
+    a file could crash: a process of its own would only cost.
+    """
+    if upload.content_type in {JSON_LINES, MESSAGES}:
+        return True
+    if upload.content_type != PLAIN:
+        return False
+    try:
+        upload.data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def parse(upload: Upload, limits: Limits = _LIMITS) -> Iterator[Outcome]:
+    """The documents of an upload, in order. An error that no parser should raise is left to the caller."""
     if upload.content_type == JSON_LINES:
         yield from read_json_lines(
             upload.data, metadata=upload.metadata, valid_time=upload.valid_time
         )
-        return
+    elif upload.content_type == MESSAGES:
+        for thread in _threads(upload, limits):
+            yield thread if isinstance(thread, Rejected) else thread_document(thread, upload)
+    elif upload.content_type == MAILBOX:
+        for mail in split_mailbox(upload.data):
+            yield _or_rejected(replace(upload, data=mail), limits)
+    else:
+        yield _or_rejected(upload, limits)
+
+
+def _or_rejected(upload: Upload, limits: Limits) -> Outcome:
     try:
-        yield _single(upload)
+        return _single(upload, limits)
     except UnreadableError as error:
-        yield Rejected(upload.document_id or upload.source, str(error))
+        return Rejected(upload.document_id or upload.source, str(error))
 
 
-def _single(upload: Upload) -> ParsedDocument:
-    text = _decoded(upload.data)
-    markdown = upload.content_type == MARKDOWN
-    values, body_start = read_front_matter(text) if markdown else ({}, 0)
+def _single(upload: Upload, limits: Limits) -> ParsedDocument:
+    if upload.content_type == HTML:
+        return document_of(upload, read_html(upload.data, limits.text))
+    if upload.content_type == PDF:
+        return document_of(upload, read_pdf(upload.data, limits))
+    if upload.content_type == DOCX:
+        return document_of(upload, read_docx(upload.data, limits))
+    if upload.content_type in {MAIL, MAILBOX}:
+        own_id = upload.content_type == MAILBOX
+        return mail_document(read_mail(upload.data, limits.text), upload, own_id=own_id)
+    text = _checked(decode(upload.data))
+    check_length(len(text), limits.text)
+    if upload.content_type == MARKDOWN:
+        return _markdown(upload, text)
+    return document_of(upload, Layout(text, paragraphs(text)))
+
+
+def _markdown(upload: Upload, text: str) -> ParsedDocument:
+    values, body_start = read_front_matter(text)
     if not text[body_start:].strip():
         raise UnreadableError("has no text after its front matter")
-    source = upload.source or _told(values, "source")
-    heading = _heading(text, body_start) if markdown else ""
-    title = upload.title or _told(values, "title") or heading or _last_part(source)
-    document_id = upload.document_id or source or derived_uuid("document", title, text)
-    metadata = {**_extra(values, source), **upload.metadata}
-    title = title[:MAX_TITLE]
-    check_values(document_id, title, source, metadata)
-    return ParsedDocument(
-        document_id=document_id,
-        title=title,
-        source=source,
-        text=text,
-        metadata=metadata,
-        valid_time=upload.valid_time or read_date("date", values.get("date")),
-        body_start=body_start,
-    )
+    return document_of(upload, read_markdown(text, body_start), values, body_start)
 
 
-def _decoded(data: bytes) -> str:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableError(f"is not UTF-8 text (byte {error.start})") from None
+def _threads(upload: Upload, limits: Limits) -> Iterator[Thread | Rejected]:
+    return read_messages(upload.data, upload.document_id or upload.source, limits.text)
+
+
+def _checked(text: str) -> str:
     check_text("the document", text)
     if not text.strip():
         raise UnreadableError("is empty")
     return text
-
-
-def _told(values: dict[str, Any], name: str) -> str:
-    value = values.get(name)
-    return str(value).strip()[:MAX_SOURCE] if isinstance(value, str | int | float) else ""
-
-
-def _extra(values: dict[str, Any], source: str) -> Metadata:
-    """What the front matter says beyond the fields that have a place of their own."""
-    extra = {key: as_json(value) for key, value in values.items() if key not in _OWN_FIELDS}
-    told = _told(values, "source")
-    return {**extra, "source": told} if told and told != source else extra
-
-
-def _heading(text: str, body_start: int) -> str:
-    found = _HEADING.search(text, body_start)
-    return _CLOSING_HASHES.sub("", found.group(1)) if found else ""
-
-
-def _last_part(source: str) -> str:
-    return source.rstrip("/").rpartition("/")[2]

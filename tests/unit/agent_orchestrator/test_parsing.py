@@ -84,6 +84,18 @@ def test_without_a_title_the_first_heading_is_the_title() -> None:
     assert markdown("Intro\n\n## The plan ##\n\nText").title == "The plan"
 
 
+def test_a_heading_in_a_code_block_is_no_title() -> None:
+    assert markdown("```\n# code\n```\n\nThe plan\n===\n\nText").title == "The plan"
+
+
+def test_markdown_is_cut_where_its_sections_begin() -> None:
+    sections = [f"## Part {n}\n\n" + f"Sentence {n} of it. " * 40 for n in range(6)]
+    document = markdown("\n\n".join(sections))
+    assert [document.text[p.start : p.end] for p in document.pieces] == [
+        s.strip() for s in sections
+    ]
+
+
 def test_without_title_and_heading_the_last_part_of_the_source_is_the_title() -> None:
     assert markdown("Text", source="notes/today.md").title == "today.md"
 
@@ -129,7 +141,6 @@ def test_plain_text_has_neither_front_matter_nor_headings() -> None:
         (b"", "is empty"),
         (b" \n\t ", "is empty"),
         (b"\xef\xbb\xbf", "is empty"),
-        (b"ok \xff", "is not UTF-8 text (byte 3)"),
         (b"a\x00b", "the document holds a NUL character"),
     ],
 )
@@ -137,6 +148,11 @@ def test_a_single_document_that_cannot_be_text_is_refused(data: bytes, reason: s
     with pytest.raises(UnreadableError) as caught:
         count_documents(Upload("text/plain", data))
     assert str(caught.value) == reason
+
+
+def test_bytes_in_no_encoding_that_can_be_told_are_refused() -> None:
+    [one] = parse(Upload("text/plain", b"ok \xff", source="a.txt"))
+    assert one == Rejected("a.txt", "is not UTF-8 text (byte 3)")
 
 
 def test_each_json_line_is_a_document() -> None:

@@ -1,0 +1,119 @@
+"""Reads files that strangers have made, one after another, in a process that may die of them.
+
+It has no credential, no connection and no environment; it takes requests on its standard input and answers on its
+standard output, under limits on memory and time that the operating system keeps. Its end is its parent's business.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import BinaryIO
+
+from services.agent_orchestrator.ingest.documents import ParsedDocument, Rejected
+from services.agent_orchestrator.ingest.limits import MIB, Limits
+from services.agent_orchestrator.ingest.parsing import parse
+from services.agent_orchestrator.ingest.upload import Upload
+from services.agent_orchestrator.ingest.wire import (
+    PREFIX,
+    READY,
+    json_frame,
+    outcome_frames,
+    read_request,
+)
+
+# A child is replaced after so many files: what libraries leak stays small.
+MAX_FILES = 500
+NICENESS = 5
+_OPEN_FILES = 64
+
+
+def main(source: BinaryIO, target: BinaryIO) -> None:
+    """Answers requests until there are no more, or it has seen enough."""
+    os.nice(NICENESS)
+    target.write(json_frame(READY))
+    target.flush()
+    for served in range(1, MAX_FILES + 1):
+        header = _frame(source)
+        if header is None:
+            return
+        upload, limits = read_request(json.loads(header), _frame(source) or b"")
+        if served == 1:
+            _limit_process(limits)
+        _limit_time(limits)
+        if not _answer(upload, limits, target, last=served == MAX_FILES):
+            return
+
+
+def _answer(upload: Upload, limits: Limits, target: BinaryIO, *, last: bool) -> bool:
+    """Sends what the upload is read as. False when the next one should have a new process."""
+    ends = _Ends(last)
+    for outcome in ends.outcomes(upload, limits):
+        target.writelines(outcome_frames(outcome))
+    target.write(json_frame({"end": ends.error, "last": ends.last}))
+    target.flush()
+    return not ends.last
+
+
+class _Ends:
+    """How the reading of an upload ends."""
+
+    def __init__(self, last: bool) -> None:
+        self.last = last
+        self.error = ""
+
+    def outcomes(self, upload: Upload, limits: Limits) -> Iterator[ParsedDocument | Rejected]:
+        """The upload's documents; whatever a parser fails with becomes the reason of the one that it failed at."""
+        try:
+            yield from parse(upload, limits)
+        except MemoryError:
+            reason = f"takes over {limits.memory_bytes // MIB} MiB of memory to be read"
+            yield self._failed(upload, "MemoryError", reason)
+        except RecursionError:
+            yield self._failed(upload, "RecursionError", "is nested too deep")
+        # Parsers of broken files fail in ways that nobody has listed.
+        except BaseException as error:  # noqa: BLE001
+            reason = f"cannot be read as {upload.content_type}"
+            yield self._failed(upload, type(error).__name__, reason)
+
+    def _failed(self, upload: Upload, error: str, reason: str) -> Rejected:
+        self.last, self.error = True, error
+        return Rejected(upload.document_id or upload.source, reason)
+
+
+def _limit_process(limits: Limits) -> None:
+    _limit(resource.RLIMIT_AS, limits.memory_bytes)
+    _limit(resource.RLIMIT_FSIZE, 0)
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
+
+
+def _limit_time(limits: Limits) -> None:
+    """Processor time, in case that the parent, which counts all time, is there no more."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    _limit(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime + limits.seconds) + 1)
+
+
+def _limit(what: int, value: int) -> None:
+    _, hard = resource.getrlimit(what)
+    # Not every system has every limit.
+    with suppress(ValueError, OSError):
+        resource.setrlimit(what, (value, hard))
+
+
+def _frame(source: BinaryIO) -> bytes | None:
+    """The next frame; None at the end."""
+    prefix = source.read(PREFIX)
+    if len(prefix) < PREFIX:
+        return None
+    size = int.from_bytes(prefix, "big")
+    data = source.read(size)
+    return data if len(data) == size else None
+
+
+if __name__ == "__main__":
+    main(sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,56 @@
+"""The text of a Word document: its headings, lists, tables and notes, by way of HTML."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Any
+
+from services.agent_orchestrator.ingest.documents import UnreadableError
+from services.agent_orchestrator.ingest.formats.html import html_layout
+from services.agent_orchestrator.ingest.layout import Layout
+from services.agent_orchestrator.ingest.limits import MIB, Limits
+
+# An encrypted document, like one of before 2007, is not a ZIP archive but one of these.
+_OLD_CONTAINER = bytes.fromhex("d0cf11e0a1b11ae1")
+_BODY = "word/document.xml"
+
+
+def read_docx(data: bytes, limits: Limits) -> Layout:
+    """The text of a document. UnreadableError when it is none, is locked, or would unpack to too much."""
+    if data.startswith(_OLD_CONTAINER):
+        raise UnreadableError("is encrypted, or of Word before 2007")
+    try:
+        _check(data, limits)
+        html = _html(data)
+    except UnreadableError:
+        raise
+    except MemoryError:
+        raise
+    # Damaged XML and ZIP make the library fail in many ways; the file is to blame for each of them.
+    except Exception:  # noqa: BLE001
+        raise UnreadableError("is not a readable DOCX file") from None
+    return html_layout(html, limits.text)
+
+
+def _check(data: bytes, limits: Limits) -> None:
+    """Refuses what would unpack to too much: no member yields more bytes than the archive says it has."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        if len(members) > limits.members:
+            raise UnreadableError(f"holds over {limits.members} files")
+        if sum(member.file_size for member in members) > limits.unpacked_bytes:
+            raise UnreadableError(f"unpacks to over {limits.unpacked_bytes // MIB} MiB")
+        if any(member.flag_bits & 1 for member in members):
+            raise UnreadableError("is encrypted")
+        archive.getinfo(_BODY)
+
+
+def _html(data: bytes) -> str:
+    import mammoth  # noqa: PLC0415 - loaded where DOCX is read
+
+    def no_image(_image: Any) -> list[Any]:
+        return []
+
+    converted: Any = mammoth.convert_to_html(io.BytesIO(data), convert_image=no_image)  # type: ignore[no-untyped-call]
+    return str(converted.value)

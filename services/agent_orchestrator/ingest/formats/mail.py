@@ -1,0 +1,114 @@
+"""Mail: a message as a document that begins with who wrote it to whom; a mailbox as a document a message."""
+
+from __future__ import annotations
+
+import email
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.policy import default
+from email.utils import parsedate_to_datetime
+from itertools import pairwise
+
+from services.agent_orchestrator.ingest.documents import MAX_ID, MAX_TITLE, Metadata
+from services.agent_orchestrator.ingest.formats.html import html_layout
+from services.agent_orchestrator.ingest.layout import Layout, Writer, clean, paragraphs
+
+# A mailbox's messages each begin with a line like this, after a blank one.
+_FROM = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\r?\n")
+_SHOWN = ("From", "To", "Cc", "Date")
+MAX_HEADER = 1000
+MAX_ATTACHMENTS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """A message: its id where it has one, its text, what is known of it, and when it was sent."""
+
+    id: str
+    layout: Layout
+    metadata: Metadata
+    time: datetime | None
+
+
+def count_mails(data: bytes) -> int:
+    """How many messages a mailbox holds."""
+    return sum(1 for _ in _FROM.finditer(data))
+
+
+def split_mailbox(data: bytes) -> Iterator[bytes]:
+    """The messages of a mailbox, each a mailbox of one."""
+    starts = [match.start() for match in _FROM.finditer(data)]
+    for start, end in pairwise([*starts, len(data)]):
+        yield data[start:end]
+
+
+def read_mail(data: bytes, limit: int) -> Mail:
+    """One message. What its headers say stands above its text; attachments are named in the metadata, not read."""
+    data = _FROM.sub(b"", data, count=1) if data.startswith(b"From ") else data
+    message = email.message_from_bytes(data, policy=default)
+    subject = _header(message, "Subject")[:MAX_TITLE]
+    writer = Writer(limit, title=subject)
+    writer.add("\n".join(_shown(message)))
+    writer.add(_body(message, limit))
+    text = writer.layout().text
+    return Mail(
+        id=_id(_header(message, "Message-ID")),
+        layout=Layout(text, paragraphs(text), title=subject),
+        metadata=_metadata(message),
+        time=_time(message),
+    )
+
+
+def _shown(message: EmailMessage) -> Iterator[str]:
+    for name in _SHOWN:
+        value = _header(message, name)
+        if value:
+            yield f"{name}: {value}"
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    # Damaged headers make the library fail while it reads them.
+    try:
+        value = str(message.get(name) or "")
+    except (ValueError, IndexError, AttributeError, TypeError):
+        return ""
+    return " ".join(clean(value).split())[:MAX_HEADER]
+
+
+def _body(message: EmailMessage, limit: int) -> str:
+    part = message.get_body(("plain", "html"))
+    if part is None:
+        return ""
+    try:
+        text = part.get_content()
+    except LookupError:  # a character set that nobody knows
+        payload = part.get_payload(decode=True)
+        text = payload.decode("latin-1") if isinstance(payload, bytes) else ""
+    if part.get_content_type() == "text/html":
+        return html_layout(str(text), limit).text
+    return str(text)
+
+
+def _metadata(message: EmailMessage) -> Metadata:
+    told: Metadata = {"from": _header(message, "From"), "to": _header(message, "To")}
+    references = _header(message, "References") or _header(message, "In-Reply-To")
+    root = references.split() or [_header(message, "Message-ID")]
+    told["thread"] = _id(root[0])
+    names = (clean(part.get_filename() or "") for part in message.iter_attachments())
+    told["attachments"] = [name for name in names if name][:MAX_ATTACHMENTS]
+    return {name: value for name, value in told.items() if value}
+
+
+def _id(told: str) -> str:
+    return told.strip("<> ")[:MAX_ID]
+
+
+def _time(message: EmailMessage) -> datetime | None:
+    try:
+        sent = parsedate_to_datetime(_header(message, "Date"))
+        return (sent if sent.tzinfo else sent.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None

@@ -1,0 +1,111 @@
+"""Message threads: JSON lines of `{"thread", "author"?, "time"?, "text", "id"?}`, each thread a document.
+
+A message is never parted from who said it and when; what a thread's chunk says was true when its first message was
+written. A thread that has grown is the same document, and only its last chunk is another.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from services.agent_orchestrator.ingest.dates import read_date
+from services.agent_orchestrator.ingest.documents import (
+    Metadata,
+    Rejected,
+    UnreadableError,
+    check_text,
+    check_values,
+)
+from services.agent_orchestrator.ingest.json_lines import line_values, text_value
+from services.agent_orchestrator.ingest.layout import BLOCK, Layout, Writer
+
+_BOM = b"\xef\xbb\xbf"
+# A new day is a stronger break than the next message of the same one.
+_DAY = BLOCK - 1
+MAX_PARTICIPANTS = 100
+
+
+class Message(NamedTuple):
+    """One line: what was said, by whom, when."""
+
+    id: str
+    thread: str
+    author: str
+    time: datetime | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread's messages as a text."""
+
+    id: str
+    layout: Layout
+    metadata: Metadata
+
+
+def read_messages(data: bytes, thread: str, limit: int) -> Iterator[Thread | Rejected]:
+    """The threads in order of their first message; those without a name of their own belong to `thread`.
+
+    Lines that cannot be read are told by their number. Of messages of one id the last counts, in the first one's place.
+    """
+    threads: dict[str, dict[str, Message]] = {}
+    for number, line in enumerate(io.BytesIO(data), start=1):
+        if not line.strip():
+            continue
+        try:
+            message = _message(line.removeprefix(_BOM) if number == 1 else line, thread)
+        except UnreadableError as error:
+            yield Rejected(f"line {number}", str(error))
+            continue
+        messages = threads.setdefault(message.thread, {})
+        messages[message.id or f"\0{number}"] = message
+    for name, messages in threads.items():
+        yield _thread(name, list(messages.values()), limit)
+
+
+def _message(line: bytes, thread: str) -> Message:
+    values = line_values(line)
+    name = text_value(values, "thread", numbers=True) or thread
+    author, text = text_value(values, "author"), text_value(values, "text")
+    check_values(name, author, "", {})
+    check_text("text", text)
+    if not name:
+        raise UnreadableError("thread is missing")
+    if not text.strip():
+        raise UnreadableError("text is empty")
+    time = read_date("time", values.get("time"))
+    return Message(text_value(values, "id", numbers=True), name, author, time, text)
+
+
+def _thread(name: str, messages: list[Message], limit: int) -> Thread | Rejected:
+    writer = Writer(limit)
+    last: datetime | None = None
+    try:
+        # Messages without a time stay behind the one that they came after.
+        for message in messages:
+            last = _put(writer, message, last)
+    except UnreadableError as error:
+        return Rejected(name, str(error))
+    authors = dict.fromkeys(message.author for message in messages if message.author)
+    participants = list(authors)[:MAX_PARTICIPANTS]
+    return Thread(name, writer.layout(), {"participants": participants} if participants else {})
+
+
+def _put(writer: Writer, message: Message, last: datetime | None) -> datetime | None:
+    time = message.time or last
+    new_day = time is not None and last is not None and time.date() != last.date()
+    start = writer.add(_said(message), _DAY if new_day else BLOCK)
+    if start is not None and time is not None:
+        writer.times.append((start, time))
+    return time
+
+
+def _said(message: Message) -> str:
+    when = f"{message.time:%Y-%m-%d %H:%M}" if message.time else ""
+    who = f"{message.author} ({when})" if message.author and when else message.author or when
+    return f"{who}: {message.text}" if who else message.text

@@ -1,0 +1,92 @@
+"""The text of a PDF file, page by page, its lines put together to paragraphs again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from services.agent_orchestrator.ingest.documents import UnreadableError
+from services.agent_orchestrator.ingest.layout import BLOCK, Layout, Writer, clean
+from services.agent_orchestrator.ingest.limits import Limits
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument
+
+_PASSWORD_ERRORS = frozenset({4, 5})
+# A line that was parted from the next one by a hyphen at its end.
+_HYPHEN = re.compile(r"\ufffe(?:\r?\n)?")
+# A line shorter than this share of the page's longest ends a paragraph.
+_SHORT = 0.75
+_SENTENCE_END = (".", "!", "?", ":", "…", "。", "！", "？", '"', "”")
+
+
+def read_pdf(data: bytes, limits: Limits) -> Layout:
+    """The text of all pages. UnreadableError for a file that is locked, damaged, too long, or has no text."""
+    document = _open(data)
+    with closing(document):
+        count = len(document)
+        if count > limits.pages:
+            raise UnreadableError(f"has {count} pages: at most {limits.pages} are taken")
+        writer = Writer(limits.text, title=_title(document))
+        for number in range(count):
+            _read_page(document, number, writer)
+    layout = writer.layout()
+    if not layout.text:
+        raise UnreadableError(f"has no text on its {count} pages: they may be pictures")
+    return layout
+
+
+def _open(data: bytes) -> PdfDocument:
+    from pypdfium2 import PdfDocument, PdfiumError  # noqa: PLC0415 - loaded where PDF is read
+
+    try:
+        return PdfDocument(data)  # type: ignore[no-untyped-call]
+    except PdfiumError as error:
+        if getattr(error, "err_code", None) in _PASSWORD_ERRORS:
+            raise UnreadableError("is encrypted") from None
+        raise UnreadableError("is not a readable PDF file") from None
+
+
+def _title(document: PdfDocument) -> str:
+    told: Any = document.get_metadata_dict(skip_empty=True)  # type: ignore[no-untyped-call]
+    return " ".join(clean(str(told.get("Title", ""))).split())
+
+
+def _read_page(document: PdfDocument, number: int, writer: Writer) -> None:
+    page = document[number]
+    text_page = page.get_textpage()
+    with closing(page), closing(text_page):
+        text = text_page.get_text_range()
+    for place, paragraph in enumerate(_paragraphs(text)):
+        start = writer.add(paragraph, BLOCK)
+        if place == 0 and start is not None:
+            writer.pages.append((start, number + 1))
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    lines = _HYPHEN.sub(_joined, text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    longest = max(map(len, lines), default=0)
+    held: list[str] = []
+    for line in lines:
+        if held and _begins(held, line, longest):
+            yield " ".join(held)
+            held = []
+        if line.strip():
+            held.append(line.strip())
+    if held:
+        yield " ".join(held)
+
+
+def _begins(held: Sequence[str], line: str, longest: int) -> bool:
+    """Whether a paragraph begins with `line`: the one before ended early, and this is not how a sentence goes on."""
+    if not line.strip():
+        return True
+    ended = held[-1].endswith(_SENTENCE_END)
+    goes_on = not ended and line.lstrip()[0].islower()
+    return len(held[-1]) < _SHORT * longest and not goes_on
+
+
+def _joined(hyphen: re.Match[str]) -> str:
+    return "" if hyphen.string[hyphen.end() : hyphen.end() + 1].islower() else "-"
