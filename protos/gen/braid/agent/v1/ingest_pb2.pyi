@@ -109,14 +109,20 @@ class DocumentMetadata(_message.Message):
     source: _builtins.str
     """Where it came from."""
     content_type: _builtins.str
-    """What its bytes are. JSON lines hold one document a line: `{"id", "title", "text", "source"?, "metadata"?, "valid_at"?}`."""
+    """What its bytes are. JSON lines hold one document a line: `{"id", "title", "text", "source"?, "metadata"?, "valid_at"?}`.
+    Lines of messages hold one message each, and all of a thread: `{"thread"?, "author"?, "time"?, "text", "id"?}`; each
+    thread is a document. A mailbox holds one document a mail. PDF (up to 2,000 pages), DOCX, HTML and mail become text
+    first: a chunk's characters are counted in that.
+    """
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
         """What else is known of it; added to each line's own for JSON lines."""
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when it holds. Default: `date` in the front matter of a Markdown document, else the time of the upload."""
+        """Since when it holds. Default: `date` in the front matter of a Markdown document, when a mail was sent, else the time
+        of the upload. Messages of a thread each hold since their own time.
+        """
 
     def __init__(
         self,

@@ -157,6 +157,7 @@ class Chunk(_message.Message):
     END_CHAR_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
     VALID_TIME_FIELD_NUMBER: _builtins.int
+    PAGE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """UUIDv5 of (space, document, content hash, occurrence); the uuid of its episode in the graph."""
     document_id: _builtins.str
@@ -173,6 +174,8 @@ class Chunk(_message.Message):
     """First character of the chunk in the document's text."""
     end_char: _builtins.int
     """First character after it."""
+    page: _builtins.int
+    """The page that the chunk begins on, from 1; 0 for a document without pages."""
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
         """The document's metadata, of the version in view."""
@@ -194,10 +197,11 @@ class Chunk(_message.Message):
         end_char: _builtins.int = ...,
         metadata: _struct_pb2.Struct | None = ...,
         valid_time: _timestamp_pb2.Timestamp | None = ...,
+        page: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata", "valid_time", b"valid_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "document_id", b"document_id", "document_title", b"document_title", "end_char", b"end_char", "id", b"id", "metadata", b"metadata", "ordinal", b"ordinal", "source", b"source", "start_char", b"start_char", "valid_time", b"valid_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "document_id", b"document_id", "document_title", b"document_title", "end_char", b"end_char", "id", b"id", "metadata", b"metadata", "ordinal", b"ordinal", "page", b"page", "source", b"source", "start_char", b"start_char", "valid_time", b"valid_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -83,6 +83,7 @@ class ChunkInput(_message.Message):
     START_CHAR_FIELD_NUMBER: _builtins.int
     END_CHAR_FIELD_NUMBER: _builtins.int
     EMBEDDING_FIELD_NUMBER: _builtins.int
+    PAGE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """UUIDv5 of (space, document, content hash, occurrence), as `services.runtime.ids` makes it."""
     content: _builtins.str
@@ -91,6 +92,8 @@ class ChunkInput(_message.Message):
     """First character of the chunk in the document's text."""
     end_char: _builtins.int
     """First character after it."""
+    page: _builtins.int
+    """The page that the chunk begins on, from 1; 0 for a document without pages."""
     @_builtins.property
     def embedding(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
         """Its vector, L2-normalised, of the model named in the request. Empty: the tier embeds `title\\ncontent` itself,
@@ -105,10 +108,11 @@ class ChunkInput(_message.Message):
         start_char: _builtins.int = ...,
         end_char: _builtins.int = ...,
         embedding: _abc.Iterable[_builtins.float] | None = ...,
+        page: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "embedding", b"embedding", "end_char", b"end_char", "id", b"id", "start_char", b"start_char"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "embedding", b"embedding", "end_char", b"end_char", "id", b"id", "page", b"page", "start_char", b"start_char"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
