@@ -108,6 +108,7 @@ class Chunk:
     end_char: int
     metadata: Metadata
     valid_time: datetime
+    page: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +166,7 @@ class NewChunk:
     start_char: int
     end_char: int
     vector: Vector | None
+    page: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

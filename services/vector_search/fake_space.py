@@ -277,6 +277,7 @@ def chunk_in_view(held: Space, key: str, instant: datetime) -> Chunk:
         end_char=chunk.end_char,
         metadata=document.metadata,
         valid_time=version.stored.valid_from,
+        page=chunk.page,
     )
 
 

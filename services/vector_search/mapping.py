@@ -94,6 +94,7 @@ def _new_chunk(message: documents_pb2.ChunkInput, path: str) -> NewChunk:
         start_char=message.start_char,
         end_char=message.end_char,
         vector=unit_vector(message.embedding, f"{path}.embedding") if message.embedding else None,
+        page=message.page,
     )
 
 
@@ -127,6 +128,7 @@ def chunk_message(chunk: Chunk) -> chunks_pb2.Chunk:
         end_char=chunk.end_char,
         metadata=_struct(chunk.metadata),
         valid_time=to_timestamp(chunk.valid_time),
+        page=chunk.page,
     )
 
 

@@ -170,6 +170,7 @@ def _chunk(row: Row) -> Chunk:
         end_char=row["end_char"],
         metadata=_metadata(row["metadata"]),
         valid_time=row["valid_from"],
+        page=row["page"],
     )
 
 

@@ -384,4 +384,5 @@ def _version_chunk_columns(planned: list[Planned]) -> tuple[list[object], ...]:
         [chunk.id for _, _, chunk in rows],
         [chunk.start_char for _, _, chunk in rows],
         [chunk.end_char for _, _, chunk in rows],
+        [chunk.page for _, _, chunk in rows],
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -66,6 +67,19 @@ class SearchingSuite:
         assert (chunk.id, chunk.document_id, chunk.ordinal) == (new.chunks[1].id, "d", 1)
         assert (chunk.title, chunk.source, chunk.metadata) == ("Title", "origin", {"k": "v"})
         assert (chunk.start_char, chunk.end_char, chunk.content) == (4, 7, "two")
+        assert chunk.page == 0
+
+    async def test_hits_tell_the_page_of_their_chunk_and_so_does_the_chunk_itself(
+        self, store: VectorStore
+    ) -> None:
+        new = document("d", "one", "two")
+        paged = tuple(
+            replace(chunk, page=page) for chunk, page in zip(new.chunks, (3, 5), strict=True)
+        )
+        await store.upsert(SPACE, MODEL, [replace(new, chunks=paged)])
+        (hit,) = (await store.search(SPACE, words("two"))).hits
+        assert hit.chunk.page == 5
+        assert [chunk.page for chunk in await store.get_chunks(SPACE, [new.chunks[0].id])] == [3]
 
     async def test_a_document_is_found_by_its_title(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "body", title="Lighthouse")])
