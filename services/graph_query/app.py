@@ -9,6 +9,8 @@ from typing import Protocol
 from braid.graph.v1 import ingest_pb2_grpc, inventory_pb2_grpc, query_pb2_grpc
 from services.graph_query.findings.calls import FindingCalls
 from services.graph_query.findings.store import FindingStore
+from services.graph_query.history.calls import HistoryCalls
+from services.graph_query.history.store import HistoryStore
 from services.graph_query.ingest_servicer import GraphIngestServicer
 from services.graph_query.inventory.servicer import GraphInventoryServicer
 from services.graph_query.inventory.store import InventoryStore
@@ -18,6 +20,8 @@ from services.graph_query.query_servicer import GraphQueryServicer
 from services.graph_query.searching import FactSearcher
 from services.graph_query.settings import GraphSettings
 from services.graph_query.store import GraphStore
+from services.graph_query.structure.calls import StructureCalls
+from services.graph_query.structure.store import StructureStore
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
 from services.models.settings import EmbeddingSettings
@@ -39,13 +43,26 @@ class Stores(GraphStore, Protocol):
         """The findings layer."""
 
     @property
+    def history(self) -> HistoryStore:
+        """Facts over both clocks."""
+
+    @property
+    def structure(self) -> StructureStore:
+        """The graph's shape."""
+
+    @property
     def inventory(self) -> InventoryStore:
         """Ids of what there is."""
 
 
 def build_services(store: Stores, embedder: Embedder) -> list[Service]:
     """The services of the tier over one store and one embedder."""
-    query = GraphQueryServicer(store, FactSearcher(store, embedder))
+    query = GraphQueryServicer(
+        store,
+        FactSearcher(store, embedder),
+        HistoryCalls(store.history),
+        StructureCalls(store.structure),
+    )
     findings = FindingCalls(store.findings, embedder)
     ingest = GraphIngestServicer(store, embedder.dimension, findings)
     return [

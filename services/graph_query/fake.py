@@ -16,7 +16,9 @@ from services.graph_query.domain import (
 from services.graph_query.fake_reads import FakeReads
 from services.graph_query.fake_space import FakeSpace
 from services.graph_query.findings.fake import FakeFindings
+from services.graph_query.history.fake import FakeHistory
 from services.graph_query.inventory.fake import FakeInventory
+from services.graph_query.structure.fake import FakeStructure
 from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
 
 
@@ -26,6 +28,8 @@ class FakeGraphStore(FakeReads):
     def __init__(self) -> None:
         super().__init__()
         self.findings = FakeFindings(self)
+        self.history = FakeHistory(self)
+        self.structure = FakeStructure(self)
         self.inventory = FakeInventory(self)
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:

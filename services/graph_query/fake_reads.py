@@ -185,10 +185,17 @@ def _end_keys(fact: Fact) -> set[str]:
     return {name_key(fact.source.name), name_key(fact.target.name)}
 
 
+def joining_facts(held: FakeSpace, only: FactFilter, *, local: bool = True) -> Iterator[Fact]:
+    """Stated facts that pass, and co-occurrences, which hold at any time."""
+    yield from _stated(held, only)
+    if local:
+        for facts in _sentences(held, FactFilter(-OPEN, OPEN)):
+            yield from facts
+
+
 def _edges_by_neighbor(held: FakeSpace, center: str, only: FactFilter) -> dict[str, list[Fact]]:
-    local = [fact for facts in _sentences(held, FactFilter(-OPEN, OPEN)) for fact in facts]
     edges: dict[str, list[Fact]] = {}
-    for fact in (*_stated(held, only), *local):
+    for fact in joining_facts(held, only):
         ends = (fact.source.uuid, fact.target.uuid)
         if center in ends and ends[0] != ends[1]:
             edges.setdefault(ends[0] if ends[1] == center else ends[1], []).append(fact)

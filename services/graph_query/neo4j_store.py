@@ -18,6 +18,7 @@ from services.graph_query.domain import (
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.findings.neo4j_store import Neo4jFindings
 from services.graph_query.gazetteer_cache import GazetteerCache
+from services.graph_query.history.neo4j_store import Neo4jHistory
 from services.graph_query.inventory.neo4j_store import Neo4jInventory
 from services.graph_query.neo4j_database import Database, Transaction
 from services.graph_query.neo4j_episodes import add_episodes, delete_episodes
@@ -27,6 +28,7 @@ from services.graph_query.neo4j_records import instant
 from services.graph_query.neo4j_schema import check_ready, ensure_schema
 from services.graph_query.neo4j_search import filter_parameters
 from services.graph_query.neo4j_writer import SpaceWriter
+from services.graph_query.structure.neo4j_store import Neo4jStructure
 from services.graph_query.warming import Warmer
 from services.runtime.errors import StoreUnavailableError, WrongStateError
 from services.runtime.queries import Queries
@@ -50,6 +52,8 @@ class Neo4jStore(Neo4jReads):
         self._ready = False
         self.warmer = Warmer(self._rehearse)
         self.findings = Neo4jFindings(database, self._write)
+        self.history = Neo4jHistory(database)
+        self.structure = Neo4jStructure(database)
         self.inventory = Neo4jInventory(database, self._write)
 
     async def ensure_schema(self) -> None:

@@ -6,11 +6,19 @@ from typing import Any
 
 import grpc
 
-from braid.graph.v1 import query_pb2, query_pb2_grpc
+from braid.graph.v1 import (
+    entities_pb2,
+    history_pb2,
+    query_pb2,
+    query_pb2_grpc,
+    structure_pb2,
+)
 from services.graph_query import mapping
+from services.graph_query.history.calls import HistoryCalls
 from services.graph_query.names import name_key
 from services.graph_query.searching import FactSearch, FactSearcher, QueryVector
 from services.graph_query.store import GraphStore
+from services.graph_query.structure.calls import StructureCalls
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.paging import decode_token, encode_token
@@ -27,9 +35,17 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
     """Reads of the caller's space."""
 
-    def __init__(self, store: GraphStore, searcher: FactSearcher) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        searcher: FactSearcher,
+        history: HistoryCalls,
+        structure: StructureCalls,
+    ) -> None:
         self._store = store
         self._searcher = searcher
+        self._history = history
+        self._structure = structure
 
     async def SearchFacts(
         self,
@@ -90,6 +106,78 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         return query_pb2.ListEntitiesResponse(
             entities=[mapping.entity(one) for one in page], next_page_token=token
         )
+
+    async def ListFacts(
+        self,
+        request: structure_pb2.ListFactsRequest,
+        _context: Context,
+    ) -> structure_pb2.ListFactsResponse:
+        """A page of stated facts."""
+        return await self._history.list_facts(request)
+
+    async def GetFact(
+        self,
+        request: structure_pb2.GetFactRequest,
+        _context: Context,
+    ) -> structure_pb2.GetFactResponse:
+        """A fact with its versions."""
+        return await self._history.get_fact(request)
+
+    async def GetEntity(
+        self,
+        request: entities_pb2.GetEntityRequest,
+        _context: Context,
+    ) -> entities_pb2.GetEntityResponse:
+        """An entity by name or uuid."""
+        return await self._structure.entity(request)
+
+    async def LinkEntities(
+        self,
+        request: entities_pb2.LinkEntitiesRequest,
+        _context: Context,
+    ) -> entities_pb2.LinkEntitiesResponse:
+        """The entities that a text names."""
+        return await self._structure.link(request)
+
+    async def GetEntityHistory(
+        self,
+        request: history_pb2.GetEntityHistoryRequest,
+        _context: Context,
+    ) -> history_pb2.GetEntityHistoryResponse:
+        """An entity's facts in time order."""
+        return await self._history.history(request)
+
+    async def GetSnapshot(
+        self,
+        request: history_pb2.GetSnapshotRequest,
+        _context: Context,
+    ) -> history_pb2.GetSnapshotResponse:
+        """What held at a time."""
+        return await self._history.snapshot(request)
+
+    async def DiffGraph(
+        self,
+        request: history_pb2.DiffGraphRequest,
+        _context: Context,
+    ) -> history_pb2.DiffGraphResponse:
+        """What is different between two times."""
+        return await self._history.diff(request)
+
+    async def FindPaths(
+        self,
+        request: structure_pb2.FindPathsRequest,
+        _context: Context,
+    ) -> structure_pb2.FindPathsResponse:
+        """The shortest paths between two entities."""
+        return await self._structure.paths(request)
+
+    async def GetMentionSubgraph(
+        self,
+        request: structure_pb2.GetMentionSubgraphRequest,
+        _context: Context,
+    ) -> structure_pb2.GetMentionSubgraphResponse:
+        """The chunks around some chunks and entities."""
+        return await self._structure.subgraph(request)
 
     async def GetGraphStats(
         self,

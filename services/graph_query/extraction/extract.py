@@ -45,10 +45,10 @@ def extract(title: str, sentences: list[TokenText], gazetteer: Gazetteer) -> Ext
     subjects = tuple(_note(mentions, name, MentionKind.ABOUT) for name in title_names(title))
     for number, places in enumerate(gazetteer.find(sentences)):
         sentence = sentences[number]
-        known = _longest([place for place in places if _is_named(sentence, place)])
+        known = longest([place for place in places if is_named(sentence, place)])
         for start, end, key in known:
             surface = _surface(sentence, Span(start, end))
-            for name in _names_at(sentence, Span(start, end), gazetteer.names_of(key)):
+            for name in names_at(sentence, Span(start, end), gazetteer.names_of(key)):
                 _note_in(mentions, name, surface, MentionKind.NAME, number)
         for span in find_phrases(sentence):
             if _is_free(span, known):
@@ -76,7 +76,7 @@ def _surface(sentence: TokenText, span: Span) -> str:
     return sentence.text[sentence.spans[span.start][0] : sentence.spans[span.end - 1][1]]
 
 
-def _is_named(sentence: TokenText, place: tuple[int, int, str]) -> bool:
+def is_named(sentence: TokenText, place: tuple[int, int, str]) -> bool:
     """Whether a match is written as a name: its first letter is no small one, or it is long, or joined."""
     start, end, _ = place
     if end - start >= _LOWER_CASE_WORDS:
@@ -87,7 +87,7 @@ def _is_named(sentence: TokenText, place: tuple[int, int, str]) -> bool:
     return end - start > 1 and between != "" and not between[0].isspace()
 
 
-def _longest(places: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+def longest(places: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     """Longest matches left to right, and of those inside them the ones of two words or more."""
     kept: list[tuple[int, int, str]] = []
     reach = 0
@@ -100,7 +100,7 @@ def _longest(places: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     return kept
 
 
-def _names_at(sentence: TokenText, span: Span, names: tuple[str, ...]) -> list[str]:
+def names_at(sentence: TokenText, span: Span, names: tuple[str, ...]) -> list[str]:
     """The names meant at a match: those written exactly so (the longest), else all that need no symbol."""
     begin = sentence.spans[span.start][0]
     exact = [name for name in names if name_key(sentence.text[begin : begin + len(name)]) == name]

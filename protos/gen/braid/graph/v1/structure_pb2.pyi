@@ -292,8 +292,11 @@ class FindPathsResponse(_message.Message):
     TRUNCATED_FIELD_NUMBER: _builtins.int
     SOURCE_HOMONYMS_FIELD_NUMBER: _builtins.int
     TARGET_HOMONYMS_FIELD_NUMBER: _builtins.int
+    INCOMPLETE_FIELD_NUMBER: _builtins.int
     truncated: _builtins.bool
     """More paths of that length exist."""
+    incomplete: _builtins.bool
+    """The search was given up after 50,000 entities or 200,000 steps of one level: a path may exist all the same, or more of them."""
     @_builtins.property
     def paths(self) -> _containers.RepeatedCompositeFieldContainer[Global___Path]:
         """The shortest ones, all of the same length: those over entities with fewer facts first, then by the uuids of their entities.
@@ -315,10 +318,11 @@ class FindPathsResponse(_message.Message):
         truncated: _builtins.bool = ...,
         source_homonyms: _abc.Iterable[_facts_pb2.EntityRef] | None = ...,
         target_homonyms: _abc.Iterable[_facts_pb2.EntityRef] | None = ...,
+        incomplete: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["paths", b"paths", "source_homonyms", b"source_homonyms", "target_homonyms", b"target_homonyms", "truncated", b"truncated"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["incomplete", b"incomplete", "paths", b"paths", "source_homonyms", b"source_homonyms", "target_homonyms", b"target_homonyms", "truncated", b"truncated"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,32 @@
+// Entities by name or uuid with their other spellings, most mentioned first.
+CYPHER 25
+CALL () {
+  MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
+  RETURN k.entity_uuid AS uuid
+  UNION
+  UNWIND $p.anchor.uuids AS uuid
+  RETURN uuid
+}
+MATCH (n:Entity {uuid: uuid}) WHERE n.group_id = $p.space
+CALL (n) {
+  MATCH (n)-[e:RELATES_TO]-() WHERE e.group_id = $p.space AND e.valid_from <= $p.now AND e.valid_until > $p.now
+  RETURN count(DISTINCT e) AS holding
+}
+CALL (n) {
+  MATCH (n)<-[m:BRAID_MENTIONS]-()
+  WITH m LIMIT $p.looked_at
+  RETURN collect(DISTINCT m.name) AS written
+}
+CALL (n) {
+  MATCH (n)-[e:RELATES_TO]-()
+  WITH n, e LIMIT $p.looked_at
+  MATCH (c:FactClaim {fact_uuid: e.uuid})
+  UNWIND c.given AS g
+  WITH n, e, split(g, '\t') AS parts
+  UNWIND CASE WHEN startNode(e) = n THEN [parts[1]] ELSE [] END + CASE WHEN endNode(e) = n THEN [parts[3]] ELSE [] END AS name
+  RETURN collect(DISTINCT name) AS stated
+}
+WITH n, holding, written, stated, COUNT { (n)<-[:BRAID_MENTIONS]-() } AS mentions, COUNT { (n)-[:RELATES_TO]-() } AS facts
+RETURN n.uuid AS uuid, n.name AS name, labels(n) AS labels, coalesce(n.summary, '') AS summary, mentions, holding,
+  written + stated AS spellings, n.created_at AS created_at
+ORDER BY mentions DESC, facts DESC, uuid

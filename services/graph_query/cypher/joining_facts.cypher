@@ -1,0 +1,27 @@
+// The best fact between each two entities at a time: stated before local, then the latest to begin.
+CYPHER 25
+UNWIND $p.pairs AS pair
+MATCH (c:Entity {uuid: pair[0]}) WHERE c.group_id = $p.space
+MATCH (n:Entity {uuid: pair[1]})
+CALL (c, n) {
+  MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
+  WHERE CASE type(r) WHEN 'CO_OCCURS' THEN $p.local ELSE r.group_id = $p.space AND r.valid_from <= $p.until AND r.valid_until > $p.since END
+  RETURN r ORDER BY type(r) DESC, r.valid_from DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 1
+}
+CALL (r) {
+  WITH r WHERE type(r) = 'RELATES_TO'
+  UNWIND r.episodes[..$p.citations] AS uuid
+  MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
+  OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
+  RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
+}
+CALL (r) {
+  WITH r WHERE type(r) = 'CO_OCCURS'
+  MATCH (s:BraidSentence {uuid: r.sentence_uuid})
+  OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: s.episode_uuid})
+  RETURN head(collect(s)) AS s, collect([s.episode_uuid, d.document_id, d.title, d.source]) AS place
+}
+RETURN pair, [r.uuid, coalesce(r.fact, s.text), r.name, startNode(r).uuid, startNode(r).name, labels(startNode(r)),
+  endNode(r).uuid, endNode(r).name, labels(endNode(r)), r.valid_at, r.invalid_at, r.created_at,
+  CASE WHEN type(r) = 'CO_OCCURS' THEN 'local' ELSE coalesce(r.origin, 'extracted') END, r.sentence_uuid,
+  CASE WHEN type(r) = 'CO_OCCURS' THEN place ELSE cited END, [key IN coalesce(r.attribute_names, []) | [key, r[key]]]] AS edge

@@ -1,0 +1,1 @@
+"""The shape of the graph: entities by name, names in text, paths, and chunks around shared entities."""

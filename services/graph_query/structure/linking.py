@@ -1,0 +1,84 @@
+"""Which known names stand in a text, and where: the longest at each place, as extraction has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from services.graph_query.extraction.extract import is_named, longest, names_at
+from services.graph_query.extraction.phrases import Span
+from services.graph_query.extraction.tokens import TokenText, tokenize
+from services.graph_query.names import is_common
+from services.graph_query.structure.domain import NamedEntity
+
+_MAX_WORDS = 10
+_MAX_KEY = 1_000
+
+
+class Place(NamedTuple):
+    """A name in a text: its characters from `start` to `end`, and an entity that bears it."""
+
+    start: int
+    end: int
+    text: str
+    uuid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text cut into sentences, with where each begins."""
+
+    sentences: list[TokenText]
+    begins: list[int]
+
+    @classmethod
+    def of(cls, text: str) -> Text:
+        """Cuts a text that is in NFC."""
+        sentences, begins, at = tokenize(text), [], 0
+        for sentence in sentences:
+            at = text.index(sentence.text, at)
+            begins.append(at)
+            at += len(sentence.text)
+        return cls(sentences, begins)
+
+    def keys(self) -> set[str]:
+        """Linking keys that may be names here."""
+        found = set()
+        for sentence in self.sentences:
+            for start, end in _windows(sentence):
+                key = " ".join(sentence.words[start:end])
+                if len(key) <= _MAX_KEY:
+                    found.add(key)
+        return found
+
+    def places(self, known: Mapping[str, Sequence[NamedEntity]]) -> Iterator[Place]:
+        """Names among the known keys, in order; of one that several entities share all of them."""
+        for sentence, begin in zip(self.sentences, self.begins, strict=True):
+            for start, end, key in longest(list(_matches(sentence, known))):
+                first, last = sentence.spans[start][0], sentence.spans[end - 1][1]
+                for uuid in _meant(sentence, Span(start, end), known[key]):
+                    yield Place(begin + first, begin + last, sentence.text[first:last], uuid)
+
+
+def _windows(sentence: TokenText) -> Iterator[tuple[int, int]]:
+    count = len(sentence.words)
+    for start in range(count):
+        for end in range(start + 1, min(start + _MAX_WORDS, count) + 1):
+            alone = end - start == 1 and is_common(sentence.words[start])
+            if not alone and is_named(sentence, (start, end, "")):
+                yield start, end
+
+
+def _matches(
+    sentence: TokenText, known: Mapping[str, Sequence[NamedEntity]]
+) -> Iterator[tuple[int, int, str]]:
+    for start, end in _windows(sentence):
+        key = " ".join(sentence.words[start:end])
+        if key in known:
+            yield start, end, key
+
+
+def _meant(sentence: TokenText, span: Span, named: Sequence[NamedEntity]) -> list[str]:
+    names = names_at(sentence, span, tuple(dict.fromkeys(one.name_key for one in named)))
+    return [one.uuid for one in named if one.name_key in names]
