@@ -35,3 +35,18 @@ class LanguageModelUnavailable(StoreUnavailableError):  # noqa: N818 - the state
 
     def __str__(self) -> str:
         return f"{self.message} ({self.cause})"
+
+
+class RerankerUnavailable(StoreUnavailableError):  # noqa: N818 - the state's own name
+    """No scores now. `cause` is a short fixed phrase: never the text, the key or the provider's words."""
+
+    def __init__(self, cause: str, *, retry_after: float | None = None) -> None:
+        super().__init__(
+            "reranker",
+            _MODEL_WAIT if retry_after is None else retry_after,
+            message="The reranking model cannot be reached now.",
+        )
+        self.cause = cause
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.cause})"

@@ -1,0 +1,147 @@
+"""Relevance by any endpoint that speaks the `/rerank` of Cohere, Jina, vLLM and Hugging Face's servers."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from services.models.breaker import Breaker, CircuitOpen
+from services.models.errors import RerankerUnavailable
+from services.models.retry_after import retry_after
+from services.runtime.context import remaining
+
+if TYPE_CHECKING:
+    import httpx
+
+# Longer passages are cut: cross-encoders read some hundred tokens.
+_MAX_CHARACTERS = 4_000
+_SERVER_ERROR = 500
+_OK = 200
+# Seconds that a provider may take before being given up tells something about it.
+_FAIR_WAIT = 1.0
+
+
+class HttpReranker:
+    """A connection pool to one endpoint, behind a circuit breaker; its library loads when first used.
+
+    A call is tried once: whoever waits for a search is better served by the order that is there already.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        base_url: str,
+        api_key: str | None = None,
+        limit: float = 3.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`base_url` ends before `/rerank`; `limit` in seconds bounds a call; `clock` is the breaker's."""
+        self._model = model
+        self._url = f"{base_url.rstrip('/')}/rerank"
+        self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
+        self._limit = limit
+        self._clock = clock
+        self._breaker = Breaker("reranker", clock=clock)
+        self._client: httpx.AsyncClient | None = None
+        self._closed = False
+
+    @property
+    def model(self) -> str:
+        """See `Reranker`."""
+        return self._model
+
+    async def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        """See `Reranker`."""
+        if not passages:
+            return []
+        asked = {
+            "model": self._model,
+            "query": query[:_MAX_CHARACTERS],
+            "documents": [passage[:_MAX_CHARACTERS] for passage in passages],
+            "top_n": len(passages),
+        }
+        answer = await self._guarded(asked)
+        try:
+            return _in_order(answer, len(passages))
+        except (ValueError, TypeError, KeyError):
+            raise RerankerUnavailable("malformed answer") from None
+
+    async def close(self) -> None:
+        """See `Reranker`."""
+        self._closed = True
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def _guarded(self, asked: Mapping[str, Any]) -> Any:
+        started = self._clock()
+
+        def counts(error: BaseException) -> bool:
+            """Failures, and waits that the caller gave up: not those of callers in too much of a hurry."""
+            if isinstance(error, _Refused):
+                return error.broken
+            return isinstance(error, Exception) or self._clock() - started >= _FAIR_WAIT
+
+        try:
+            async with self._breaker.guard(counts), asyncio.timeout(remaining(self._limit)):
+                return await self._post(asked)
+        except TimeoutError:
+            raise RerankerUnavailable("no answer in time") from None
+        except CircuitOpen as error:
+            raise RerankerUnavailable("circuit open", retry_after=error.retry_after) from None
+        except _Refused as error:
+            raise RerankerUnavailable(str(error), retry_after=error.retry_after) from None
+
+    async def _post(self, asked: Mapping[str, Any]) -> Any:
+        client = await self._connected()
+        import httpx  # noqa: PLC0415 - loaded by now
+
+        try:
+            response = await client.post(self._url, json=dict(asked), headers=self._headers)
+            if response.status_code != _OK:
+                raise _Refused(response.status_code, retry_after(response.headers))
+            return response.json()
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise RerankerUnavailable(type(error).__name__) from None
+        except ValueError:
+            raise RerankerUnavailable("malformed answer") from None
+
+    async def _connected(self) -> httpx.AsyncClient:
+        if self._closed:
+            raise RerankerUnavailable("closed")
+        if self._client is None:
+            connect = await asyncio.to_thread(_load)
+            self._client = self._client or connect(timeout=self._limit)
+        return self._client
+
+
+class _Refused(Exception):  # noqa: N818 - the state's own name
+    """An HTTP status that is not 200."""
+
+    def __init__(self, status: int, wait: float | None) -> None:
+        super().__init__(f"HTTP {status}")
+        self.broken = status >= _SERVER_ERROR
+        self.retry_after = wait
+
+
+def _load() -> type[httpx.AsyncClient]:
+    # Here, so that a process that reranks nothing never pays for the library.
+    import httpx  # noqa: PLC0415
+
+    return httpx.AsyncClient
+
+
+def _in_order(answer: Any, count: int) -> list[float]:
+    """Scores in the order of the passages; servers answer with an object of results, or the list of them."""
+    results = answer["results"] if isinstance(answer, Mapping) else answer
+    scores = {item["index"]: float(_score(item)) for item in results}
+    if sorted(scores) != list(range(count)) or not all(map(math.isfinite, scores.values())):
+        raise ValueError("not one score for each passage")
+    return [scores[index] for index in range(count)]
+
+
+def _score(item: Mapping[str, Any]) -> Any:
+    return item["relevance_score"] if "relevance_score" in item else item["score"]

@@ -1,0 +1,95 @@
+"""The reranker over HTTP: scores in the order of passages, and one kind of failure for all that can go wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+from pydantic import SecretStr
+
+from services.models.errors import RerankerUnavailable
+from services.models.reranker import Reranker
+from services.models.reranker_http import HttpReranker
+from services.models.reranker_settings import RerankerSettings, build_reranker
+from tests.stubs.openai_server import Answer, OpenAIStub, hang, rate_limited, raw, server_error
+from tests.stubs.rerank import PATH, by_words
+
+PASSAGES = ["Karl likes tea", "Anna owns payments", "payments"]
+
+
+@pytest.fixture
+async def reranker(stub: OpenAIStub) -> AsyncIterator[Reranker]:
+    stub.routes[PATH] = by_words
+    settings = RerankerSettings(base_url=stub.base_url, api_key=SecretStr("key"), seconds=0.5)
+    found = build_reranker(settings)
+    assert found is not None
+    yield found
+    await found.close()
+
+
+def test_without_an_endpoint_there_is_none() -> None:
+    assert build_reranker(RerankerSettings()) is None
+
+
+async def test_scores_come_in_the_order_of_the_passages(
+    stub: OpenAIStub, reranker: Reranker
+) -> None:
+    assert await reranker.score("who owns payments", PASSAGES) == [0.0, 2.0, 1.0]
+    (request,) = stub.requests
+    assert request.path == PATH
+    assert request.headers["authorization"] == "Bearer key"
+    assert request.json["model"] == "rerank-v3.5"
+
+
+async def test_no_passages_ask_nobody(stub: OpenAIStub, reranker: Reranker) -> None:
+    assert await reranker.score("who", []) == []
+    assert stub.requests == []
+
+
+async def test_a_bare_list_of_scores_is_understood_as_well(
+    stub: OpenAIStub, reranker: Reranker
+) -> None:
+    told = [{"index": 1, "score": 0.5}, {"index": 0, "score": 0.25}]
+    stub.answer_next(raw(json.dumps(told).encode()))
+    assert await reranker.score("q", ["a", "b"]) == [0.25, 0.5]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        hang(),
+        server_error(),
+        rate_limited(2),
+        raw(b"not json"),
+        raw(b'{"results": []}'),
+        raw(b'{"results": [{"index": 0, "relevance_score": NaN}]}'),
+        raw(b'{"results": [{"index": 7, "relevance_score": 1}]}'),
+        raw(b'{"results": [{"relevance_score": 1}]}'),
+        raw(b"3"),
+    ],
+)
+async def test_whatever_goes_wrong_is_one_kind_of_failure_without_the_text(
+    stub: OpenAIStub, reranker: Reranker, answer: Answer
+) -> None:
+    stub.answer_next(answer)
+    with pytest.raises(RerankerUnavailable) as failed:
+        await reranker.score("secret question", ["secret passage"])
+    assert "secret" not in str(failed.value)
+
+
+async def test_a_provider_that_keeps_failing_is_left_alone_for_a_while(stub: OpenAIStub) -> None:
+    now = 1_000.0
+    reranker = HttpReranker(model="m", base_url=stub.base_url, clock=lambda: now)
+    stub.answer_always(server_error())
+    for _ in range(7):
+        with pytest.raises(RerankerUnavailable):
+            await reranker.score("q", ["a"])
+    assert len(stub.requests) == 5
+    await reranker.close()
+
+
+async def test_a_closed_one_says_so(reranker: Reranker) -> None:
+    await reranker.close()
+    with pytest.raises(RerankerUnavailable, match="closed"):
+        await reranker.score("q", ["a"])
