@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Generic, TypeVar
+
+from services.runtime.errors import DeadlineError
 
 T = TypeVar("T")
 
@@ -21,30 +23,40 @@ async def in_time(
 ) -> T:
     """What `full` gives; what `less` gives when `full` is not there shortly before `left` seconds are over.
 
-    Both are ended by their own limits; an error of `full` is raised, and one of `less` only with it.
+    Work that is in time costs two timers and no task. Raises what `full` raises, and DeadlineError or what `less`
+    raises when both are late; both must end by themselves at the deadline.
     """
     margin = min(max(left * MARGIN_SHARE, MIN_MARGIN), MAX_MARGIN, left / 4)
-    first = asyncio.ensure_future(full())
-    second: asyncio.Future[T] | None = None
+    standby = _Standby(less)
+    timer = asyncio.get_running_loop().call_later(left * PATIENCE, standby.start)
     try:
-        await asyncio.wait((first,), timeout=left * PATIENCE)
-        if first.done():
-            return first.result()
-        second = asyncio.ensure_future(less())
-        await asyncio.wait((first,), timeout=left * (1 - PATIENCE) - margin)
-        if not first.done() and not _has_answer(second):
-            await asyncio.wait((first, second), return_when=asyncio.FIRST_COMPLETED)
-        return second.result() if not first.done() and _has_answer(second) else await first
+        async with asyncio.timeout(left - margin):
+            return await full()
+    except (TimeoutError, DeadlineError):
+        return await standby.answer()
     finally:
-        await _end(first, second)
+        timer.cancel()
+        await standby.end()
 
 
-def _has_answer(work: asyncio.Future[T]) -> bool:
-    return work.done() and not work.cancelled() and work.exception() is None
+class _Standby(Generic[T]):
+    """Work that starts when it is wanted, if ever."""
 
+    def __init__(self, work: Callable[[], Awaitable[T]]) -> None:
+        self._work = work
+        self._task: asyncio.Future[T] | None = None
 
-async def _end(*all_work: asyncio.Future[T] | None) -> None:
-    running = [work for work in all_work if work is not None and not work.done()]
-    for work in running:
-        work.cancel()
-    await asyncio.gather(*running, return_exceptions=True)
+    def start(self) -> None:
+        self._task = asyncio.ensure_future(self._work())
+
+    async def answer(self) -> T:
+        """DeadlineError when it never started."""
+        if self._task is None:
+            raise DeadlineError
+        return await self._task
+
+    async def end(self) -> None:
+        """Ends it if it runs; what it found or failed with is nobody's matter then."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)

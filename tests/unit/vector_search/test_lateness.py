@@ -57,12 +57,17 @@ async def test_late_work_that_still_arrives_is_preferred() -> None:
     assert less.started
 
 
-async def test_what_arrives_first_is_taken_when_both_are_late() -> None:
-    full, less = Worker("full", None), Worker("less", 0.25)
+async def test_a_cheaper_answer_that_is_late_as_well_is_still_waited_for() -> None:
+    full, less = Worker("full", None), Worker("less", 0.1)
     assert await in_time(full, less, 0.2) == "less"
-    full, less = Worker("full", 0.25), Worker("less", None)
-    assert await in_time(full, less, 0.2) == "full"
-    assert less.cancelled
+    assert full.cancelled
+
+
+async def test_a_limit_of_the_works_own_leaves_the_cheaper_answer() -> None:
+    full, less = Worker(DeadlineError(), 0.14), Worker("less", 0.1)
+    assert await in_time(full, less, 0.2) == "less"
+    with pytest.raises(DeadlineError):
+        await in_time(Worker(DeadlineError()), less, 0.2)
 
 
 async def test_an_error_of_the_full_work_is_raised_at_once() -> None:
@@ -72,11 +77,11 @@ async def test_an_error_of_the_full_work_is_raised_at_once() -> None:
     assert not less.started
 
 
-async def test_an_error_of_the_cheaper_work_is_not_the_callers() -> None:
+async def test_an_error_of_the_cheaper_work_matters_only_when_both_are_late() -> None:
     less = Worker(StoreUnavailableError("x"))
-    assert await in_time(Worker("full", 0.25), less, 0.2) == "full"
-    with pytest.raises(DeadlineError):
-        await in_time(Worker(DeadlineError(), 0.25), less, 0.2)
+    assert await in_time(Worker("full", 0.15), less, 0.2) == "full"
+    with pytest.raises(StoreUnavailableError):
+        await in_time(Worker("full", None), less, 0.2)
 
 
 async def test_a_caller_who_leaves_ends_both() -> None:
