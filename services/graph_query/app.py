@@ -7,6 +7,8 @@ from functools import partial
 from typing import Protocol
 
 from braid.graph.v1 import ingest_pb2_grpc, inventory_pb2_grpc, query_pb2_grpc
+from services.graph_query import episode_intake
+from services.graph_query.episode_intake import EpisodeIntake, EpisodeReader
 from services.graph_query.findings.calls import FindingCalls
 from services.graph_query.findings.store import FindingStore
 from services.graph_query.history.calls import HistoryCalls
@@ -16,10 +18,10 @@ from services.graph_query.inventory.servicer import GraphInventoryServicer
 from services.graph_query.inventory.store import InventoryStore
 from services.graph_query.neo4j_database import Database, open_driver
 from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.ontology.calls import OntologyCalls
 from services.graph_query.query_servicer import GraphQueryServicer
 from services.graph_query.searching import FactSearcher
 from services.graph_query.settings import GraphSettings
-from services.graph_query.store import GraphStore
 from services.graph_query.structure.calls import StructureCalls
 from services.graph_query.structure.store import StructureStore
 from services.models.embedder import Embedder
@@ -35,8 +37,8 @@ _SCHEMA_RETRY_SECONDS = 0.5
 _PACKAGE = "services.graph_query"
 
 
-class Stores(GraphStore, Protocol):
-    """The graph with its findings."""
+class Stores(episode_intake.Stores, Protocol):
+    """The graph with all its layers."""
 
     @property
     def findings(self) -> FindingStore:
@@ -55,8 +57,10 @@ class Stores(GraphStore, Protocol):
         """Ids of what there is."""
 
 
-def build_services(store: Stores, embedder: Embedder) -> list[Service]:
-    """The services of the tier over one store and one embedder."""
+def build_services(
+    store: Stores, embedder: Embedder, reader: EpisodeReader | None = None
+) -> list[Service]:
+    """The services of the tier over one store and one embedder; `reader` is None without a language model."""
     query = GraphQueryServicer(
         store,
         FactSearcher(store, embedder),
@@ -64,7 +68,13 @@ def build_services(store: Stores, embedder: Embedder) -> list[Service]:
         StructureCalls(store.structure),
     )
     findings = FindingCalls(store.findings, embedder)
-    ingest = GraphIngestServicer(store, embedder.dimension, findings)
+    ingest = GraphIngestServicer(
+        store,
+        embedder.dimension,
+        episodes=EpisodeIntake(store, reader),
+        ontologies=OntologyCalls(store.ontologies),
+        findings=findings,
+    )
     return [
         Service(
             "braid.graph.v1.GraphQueryService",

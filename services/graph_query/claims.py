@@ -9,6 +9,28 @@ from services.graph_query.names import clean_name
 
 # White space is collapsed in names and there is none in types.
 _BETWEEN = "\t"
+# No document's id has it.
+_EPISODE_MARK = "\0"
+
+
+def episode_claimant(episode: str) -> str:
+    """What stands for an episode where documents' claims are kept."""
+    return f"{_EPISODE_MARK}{episode}"
+
+
+def claimed_episode(claimant: str) -> str | None:
+    """The episode that a claimant stands for, None when it is a document."""
+    return claimant.removeprefix(_EPISODE_MARK) if claimant.startswith(_EPISODE_MARK) else None
+
+
+def claimant_of(fact: GivenFact) -> str:
+    """Who claims a given fact: its episode or its document, "" when nobody is named."""
+    return episode_claimant(fact.episode_id) if fact.episode_id else fact.document_id
+
+
+def statement_of(fact: GivenFact) -> str:
+    """What of its wording makes a fact's identity: a text may state several of one relation at once."""
+    return fact.fact if fact.episode_id else ""
 
 
 class GivenEnds(NamedTuple):
@@ -20,7 +42,7 @@ class GivenEnds(NamedTuple):
     @classmethod
     def of(cls, fact: GivenFact) -> Self:
         """The ends of a given fact."""
-        return cls(_clean(fact.subject), _clean(fact.object))
+        return cls(clean_end(fact.subject), clean_end(fact.object))
 
     @classmethod
     def decode(cls, text: str) -> Self:
@@ -35,5 +57,6 @@ class GivenEnds(NamedTuple):
         )
 
 
-def _clean(end: EntityName) -> EntityName:
+def clean_end(end: EntityName) -> EntityName:
+    """A name as it is kept, with its type."""
     return EntityName(clean_name(end.name), end.type)

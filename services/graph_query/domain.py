@@ -43,6 +43,11 @@ class EpisodeCounts:
     ended: int = 0
     revision: int = 0
 
+    def plus(self, later: EpisodeCounts) -> EpisodeCounts:
+        """Both together, with the later revision."""
+        sums = [one + other for one, other in zip(astuple(self), astuple(later), strict=True)]
+        return EpisodeCounts(*sums[:-1], revision=later.revision or self.revision)
+
 
 @dataclass(frozen=True, slots=True)
 class DeletionCounts:

@@ -6,36 +6,23 @@ from braid.graph.v1 import ingest_pb2
 from services.graph_query import mapping
 from services.graph_query.domain import GivenFact
 from services.graph_query.intervals import is_reversed
+from services.graph_query.ontology.domain import Ontology
+from services.graph_query.reserved import RESERVED_TYPES
 from services.graph_query.store import GraphStore
 from services.runtime.errors import FieldError, InvalidFieldError
 
 _LISTED = 1_000
-# A type becomes a label of its entity: these are the labels that the graph itself is made of.
-RESERVED_TYPES = frozenset(
-    {
-        "BraidFinding",
-        "BraidPassage",
-        "BraidSentence",
-        "BraidSource",
-        "BraidSpace",
-        "BraidSubject",
-        "Community",
-        "Document",
-        "Entity",
-        "EntityName",
-        "Episodic",
-        "FactClaim",
-        "FactVersion",
-        "Saga",
-    }
-)
+_NONE = Ontology()
 
 
 class FactIntake:
     """Adds the facts of one stream message by message, each in a transaction of its own."""
 
-    def __init__(self, store: GraphStore, space: str, dimension: int) -> None:
+    def __init__(
+        self, store: GraphStore, space: str, dimension: int, ontology: Ontology = _NONE
+    ) -> None:
         self._store = store
+        self._ontology = ontology
         self._space = space
         self._dimension = dimension
         self._position = 0
@@ -76,6 +63,9 @@ class FactIntake:
             raise ValueError("embedding must not be all zeros")
         if reserved := RESERVED_TYPES & {fact.subject.type, fact.object.type}:
             raise ValueError(f"{min(reserved)} is a label of the graph's own: choose another type")
+        misfit = self._ontology.misfit(fact.relation, fact.subject.type, fact.object.type)
+        if misfit is not None:
+            raise ValueError(misfit)
 
     def _refuse(self, index: int, reason: str) -> None:
         self._answer.refused_total += 1

@@ -5,21 +5,32 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from datetime import datetime
 
 from services.graph_query.domain import (
     DeletionCounts,
+    EndedFact,
     EpisodeCounts,
     FactCounts,
     GivenFact,
     Passage,
 )
-from services.graph_query.fake_reads import FakeReads
+from services.graph_query.endings import CALLER
+from services.graph_query.fake_readings import FakeReadings, forget_readings
+from services.graph_query.fake_reads import FakeReads, as_fact
 from services.graph_query.fake_space import FakeSpace
 from services.graph_query.findings.fake import FakeFindings
 from services.graph_query.history.fake import FakeHistory
+from services.graph_query.intervals import start_of
 from services.graph_query.inventory.fake import FakeInventory
+from services.graph_query.ontology.fake import FakeOntologies
 from services.graph_query.structure.fake import FakeStructure
-from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
+from services.runtime.errors import (
+    FieldError,
+    InvalidFieldError,
+    NotFoundError,
+    WrongStateError,
+)
 
 
 class FakeGraphStore(FakeReads):
@@ -28,18 +39,22 @@ class FakeGraphStore(FakeReads):
     def __init__(self) -> None:
         super().__init__()
         self.findings = FakeFindings(self)
+        self.readings = FakeReadings(self)
+        self.ontologies = FakeOntologies()
         self.history = FakeHistory(self)
         self.structure = FakeStructure(self)
         self.inventory = FakeInventory(self)
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
         """Adds passages; one that is there and unchanged changes nothing."""
-        held = self._writable(space)
-        self._refuse_foreign(space, passages)
+        held = self.writable(space)
+        self.refuse_foreign(space, passages)
         fresh = [replace(passage, reference_time=None) for passage in passages]
         if all(held.passages.get(passage.uuid) == passage for passage in fresh):
             return EpisodeCounts(revision=held.revision)
+        changed = [one.uuid for one in fresh if held.passages.get(one.uuid) != one]
         before = held.picture()
+        forget_readings(held, changed)
         for passage in fresh:
             held.passages[passage.uuid] = passage
         held.rebuild()
@@ -60,9 +75,10 @@ class FakeGraphStore(FakeReads):
         self, space: str, uuids: Sequence[str], claimed: Collection[str] = ()
     ) -> DeletionCounts:
         """Removes episodes, and facts that only `claimed` documents and those without episodes claimed."""
-        held = self._writable(space)
+        held = self.writable(space)
         before = held.picture()
         facts = len(held.facts)
+        revived = forget_readings(held, [uuid for uuid in uuids if uuid in held.passages])
         gone = [held.passages.pop(uuid) for uuid in uuids if uuid in held.passages]
         if not gone and not claimed:
             return DeletionCounts()
@@ -78,12 +94,13 @@ class FakeGraphStore(FakeReads):
             local_facts=sum(episode in removed for episode, *_ in lost),
             mentions=len(before.mentions - after.mentions),
             entities=len(before.entities - after.entities),
+            revived=revived,
             findings=self.findings.forget_episodes(space, removed),
         )
 
     async def add_facts(self, space: str, facts: Sequence[GivenFact], model: str) -> FactCounts:
         """Adds facts that are not there yet."""
-        held = self._writable(space)
+        held = self.writable(space)
         if model and held.model not in ("", model):
             raise WrongStateError("The space holds vectors of another model.")
         before = deepcopy(held.told)
@@ -99,13 +116,32 @@ class FakeGraphStore(FakeReads):
         added = len({held.uuid_of(fact, found) for fact in facts} - there)
         return FactCounts(added, len(facts) - added, held.revision)
 
-    def _refuse_foreign(self, space: str, passages: Iterable[Passage]) -> None:
+    async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
+        """Ends a fact by a caller's word."""
+        held = self.writable(space)
+        if uuid not in held.facts:
+            raise NotFoundError("fact")
+        if start_of(held.facts[uuid].given.valid_at) >= at.timestamp():
+            raise InvalidFieldError(
+                FieldError("invalid_time", "is not after the fact's valid_time")
+            )
+        before, found = held.facts[uuid].given.invalid_at, held.resolution()
+        told = [one for one in held.told.values() if held.uuid_of(one.first, found) == uuid]
+        if any(one.endings.get(CALLER) != at for one in told):
+            for one in told:
+                one.endings[CALLER] = at
+            held.rebuild()
+        return EndedFact(as_fact(held, held.facts[uuid]), before != at, held.revision)
+
+    def refuse_foreign(self, space: str, passages: Iterable[Passage]) -> None:
+        """InvalidFieldError for episodes of another space."""
         others = (held for name, held in self.spaces.items() if name != space)
         taken = {uuid for held in others for uuid in held.passages}
         if any(passage.uuid in taken for passage in passages):
             raise InvalidFieldError(FieldError("uuid", "is not the id of a chunk of this space"))
 
-    def _writable(self, space: str) -> FakeSpace:
+    def writable(self, space: str) -> FakeSpace:
+        """The space to write to. Raises `failure` when it is set."""
         if self.failure is not None:
             raise self.failure
         return self.spaces.setdefault(space, FakeSpace(space))

@@ -217,7 +217,11 @@ def _degree(held: FakeSpace, uuid: str) -> int:
 def entity_of(held: FakeSpace, uuid: str) -> Entity:
     """A node."""
     mentions = sum(uuid in rows.mentions for rows in held.rows.values())
-    return Entity(uuid, held.names[uuid], held.type_of(uuid), "", mentions)
+    found = held.resolution()
+    told = [one for one, name in held.described() if found.uuid(name) == uuid]
+    latest = next((one for one in reversed(told) if one.summary or one.attributes), None)
+    summary, attributes = (latest.summary, latest.attributes) if latest else ("", {})
+    return Entity(uuid, held.names[uuid], held.type_of(uuid), summary, mentions, attributes)
 
 
 def as_fact(held: FakeSpace, stored: StoredFact) -> Fact:
@@ -228,7 +232,7 @@ def as_fact(held: FakeSpace, stored: StoredFact) -> Fact:
         relation=stored.given.relation,
         source=held.ref(stored.source),
         target=held.ref(stored.target),
-        origin=Origin.GIVEN,
+        origin=stored.given.origin,
         valid_at=stored.given.valid_at,
         invalid_at=stored.given.invalid_at,
         created_at=stored.created_at,

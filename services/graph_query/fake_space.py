@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from services.graph_query.claims import GivenEnds
-from services.graph_query.domain import EntityRef, GivenFact, Passage
+from services.graph_query.claims import (
+    GivenEnds,
+    claimant_of,
+    claimed_episode,
+    clean_end,
+    statement_of,
+)
+from services.graph_query.domain import EntityName, EntityRef, GivenFact, Passage
+from services.graph_query.endings import Ending, effective_end
 from services.graph_query.entity_resolution import Resolution, homonyms
+from services.graph_query.extracted import DescribedEntity
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.fake_versions import FakeVersions
 from services.graph_query.identity import fact_uuid
@@ -21,7 +29,7 @@ from services.runtime.times import utc_now
 
 _TICK = timedelta(microseconds=1)
 
-FactKey = tuple[tuple[str, str], str, tuple[str, str], tuple[float, float]]
+FactKey = tuple[tuple[str, str], str, tuple[str, str], tuple[float, float], str]
 
 
 @dataclass(slots=True)
@@ -32,6 +40,7 @@ class Told:
     created_at: datetime
     claims: set[tuple[str, GivenEnds]] = field(default_factory=set)
     embedding: tuple[float, ...] = ()
+    endings: dict[str, datetime] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -63,6 +72,7 @@ class FakeSpace:
     space: str
     passages: dict[str, Passage] = field(default_factory=dict)
     told: dict[FactKey, Told] = field(default_factory=dict)
+    read: dict[str, list[DescribedEntity]] = field(default_factory=dict)
     facts: dict[str, StoredFact] = field(default_factory=dict)
     types: dict[str, dict[str, str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
@@ -74,8 +84,7 @@ class FakeSpace:
 
     def rebuild(self) -> None:
         """Computes the graph from scratch: every passage with all of the space's names."""
-        found = self.resolution()
-        self._state_facts(found)
+        found = self.state_facts()
         gazetteer = Gazetteer.of(self._linked(found))
         self.rows = {
             uuid: passage_rows(self.space, ReadPassage.of(passage), gazetteer)
@@ -93,18 +102,23 @@ class FakeSpace:
     def resolution(self) -> Resolution:
         """What given names mean under all types that they are given with."""
         ends = [end for told in self.told.values() for _, ends in told.claims for end in ends]
+        ends += [name for _, name in self.described()]
         return Resolution.adding(self.space, {}, ends)
 
     def uuid_of(self, fact: GivenFact, found: Resolution) -> str:
         """The uuid of a fact under a resolution."""
         ends = (found.uuid(fact.subject), found.uuid(fact.object))
         interval = (start_of(fact.valid_at), end_of(fact.invalid_at))
-        return fact_uuid(self.space, ends, fact.relation, interval)
+        return fact_uuid(self.space, ends, fact.relation, interval, statement_of(fact))
+
+    def described(self) -> list[tuple[DescribedEntity, EntityName]]:
+        """What was read of entities, in the order of reading, each with its name as it is kept."""
+        return [(one, clean_end(one.name)) for ones in self.read.values() for one in ones]
 
     def tell(self, fact: GivenFact) -> None:
         """Notes how a fact is given."""
         told = self.told.setdefault(fact_key(fact), Told(fact, utc_now()))
-        told.claims.add((fact.document_id, GivenEnds.of(fact)))
+        told.claims.add((claimant_of(fact), GivenEnds.of(fact)))
         told.embedding = told.embedding or tuple(fact.embedding)
 
     def drop_claims(self, documents: Collection[str]) -> None:
@@ -136,7 +150,8 @@ class FakeSpace:
         """Entities that something names or a fact joins."""
         named = {uuid for rows in self.rows.values() for uuid in rows.mentions}
         ends = {end for fact in self.facts.values() for end in (fact.source, fact.target)}
-        return named | ends
+        found = self.resolution()
+        return named | ends | {found.uuid(name) for _, name in self.described()}
 
     def type_of(self, uuid: str) -> str:
         """An entity's type, "" when none is known."""
@@ -150,6 +165,9 @@ class FakeSpace:
         ends = {fact.source, fact.target}
         cited: set[str] = set()
         for document in fact.documents:
+            if episode := claimed_episode(document):
+                cited |= {episode} & self.passages.keys()
+                continue
             episodes = [p.uuid for p in self.passages.values() if p.document_id == document]
             ranked = sorted(
                 (-len(ends & self.rows[uuid].mentions.keys()), uuid) for uuid in episodes
@@ -168,15 +186,20 @@ class FakeSpace:
         episodes = {uuid: next(iter(self.cited(fact)), "") for uuid, fact in self.facts.items()}
         self.versions.note(self.facts, {uuid: self.ref(uuid) for uuid in ends}, episodes, now)
 
-    def _state_facts(self, found: Resolution) -> None:
+    def state_facts(self) -> Resolution:
+        """Computes the facts from what was told; what names mean."""
+        found = self.resolution()
         self.facts = {}
         for told in self.told.values():
             fact = told.first
             uuid = self.uuid_of(fact, found)
             ends = (found.uuid(fact.subject), found.uuid(fact.object))
-            held = self.facts.setdefault(uuid, StoredFact(uuid, *ends, fact, told.created_at))
+            ended = effective_end(fact.invalid_at, [Ending(*one) for one in told.endings.items()])
+            given = replace(fact, invalid_at=ended)
+            held = self.facts.setdefault(uuid, StoredFact(uuid, *ends, given, told.created_at))
             held.documents |= {document for document, _ in told.claims}
             held.embedding = held.embedding or told.embedding
+        return found
 
     def _note_entities(self, found: Resolution) -> None:
         spelt: dict[str, list[Spelling]] = {}
@@ -191,6 +214,10 @@ class FakeSpace:
                 spelt.setdefault(found.uuid(end), []).append(Spelling(Source.STATED, end.name))
                 key = name_key(end.name)
                 self.types[key] = homonyms(self.space, key, found.types[key])
+        for _, name in self.described():
+            spelt.setdefault(found.uuid(name), []).append(Spelling(Source.STATED, name.name))
+            key = name_key(name.name)
+            self.types[key] = homonyms(self.space, key, found.types[key])
         self.names = {uuid: best(spellings).text for uuid, spellings in spelt.items()}
 
     def _linked(self, found: Resolution) -> dict[str, tuple[str, ...]]:
@@ -209,4 +236,5 @@ def fact_key(fact: GivenFact) -> FactKey:
         fact.relation.casefold(),
         (name_key(fact.object.name), fact.object.type),
         (start_of(fact.valid_at), end_of(fact.invalid_at)),
+        statement_of(fact),
     )

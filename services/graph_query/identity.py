@@ -27,8 +27,13 @@ def co_occurrence_uuid(sentence: str, subject: str, target: str) -> str:
 
 
 def fact_uuid(
-    space: str, ends: tuple[str, str], relation: str, interval: tuple[float, float]
+    space: str,
+    ends: tuple[str, str],
+    relation: str,
+    interval: tuple[float, float],
+    statement: str = "",
 ) -> str:
-    """Uuid of a given fact: subject and object, relation (letter case ignored) and interval."""
+    """Uuid of a fact: subject and object, relation (letter case ignored), interval; its wording if extracted."""
     told = [repr(float(bound)) for bound in interval]
-    return derived_uuid("fact", space, *ends, relation.casefold(), *told)
+    worded = [statement] if statement else []
+    return derived_uuid("fact", space, *ends, relation.casefold(), *told, *worded)

@@ -7,14 +7,17 @@ from typing import Any
 
 import grpc
 
-from braid.graph.v1 import findings_pb2, ingest_pb2, ingest_pb2_grpc
+from braid.graph.v1 import findings_pb2, ingest_pb2, ingest_pb2_grpc, ontology_pb2
 from services.graph_query import mapping
 from services.graph_query.domain import EpisodeCounts
+from services.graph_query.episode_intake import EpisodeIntake
 from services.graph_query.fact_intake import FactIntake
 from services.graph_query.findings.calls import FindingCalls
+from services.graph_query.ontology.calls import OntologyCalls
 from services.graph_query.store import GraphStore
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.times import to_datetime
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -22,9 +25,19 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
     """Writes to the caller's space."""
 
-    def __init__(self, store: GraphStore, dimension: int, findings: FindingCalls) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        dimension: int,
+        *,
+        episodes: EpisodeIntake,
+        ontologies: OntologyCalls,
+        findings: FindingCalls,
+    ) -> None:
         self._store = store
         self._dimension = dimension
+        self._episodes = episodes
+        self._ontologies = ontologies
         self._findings = findings
 
     async def AddEpisode(
@@ -41,7 +54,7 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         request: ingest_pb2.BatchAddEpisodesRequest,
         _context: Context,
     ) -> ingest_pb2.BatchAddEpisodesResponse:
-        """Adds chunks in one transaction."""
+        """Adds chunks: in one transaction, or one for each where a language model reads them."""
         counts = await self._add(request.episodes)
         return ingest_pb2.BatchAddEpisodesResponse(
             counts=_counts(counts), space_revision=counts.revision
@@ -53,10 +66,39 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         _context: Context,
     ) -> ingest_pb2.AddFactsResponse:
         """Adds facts, a transaction for each message."""
-        intake = FactIntake(self._store, current_call().space, self._dimension)
+        ontology = await self._ontologies.current()
+        intake = FactIntake(self._store, current_call().space, self._dimension, ontology)
         async for request in request_iterator:
             await intake.take(request)
         return intake.response()
+
+    async def EndFact(
+        self,
+        request: ingest_pb2.EndFactRequest,
+        _context: Context,
+    ) -> ingest_pb2.EndFactResponse:
+        """Ends a fact."""
+        at = to_datetime(request.invalid_time)
+        ended = await self._store.end_fact(current_call().space, request.fact_uuid.lower(), at)
+        return ingest_pb2.EndFactResponse(
+            fact=mapping.fact(ended.fact), changed=ended.changed, space_revision=ended.revision
+        )
+
+    async def GetOntology(
+        self,
+        _request: ontology_pb2.GetOntologyRequest,
+        _context: Context,
+    ) -> ontology_pb2.GetOntologyResponse:
+        """The space's ontology."""
+        return await self._ontologies.get()
+
+    async def PutOntology(
+        self,
+        request: ontology_pb2.PutOntologyRequest,
+        _context: Context,
+    ) -> ontology_pb2.PutOntologyResponse:
+        """Replaces the space's ontology."""
+        return await self._ontologies.put(request)
 
     async def DeleteEpisodes(
         self,
@@ -73,6 +115,7 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
             mentions_deleted=counts.mentions,
             entities_deleted=counts.entities,
             findings_deleted=counts.findings,
+            facts_revived=counts.revived,
         )
 
     async def AddFindings(
@@ -95,7 +138,7 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         passages = [mapping.passage(episode) for episode in episodes]
         if len({passage.uuid for passage in passages}) != len(passages):
             raise InvalidFieldError(FieldError("episodes", "their uuids must be distinct"))
-        return await self._store.add_episodes(current_call().space, passages)
+        return await self._episodes.add(current_call().space, passages)
 
 
 def _counts(counts: EpisodeCounts) -> ingest_pb2.EpisodeCounts:
@@ -104,4 +147,6 @@ def _counts(counts: EpisodeCounts) -> ingest_pb2.EpisodeCounts:
         entities_added=counts.entities,
         mentions_added=counts.mentions,
         local_facts_added=counts.local_facts,
+        facts_added=counts.facts,
+        facts_ended=counts.ended,
     )

@@ -20,7 +20,9 @@ from services.graph_query.local_graph import (
     removed,
 )
 from services.graph_query.names import name_key, title_names
-from services.graph_query.neo4j_facts import withdraw_claims
+from services.graph_query.neo4j_endings import settle_ends
+from services.graph_query.neo4j_facts import Withdrawn, withdraw_claims
+from services.graph_query.neo4j_readings import take_back
 from services.graph_query.neo4j_writer import SpaceWriter, as_passage
 from services.runtime.errors import FieldError, InvalidFieldError
 
@@ -28,12 +30,13 @@ from services.runtime.errors import FieldError, InvalidFieldError
 async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> EpisodeCounts:
     """Adds the passages that are not there yet and replaces those that differ."""
     known = {row["uuid"]: row for row in await writer.passages([p.uuid for p in passages])}
-    _refuse_foreign(known.values())
+    refuse_foreign(known.values())
     held = {uuid: as_passage(row) for uuid, row in known.items()}
-    fresh = [p for p in passages if not _same(held.get(p.uuid), p)]
+    fresh = [p for p in passages if not is_same(held.get(p.uuid), p)]
     replaced = [held[p.uuid] for p in fresh if p.uuid in held]
     if not fresh:
         return EpisodeCounts()
+    await _unread(writer, [p.uuid for p in replaced if known[p.uuid]["read"]])
     cut = await _take_out(writer, replaced)
     reads = await asyncio.to_thread(_read_all, fresh)
     keys = {name_key(name) for passage in fresh for name in title_names(passage.title)}
@@ -69,29 +72,46 @@ async def remove_passages(
     claimed: Collection[str] = (),
 ) -> DeletionCounts:
     """Removes passages of these documents, and all claims of `claimed` and of documents that have none left."""
+    taken = await take_back(writer, [passage.uuid for passage in gone])
     cut = await _take_out(writer, gone)
     uuids_of = {document_uuid(writer.space, document) for document in documents}
     emptied = await writer.run("delete_empty_documents", uuids=sorted(uuids_of))
-    withdrawn = await withdraw_claims(writer, {*claimed, *emptied[0]["documents"]})
-    lost = await writer.unlink(cut.cut_entities() | withdrawn.ends)
-    put = {key: uuids for key, uuids in withdrawn.renamed.items() if key not in lost}
-    older = await writer.relink(put, lost)
-    await writer.apply(older)
-    entities = await _settle(
-        writer,
-        merged([cut, older]),
-        older,
-        {*documents, *withdrawn.documents},
-        withdrawn.ends,
-    )
+    claimants = {*claimed, *emptied[0]["documents"], *taken.claimants}
+    withdrawn = await withdraw_claims(writer, claimants, taken.named)
+    older, entities = await _follow(writer, cut, withdrawn, documents)
+    revived = await settle_ends(writer, taken.ended)
     return DeletionCounts(
         episodes=len(gone),
         facts=withdrawn.facts,
         local_facts=sum(len(row.targets) for row in cut.sentences_cut),
         mentions=len(cut.mentions_cut) + _lost_mentions(older),
         entities=entities,
+        revived=len(revived),
         findings=await forget_episodes(writer, [passage.uuid for passage in gone]),
     )
+
+
+async def _unread(writer: SpaceWriter, uuids: Sequence[str]) -> None:
+    """Takes back all that a language model read in episodes whose text is about to change."""
+    if not uuids:
+        return
+    taken = await take_back(writer, uuids)
+    withdrawn = await withdraw_claims(writer, taken.claimants, taken.named)
+    await _follow(writer, Changes(), withdrawn, ())
+    await settle_ends(writer, taken.ended)
+
+
+async def _follow(
+    writer: SpaceWriter, cut: Changes, withdrawn: Withdrawn, documents: Collection[str]
+) -> tuple[Changes, int]:
+    """What follows from withdrawn claims and cut mentions: changes in older passages, entities that went."""
+    lost = await writer.unlink(cut.cut_entities() | withdrawn.ends)
+    put = {key: uuids for key, uuids in withdrawn.renamed.items() if key not in lost}
+    older = await writer.relink(put, lost)
+    await writer.apply(older)
+    touched = {*documents, *withdrawn.documents}
+    entities = await _settle(writer, merged([cut, older]), older, touched, withdrawn.ends)
+    return older, entities
 
 
 async def _take_out(writer: SpaceWriter, passages: Sequence[Passage]) -> Changes:
@@ -140,7 +160,8 @@ def _removed(space: str, passages: Sequence[Passage], gazetteer: Gazetteer) -> C
     return merged(removed(passage_rows(space, read, gazetteer)) for read in reads)
 
 
-def _same(held: Passage | None, given: Passage) -> bool:
+def is_same(held: Passage | None, given: Passage) -> bool:
+    """Whether a passage is there as it is given, whatever its time."""
     if held is None:
         return False
     return (held.document_id, held.title, held.source, held.content) == (
@@ -151,7 +172,8 @@ def _same(held: Passage | None, given: Passage) -> bool:
     )
 
 
-def _refuse_foreign(rows: Iterable[Mapping[str, Any]]) -> None:
+def refuse_foreign(rows: Iterable[Mapping[str, Any]]) -> None:
+    """InvalidFieldError when an episode is another space's."""
     if any(not row["own"] for row in rows):
         raise InvalidFieldError(FieldError("uuid", "is not the id of a chunk of this space"))
 

@@ -7,24 +7,20 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from services.graph_query.claims import GivenEnds
+from services.graph_query.claims import GivenEnds, claimant_of, claimed_episode, statement_of
 from services.graph_query.domain import EntityName, FactCounts, GivenFact
 from services.graph_query.entity_resolution import Resolution
 from services.graph_query.extraction.gazetteer import Uuids
 from services.graph_query.identity import document_uuid, fact_uuid
 from services.graph_query.intervals import end_of, start_of
-from services.graph_query.names import is_linkable, link_key, name_key, word_set
+from services.graph_query.names import is_linkable, link_key, name_key
 from services.graph_query.neo4j_database import Rows
+from services.graph_query.neo4j_described import NOTHING, Described, describe
 from services.graph_query.neo4j_types import apply_types, delete_unclaimed, known_names
 from services.graph_query.neo4j_versions import append_versions
 from services.graph_query.neo4j_writer import SpaceWriter
+from services.graph_query.reserved import RESERVED_OF_FACTS
 from services.graph_query.spelling import Source, Spelling, best
-
-_RESERVED = word_set(
-    """uuid group_id name relation_key fact fact_embedding episodes created_at expired_at valid_at invalid_at
-    reference_time valid_from valid_until origin source_node_uuid target_node_uuid source_uuid
-    target_uuid attribute_names attributes"""
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +33,23 @@ class Withdrawn:
     documents: frozenset[str] = frozenset()
 
 
-async def add_facts(writer: SpaceWriter, facts: Sequence[GivenFact], model: str) -> FactCounts:
-    """Adds the facts that are not there yet; one that is may gain a document or its vector."""
-    ends = [end for fact in facts for end in GivenEnds.of(fact)]
+async def add_facts(
+    writer: SpaceWriter,
+    facts: Sequence[GivenFact],
+    model: str,
+    described: Described = NOTHING,
+) -> FactCounts:
+    """Adds the facts that are not there yet; one that is may gain a document or its vector.
+
+    `described` are entities that a text describes whether or not a fact joins them.
+    """
+    ends = [end for fact in facts for end in GivenEnds.of(fact)] + described.names()
     held = await known_names(writer, {name_key(end.name) for end in ends})
     found = Resolution.adding(writer.space, held.types, ends)
     spelt = _spelt(ends, found.uuid)
     by_key = _spelt(ends, lambda end: name_key(end.name))
     touched = await apply_types(writer, found, {**by_key, **spelt})
+    await describe(writer, found, described, model)
     rows: dict[str, dict[str, Any]] = {}
     for fact in facts:
         row = _row(writer.space, fact, found)
@@ -64,19 +69,25 @@ async def add_facts(writer: SpaceWriter, facts: Sequence[GivenFact], model: str)
     await writer.spell(spelt)
     await writer.renew_names(_of(found), always=True)
     await writer.cite(touched)
-    await append_versions(writer, [row["uuid"] for row in new])
+    await append_versions(writer, [row["uuid"] for row in new], described.episode or None)
     return FactCounts(added=len(new), unchanged=len(facts) - len(new))
 
 
-async def withdraw_claims(writer: SpaceWriter, documents: Collection[str]) -> Withdrawn:
-    """Takes back what documents claimed: facts that nothing else claims, and types that nothing else gives."""
-    if not documents:
-        return Withdrawn()
-    claims = await writer.run("delete_claims", documents=sorted(documents))
-    if not claims:
+async def withdraw_claims(
+    writer: SpaceWriter,
+    claimants: Collection[str],
+    named: Collection[tuple[str, EntityName]] = (),
+) -> Withdrawn:
+    """Takes back what documents and episodes claimed: facts that nothing else claims, types that nothing else gives.
+
+    `named` are entities that episodes described, by uuid, which they do no longer.
+    """
+    claims = await writer.run("delete_claims", documents=sorted(claimants)) if claimants else []
+    if not claims and not named:
         return Withdrawn()
     facts = await delete_unclaimed(writer, {claim["uuid"] for claim in claims})
-    typed = sorted({end for claim in claims for end in _typed_ends(claim)})
+    given = {(uuid, name_key(end.name), end.type) for uuid, end in named if end.type}
+    typed = sorted({end for claim in claims for end in _typed_ends(claim)} | given)
     gone = await writer.ask("types_no_more", rows=[list(end) for end in typed]) if typed else []
     held = (await known_names(writer, {row["key"] for row in gone})).types
     lost = [(row["key"], row["type"]) for row in gone]
@@ -85,6 +96,7 @@ async def withdraw_claims(writer: SpaceWriter, documents: Collection[str]) -> Wi
     await writer.renew_names(_of(found), always=True)
     await writer.cite((), {claim["uuid"] for claim in claims})
     ends = {uuid for claim in claims for uuid in (claim["source"], claim["target"])}
+    ends |= {uuid for uuid, _ in named}
     return Withdrawn(
         facts,
         frozenset({*ends, *found.vanished()}),
@@ -123,7 +135,8 @@ async def _claim(
     """Notes how facts were given, where that is news; the documents that it is news of."""
     given: dict[tuple[str, str], set[str]] = defaultdict(set)
     for fact in facts:
-        given[fact.document_id, _uuid(writer.space, fact, found)].add(GivenEnds.of(fact).encode())
+        uuid = _uuid(writer.space, fact, found)
+        given[claimant_of(fact), uuid].add(GivenEnds.of(fact).encode())
     for uuid, row in known.items():
         for document, told in row["claims"]:
             given[document, uuid] -= set(told)
@@ -132,6 +145,7 @@ async def _claim(
             "document_id": document,
             "uuid": uuid,
             "document_uuid": document_uuid(writer.space, document),
+            "episode_uuid": claimed_episode(document),
             "given": sorted(told),
         }
         for (document, uuid), told in sorted(given.items())
@@ -175,7 +189,8 @@ async def _set_vectors(writer: SpaceWriter, rows: Sequence[dict[str, Any]], mode
 
 def _uuid(space: str, fact: GivenFact, found: Resolution) -> str:
     ends = (found.uuid(fact.subject), found.uuid(fact.object))
-    return fact_uuid(space, ends, fact.relation, (start_of(fact.valid_at), end_of(fact.invalid_at)))
+    interval = (start_of(fact.valid_at), end_of(fact.invalid_at))
+    return fact_uuid(space, ends, fact.relation, interval, statement_of(fact))
 
 
 def _row(space: str, fact: GivenFact, found: Resolution) -> dict[str, Any]:
@@ -186,12 +201,13 @@ def _row(space: str, fact: GivenFact, found: Resolution) -> dict[str, Any]:
         "relation": fact.relation,
         "relation_key": fact.relation.lower(),
         "fact": fact.fact,
+        "origin": fact.origin.value,
         "valid_at": fact.valid_at,
         "invalid_at": fact.invalid_at,
         "valid_from": start_of(fact.valid_at),
         "valid_until": end_of(fact.invalid_at),
         "attributes": {
-            key: value for key, value in fact.attributes.items() if key not in _RESERVED
+            key: value for key, value in fact.attributes.items() if key not in RESERVED_OF_FACTS
         },
         "vector": list(fact.embedding),
     }

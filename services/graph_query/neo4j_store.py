@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from services.graph_query.domain import (
     DeletionCounts,
+    EndedFact,
     EpisodeCounts,
     FactCounts,
     FactFilter,
@@ -21,16 +22,19 @@ from services.graph_query.gazetteer_cache import GazetteerCache
 from services.graph_query.history.neo4j_store import Neo4jHistory
 from services.graph_query.inventory.neo4j_store import Neo4jInventory
 from services.graph_query.neo4j_database import Database, Transaction
+from services.graph_query.neo4j_endings import end_fact
 from services.graph_query.neo4j_episodes import add_episodes, delete_episodes
 from services.graph_query.neo4j_facts import add_facts
+from services.graph_query.neo4j_reading_store import Neo4jReadings
 from services.graph_query.neo4j_reads import Neo4jReads
 from services.graph_query.neo4j_records import instant
 from services.graph_query.neo4j_schema import check_ready, ensure_schema
 from services.graph_query.neo4j_search import filter_parameters
 from services.graph_query.neo4j_writer import SpaceWriter
+from services.graph_query.ontology.neo4j_store import Neo4jOntologies
 from services.graph_query.structure.neo4j_store import Neo4jStructure
 from services.graph_query.warming import Warmer
-from services.runtime.errors import StoreUnavailableError, WrongStateError
+from services.runtime.errors import NotFoundError, StoreUnavailableError, WrongStateError
 from services.runtime.queries import Queries
 from services.runtime.times import utc_now
 
@@ -52,6 +56,8 @@ class Neo4jStore(Neo4jReads):
         self._ready = False
         self.warmer = Warmer(self._rehearse)
         self.findings = Neo4jFindings(database, self._write)
+        self.readings = Neo4jReadings(database, self._write)
+        self.ontologies = Neo4jOntologies(database)
         self.history = Neo4jHistory(database)
         self.structure = Neo4jStructure(database)
         self.inventory = Neo4jInventory(database, self._write)
@@ -77,6 +83,14 @@ class Neo4jStore(Neo4jReads):
             space, lambda writer: add_facts(writer, facts, model), model
         )
         return replace(counts, revision=revision)
+
+    async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
+        """Ends a fact in one transaction."""
+        changed, revision = await self._write(space, lambda writer: end_fact(writer, uuid, at))
+        found = await self.facts(space, [uuid])
+        if uuid not in found:  # deleted by another call meanwhile
+            raise NotFoundError("fact")
+        return EndedFact(found[uuid], changed, revision)
 
     async def ping(self) -> None:
         """Raises StoreUnavailableError when Neo4j does not answer or its indexes are not there."""

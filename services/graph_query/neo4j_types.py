@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from services.graph_query.claims import GivenEnds
-from services.graph_query.domain import EntityName
+from services.graph_query.claims import GivenEnds, claimed_episode
+from services.graph_query.domain import EntityName, Origin
 from services.graph_query.entity_resolution import Resolution, Types
 from services.graph_query.identity import document_uuid, fact_uuid
 from services.graph_query.names import name_key
@@ -49,17 +49,33 @@ async def apply_types(
     created = [(*row, spelt.get(row.uuid) or spelt[row.key]) for row in found.created()]
     await writer.create_entities(created)
     left = found.left()
-    return await _move_facts(writer, found, left) if left else set()
+    if not left:
+        return set()
+    await _move_descriptions(writer, found, left)
+    return await _move_facts(writer, found, left)
 
 
 async def delete_unclaimed(writer: SpaceWriter, uuids: Iterable[str], copied: int = 0) -> int:
     """Deletes facts that nothing claims; `copied` of their vectors live on in other facts."""
     gone = await writer.run("delete_unclaimed_facts", uuids=sorted(uuids))
     await close_versions(writer, [row["uuid"] for row in gone])
+    if gone:
+        await writer.run("drop_endings", uuids=[row["uuid"] for row in gone])
     change = copied - sum(row["embedded"] for row in gone)
     if change:
         await writer.run("change_vectors", change=change, model=None)
     return len(gone)
+
+
+async def _move_descriptions(writer: SpaceWriter, found: Resolution, left: Sequence[str]) -> None:
+    """Gives what episodes say of these entities to those that they mean now."""
+    rows = []
+    for row in await writer.ask("descriptions_at", uuids=left):
+        target = found.uuid(EntityName(row["name"], row["type"]))
+        if target != row["uuid"]:
+            rows.append([row["episode"], row["uuid"], target])
+    if rows:
+        await writer.run("move_descriptions", rows=rows)
 
 
 async def _move_facts(writer: SpaceWriter, found: Resolution, left: Sequence[str]) -> set[str]:
@@ -72,7 +88,8 @@ async def _move_facts(writer: SpaceWriter, found: Resolution, left: Sequence[str
         for told in row["given"]:
             source, target = _ends(found, changed, row, GivenEnds.decode(told))
             interval = (row["valid_from"], row["valid_until"])
-            uuid = fact_uuid(writer.space, (source, target), row["relation"], interval)
+            statement = row["fact"] if row["origin"] == Origin.EXTRACTED.value else ""
+            uuid = fact_uuid(writer.space, (source, target), row["relation"], interval, statement)
             if uuid == row["uuid"]:
                 continue
             ends = {"source": source, "target": target}
@@ -94,6 +111,7 @@ async def _write_moves(
     if new:
         rows = [{key: copy[key] for key in ("from", "uuid", "source", "target")} for copy in new]
         await writer.run("copy_facts", rows=rows)
+        await writer.run("copy_endings", rows=rows)
         await append_versions(writer, [copy["uuid"] for copy in new])
     await writer.run("create_claims", rows=_claim_rows(writer.space, claims, 2))
     await writer.run("cut_claims", rows=_claim_rows(writer.space, claims, 1))
@@ -105,6 +123,7 @@ def _claim_rows(space: str, claims: Mapping[tuple[str, str, str], list[str]], pl
         {
             "document_id": key[0],
             "document_uuid": document_uuid(space, key[0]),
+            "episode_uuid": claimed_episode(key[0]),
             "uuid": key[place],
             "given": given,
         }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum
 from typing import NamedTuple, Protocol
 
 from services.graph_query.domain import (
     DeletionCounts,
+    EndedFact,
     Entity,
     EpisodeCounts,
     Fact,
@@ -71,6 +73,9 @@ class GraphStore(Protocol):
 
     async def add_facts(self, space: str, facts: Sequence[GivenFact], model: str) -> FactCounts:
         """Adds facts in one transaction. WrongStateError when the space has vectors of another model."""
+
+    async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
+        """Ends a fact by a caller's word. NotFoundError("fact"), InvalidFieldError for an end before its start."""
 
     async def search_words(
         self,

@@ -1,5 +1,5 @@
-// Cites, for these facts and every fact that these documents claim, the episodes of each claiming document that name
-// both its ends; else the document's best.
+// Cites, for these facts and every fact that these documents and episodes claim, the claiming episodes, and the episodes of
+// each claiming document that name both its ends; else the document's best.
 CALL () {
   UNWIND $p.documents AS document_id
   MATCH (c:FactClaim {group_id: $p.space, document_id: document_id}) WHERE c.fact_uuid >= ''
@@ -16,7 +16,15 @@ CALL (a, b, uuid) {
   WITH a, b, d, collect({uuid: p.uuid, named: named}) AS found
   WITH [f IN found WHERE f.named = CASE WHEN a = b THEN 1 ELSE 2 END | f.uuid] AS both, found[0].uuid AS best
   UNWIND CASE WHEN size(both) > 0 THEN both ELSE [best] END AS cited
-  WITH cited ORDER BY cited
-  RETURN collect(DISTINCT cited) AS cited
+  RETURN collect(DISTINCT cited) AS documented
+}
+CALL (uuid, documented) {
+  MATCH (c:FactClaim {fact_uuid: uuid}) WHERE c.episode_uuid IS NOT NULL
+  RETURN collect(c.episode_uuid) AS claiming
+}
+CALL (documented, claiming) {
+  UNWIND documented + claiming AS cited
+  WITH DISTINCT cited ORDER BY cited
+  RETURN collect(cited) AS cited
 }
 SET e.episodes = cited

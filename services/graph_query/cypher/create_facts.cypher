@@ -6,4 +6,4 @@ CREATE (a)-[e:RELATES_TO]->(b)
 SET e = row.attributes
 SET e += {uuid: row.uuid, group_id: $p.space, name: row.relation, relation_key: row.relation_key, fact: row.fact, episodes: [], created_at: $p.now,
           valid_at: row.valid_at, invalid_at: row.invalid_at, valid_from: row.valid_from, valid_until: row.valid_until,
-          origin: 'given', source_node_uuid: row.source, target_node_uuid: row.target, attribute_names: keys(row.attributes)}
+          origin: row.origin, source_node_uuid: row.source, target_node_uuid: row.target, attribute_names: keys(row.attributes)}

@@ -2,6 +2,6 @@
 UNWIND $p.uuids AS uuid
 MATCH (e:Episodic {uuid: uuid})
 OPTIONAL MATCH (p:BraidPassage {uuid: uuid, group_id: $p.space})
-RETURN uuid, e.group_id = $p.space AND p IS NOT NULL AS own, p.document_id AS document_id, p.title AS title,
+RETURN uuid, e.group_id = $p.space AND p IS NOT NULL AS own, coalesce(p.read, false) AS read, p.document_id AS document_id, p.title AS title,
        CASE WHEN p IS NULL THEN null ELSE e.source_description END AS source,
        CASE WHEN p IS NULL THEN null ELSE e.content END AS content

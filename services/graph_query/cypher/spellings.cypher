@@ -4,9 +4,11 @@ MATCH (n:Entity {uuid: uuid})
 WHERE $p.all OR NOT (
   EXISTS { (n)<-[m:BRAID_MENTIONS]-() WHERE m.name = n.name AND CASE m.kind WHEN $p.about THEN 0 ELSE 2 END = n.name_source }
   OR n.name_source = 1 AND (
-    EXISTS { MATCH (n)-[e:RELATES_TO]->() MATCH (c:FactClaim {fact_uuid: e.uuid}) WHERE any(g IN c.given WHERE split(g, '\t')[1] = n.name) }
+    EXISTS { (n)<-[m:MENTIONS]-() WHERE m.name = n.name }
+    OR EXISTS { MATCH (n)-[e:RELATES_TO]->() MATCH (c:FactClaim {fact_uuid: e.uuid}) WHERE any(g IN c.given WHERE split(g, '\t')[1] = n.name) }
     OR EXISTS { MATCH (n)<-[e:RELATES_TO]-() MATCH (c:FactClaim {fact_uuid: e.uuid}) WHERE any(g IN c.given WHERE split(g, '\t')[3] = n.name) }))
 RETURN uuid,
   COLLECT { MATCH (n)<-[m:BRAID_MENTIONS]-() RETURN DISTINCT [CASE m.kind WHEN $p.about THEN 0 ELSE 2 END, m.name] } AS written,
   COLLECT { MATCH (n)-[e:RELATES_TO]->() MATCH (c:FactClaim {fact_uuid: e.uuid}) UNWIND c.given AS g RETURN DISTINCT split(g, '\t')[1] }
-    + COLLECT { MATCH (n)<-[e:RELATES_TO]-() MATCH (c:FactClaim {fact_uuid: e.uuid}) UNWIND c.given AS g RETURN DISTINCT split(g, '\t')[3] } AS stated
+    + COLLECT { MATCH (n)<-[e:RELATES_TO]-() MATCH (c:FactClaim {fact_uuid: e.uuid}) UNWIND c.given AS g RETURN DISTINCT split(g, '\t')[3] }
+    + COLLECT { MATCH (n)<-[m:MENTIONS]-() RETURN DISTINCT m.name } AS stated

@@ -2,7 +2,7 @@
 UNWIND $p.uuids AS uuid
 MATCH (k:EntityName {entity_uuid: uuid, group_id: $p.space}) WHERE k.linked
 MATCH (n:Entity {uuid: uuid})
-WHERE NOT EXISTS { (n)-[:RELATES_TO]-() }
+WHERE NOT EXISTS { (n)-[:RELATES_TO]-() } AND NOT EXISTS { (n)<-[:MENTIONS]-() }
   AND NOT EXISTS { (n)<-[m:BRAID_MENTIONS]-() WHERE m.kind = $p.about }
 SET k.linked = false
 RETURN k.name_key AS key, uuid

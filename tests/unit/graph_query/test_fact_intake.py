@@ -8,8 +8,9 @@ from importlib.resources import files
 import pytest
 
 from braid.graph.v1 import ingest_pb2
-from services.graph_query.fact_intake import RESERVED_TYPES, FactIntake
+from services.graph_query.fact_intake import FactIntake
 from services.graph_query.fake import FakeGraphStore
+from services.graph_query.reserved import RESERVED_TYPES
 
 
 def typed(kind: str) -> ingest_pb2.AddFactsRequest:

@@ -1,0 +1,9 @@
+// Entities show the latest that any episode says of them, or nothing.
+UNWIND $p.uuids AS uuid
+MATCH (n:Entity {uuid: uuid})
+OPTIONAL MATCH (n)<-[m:MENTIONS]-() WHERE m.summary <> '' OR size(coalesce(m.attribute_names, [])) > 0
+WITH n, m ORDER BY m.created_at DESC, m.uuid
+WITH n, head(collect(m)) AS m
+FOREACH (name IN coalesce(n.attribute_names, []) | SET n[name] = null)
+SET n.summary = coalesce(m.summary, ''), n.attribute_names = coalesce(m.attribute_names, [])
+FOREACH (name IN coalesce(m.attribute_names, []) | SET n[name] = m['a_' + name])

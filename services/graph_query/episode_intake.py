@@ -1,0 +1,73 @@
+"""Taking episodes in: by the local extractor, and by a language model where one is configured."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+from weakref import WeakValueDictionary
+
+from services.graph_query.domain import EpisodeCounts, Passage
+from services.graph_query.extracted import Reading
+from services.graph_query.ontology.domain import Ontology
+from services.graph_query.ontology.store import OntologyStore
+from services.graph_query.readings import ReadingStore
+from services.graph_query.store import GraphStore
+
+
+class EpisodeReader(Protocol):
+    """Reads entities and dated facts in texts; it writes nothing."""
+
+    @property
+    def model(self) -> str:
+        """The model that makes the vectors."""
+        ...
+
+    async def read(self, space: str, passage: Passage, ontology: Ontology) -> Reading:
+        """What the passage says. LanguageModelUnavailable, or what a store or an embedder raises."""
+        ...
+
+
+class Stores(GraphStore, Protocol):
+    """The graph with what was read, and ontologies."""
+
+    @property
+    def readings(self) -> ReadingStore:
+        """What language models read."""
+
+    @property
+    def ontologies(self) -> OntologyStore:
+        """What spaces are about."""
+
+
+class EpisodeIntake:
+    """Adds episodes. With a reader one after the other: what is read depends on what is there."""
+
+    def __init__(self, store: Stores, reader: EpisodeReader | None) -> None:
+        self._store = store
+        self._reader = reader
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def add(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
+        """Adds passages that are not there or not read yet. Each is written whole or not at all."""
+        if self._reader is None:
+            return await self._store.add_episodes(space, passages)
+        turn = self._turns.setdefault(space, asyncio.Lock())
+        async with turn:
+            return await self._read(space, passages, self._reader)
+
+    async def _read(
+        self, space: str, passages: Sequence[Passage], reader: EpisodeReader
+    ) -> EpisodeCounts:
+        unread = await self._store.readings.unread(space, passages)
+        if not unread:
+            return await self._store.add_episodes(
+                space, passages
+            )  # changes nothing, tells the revision
+        ontology = (await self._store.ontologies.ontology(space)).ontology
+        counts = EpisodeCounts()
+        for passage in unread:
+            reading = await reader.read(space, passage, ontology)
+            added = await self._store.readings.add_reading(space, passage, reading, reader.model)
+            counts = counts.plus(added)
+        return counts

@@ -1,0 +1,45 @@
+"""What a language model read in a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from services.graph_query.claims import GivenEnds
+from services.graph_query.domain import EntityName, GivenFact, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedEntity:
+    """An entity as a text describes it; `embedding` is its name's, L2-normalised or empty."""
+
+    name: EntityName
+    summary: str = ""
+    attributes: Mapping[str, Scalar] = field(default_factory=dict)
+    embedding: Sequence[float] = ()
+
+
+class Supported(NamedTuple):
+    """A fact that is there already and that the text states again, with its ends as they are named."""
+
+    fact: str
+    ends: GivenEnds
+
+
+class Contradicted(NamedTuple):
+    """A fact that is there already and that ends, by the text, at an instant."""
+
+    fact: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All that was read in one episode. `facts` are those that were not there; each names the episode."""
+
+    entities: tuple[DescribedEntity, ...] = ()
+    facts: tuple[GivenFact, ...] = ()
+    supported: tuple[Supported, ...] = ()
+    contradicted: tuple[Contradicted, ...] = ()

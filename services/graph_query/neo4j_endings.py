@@ -1,0 +1,75 @@
+"""Ending facts and reviving them, within one write to a space."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from services.graph_query.endings import CALLER, Ending, effective_end
+from services.graph_query.intervals import end_of
+from services.graph_query.neo4j_records import instant
+from services.graph_query.neo4j_versions import append_versions
+from services.graph_query.neo4j_writer import SpaceWriter
+from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
+
+
+async def end_fact(writer: SpaceWriter, uuid: str, at: datetime) -> bool:
+    """Ends a fact by a caller's word; whether it ends otherwise than before.
+
+    NotFoundError, InvalidFieldError.
+    """
+    rows = await writer.ask("endings_of", uuids=[uuid])
+    if not rows:
+        raise NotFoundError("fact")
+    if rows[0]["since"] >= at.timestamp():
+        raise InvalidFieldError(FieldError("invalid_time", "is not after the fact's valid_time"))
+    if Ending(CALLER, at) in _endings(rows[0]):
+        return False
+    await put_endings(writer, CALLER, [(uuid, at)])
+    return bool(await settle_ends(writer, [uuid]))
+
+
+async def put_endings(
+    writer: SpaceWriter, cause: str, ends: Iterable[tuple[str, datetime]]
+) -> None:
+    """Notes that a cause ends facts; `settle_ends` makes it so."""
+    rows = [{"cause": cause, "uuid": uuid, "at": at} for uuid, at in sorted(ends)]
+    if rows:
+        await writer.run("put_endings", rows=rows)
+
+
+async def settle_ends(
+    writer: SpaceWriter, facts: Collection[str], cause: str | None = None
+) -> list[str]:
+    """Lets facts end as everything that is known of their ends says; those that changed."""
+    changed = []
+    for row in await writer.ask("endings_of", uuids=sorted(facts)) if facts else []:
+        at = effective_end(instant(row["stated"]), _endings(row))
+        if end_of(at) != row["until"]:
+            changed.append({"uuid": row["uuid"], "at": at, "until": end_of(at)})
+    if changed:
+        await writer.run("end_facts", rows=changed, now=writer.now)
+        await append_versions(writer, [row["uuid"] for row in changed], cause)
+    return [row["uuid"] for row in changed]
+
+
+async def take_back_endings(writer: SpaceWriter, episodes: Sequence[str]) -> list[str]:
+    """Takes back what episodes ended; the facts, which are yet to be settled."""
+    told = await writer.ask("take_endings", causes=sorted(episodes))
+    return [row["uuid"] for row in told]
+
+
+async def drop_endings(writer: SpaceWriter, facts: Collection[str]) -> None:
+    """Forgets what ended facts that are no more."""
+    if facts:
+        await writer.run("drop_endings", uuids=sorted(facts))
+
+
+def _endings(row: dict[str, Any]) -> list[Ending]:
+    found = []
+    for cause, at in row["endings"]:
+        when = instant(at)
+        if when is not None:
+            found.append(Ending(cause, when))
+    return found

@@ -1,0 +1,82 @@
+"""Writing what a language model read in an episode, and taking it back, within one write to a space."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from services.graph_query.claims import claimed_episode, episode_claimant
+from services.graph_query.domain import EntityName, EpisodeCounts
+from services.graph_query.extracted import Reading, Supported
+from services.graph_query.neo4j_database import Rows
+from services.graph_query.neo4j_described import Described, take_back_descriptions
+from services.graph_query.neo4j_endings import put_endings, settle_ends, take_back_endings
+from services.graph_query.neo4j_facts import add_facts
+from services.graph_query.neo4j_writer import SpaceWriter
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """What deleted episodes leave to settle: their claimants, entities that they described, facts that they ended."""
+
+    claimants: tuple[str, ...] = ()
+    named: frozenset[tuple[str, EntityName]] = frozenset()
+    ended: Sequence[str] = field(default_factory=list)
+
+
+async def write_reading(
+    writer: SpaceWriter, episode: str, reading: Reading, model: str
+) -> EpisodeCounts:
+    """Writes what was read in an episode that is there: all of it, once. Counts of facts only."""
+    endings = await writer.ask(
+        "endings_of", uuids=sorted({one.fact for one in reading.contradicted})
+    )
+    since = {row["uuid"]: row["since"] for row in endings}
+    await _support(writer, episode, reading.supported)
+    ended = [
+        (one.fact, one.at)
+        for one in reading.contradicted
+        if one.fact in since and since[one.fact] < one.at.timestamp()
+    ]
+    await put_endings(writer, episode, ended)
+    changed = await settle_ends(writer, [uuid for uuid, _ in ended], episode)
+    described = Described(episode, reading.entities)
+    counts = await add_facts(writer, reading.facts, model, described)
+    await writer.run("mark_read", uuids=[episode])
+    return EpisodeCounts(facts=counts.added, ended=len(changed))
+
+
+async def take_back(writer: SpaceWriter, episodes: Sequence[str]) -> TakenBack:
+    """Takes back what episodes describe and what they ended; their claims are the caller's to withdraw."""
+    return TakenBack(
+        claimants=tuple(episode_claimant(uuid) for uuid in sorted(episodes)),
+        named=frozenset(await take_back_descriptions(writer, episodes)),
+        ended=await take_back_endings(writer, episodes),
+    )
+
+
+async def _support(writer: SpaceWriter, episode: str, supported: Sequence[Supported]) -> None:
+    """Claims facts that are there for the episode; one that went meanwhile is passed over."""
+    wanted = sorted({one.fact for one in supported})
+    if not wanted:
+        return
+    there = {row["uuid"] for row in await writer.ask("facts_by_uuid", uuids=wanted)}
+    given: dict[str, set[str]] = defaultdict(set)
+    for one in supported:
+        if one.fact in there:
+            given[one.fact].add(one.ends.encode())
+    claimant = episode_claimant(episode)
+    rows: Rows = [
+        {
+            "document_id": claimant,
+            "document_uuid": None,
+            "episode_uuid": claimed_episode(claimant),
+            "uuid": uuid,
+            "given": sorted(told),
+        }
+        for uuid, told in sorted(given.items())
+    ]
+    if rows:
+        await writer.run("create_claims", rows=rows)
+        await writer.cite((), [row["uuid"] for row in rows])

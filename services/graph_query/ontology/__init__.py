@@ -1,0 +1,1 @@
+"""What kinds of things and relations a space is about."""

@@ -1,0 +1,28 @@
+"""Ontologies in memory."""
+
+from __future__ import annotations
+
+from services.graph_query.ontology.domain import Ontology, StoredOntology
+from services.runtime.errors import WrongStateError
+
+_NONE = StoredOntology(Ontology(), 0)
+
+
+class FakeOntologies:
+    """`OntologyStore` in memory, for unit tests."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, StoredOntology] = {}
+
+    async def ontology(self, space: str) -> StoredOntology:
+        """The space's ontology."""
+        return self._held.get(space, _NONE)
+
+    async def put_ontology(self, space: str, ontology: Ontology, expected: int | None) -> int:
+        """Replaces the space's ontology."""
+        held = self._held.get(space, _NONE)
+        if expected not in (None, held.version):
+            raise WrongStateError(f"The ontology is of version {held.version} by now.")
+        if held.version == 0 or held.ontology != ontology:
+            held = self._held[space] = StoredOntology(ontology, held.version + 1)
+        return held.version
