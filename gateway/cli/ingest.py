@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gateway.cli.errors import CliError
-from gateway.cli.parts import Fact, Part, split
+from gateway.cli.parts import LINE_BYTES, Fact, LongLine, Part, read_lines, split
 from gateway.cli.sources import Problem, Source
 
 if TYPE_CHECKING:
@@ -107,10 +107,13 @@ class Ingest:
     def _take_lines(self, source: Source) -> None:
         with source.path.open("rb") as lines:
             empty = True
-            for item in split(lines):
+            for item in split(read_lines(lines)):
                 empty = False
                 if isinstance(item, Part):
                     self._upload(source, bytes(item.data), item.lines)
+                elif isinstance(item, LongLine):
+                    told = f"line {item.line}: is longer than {LINE_BYTES} bytes"
+                    self._fail(str(source.path), told)
                 else:
                     self._facts.append((str(source.path), item))
         if empty:

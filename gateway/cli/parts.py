@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 PART_BYTES = 4 * 1024 * 1024
+LINE_BYTES = 32 * 1024 * 1024
 # Fields of facts that go by another name in REST.
 _RENAMED = {"document": "document_id"}
 
@@ -28,6 +29,13 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class LongLine:
+    """A line that is too long for a part; `line` is its number, from 1."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Fact:
     """A given fact and the number of its line, from 1."""
 
@@ -35,10 +43,26 @@ class Fact:
     body: dict[str, Any]
 
 
-def split(lines: Iterable[bytes], part_bytes: int = PART_BYTES) -> Iterator[Part | Fact]:
+def read_lines(file: BinaryIO, most: int = LINE_BYTES) -> Iterator[bytes | None]:
+    """The file's lines, and None for each that is longer than `most` bytes: what is held is bounded."""
+    while line := file.readline(most + 1):
+        if len(line) <= most:
+            yield line
+            continue
+        yield None
+        while line and not line.endswith(b"\n"):
+            line = file.readline(most)
+
+
+def split(
+    lines: Iterable[bytes | None], part_bytes: int = PART_BYTES
+) -> Iterator[Part | Fact | LongLine]:
     """JSON lines as parts of documents, and as single facts. Blank lines are passed over."""
     part = Part()
     for number, line in enumerate(lines, start=1):
+        if line is None:
+            yield LongLine(number)
+            continue
         if not line.strip():
             continue
         fact = _fact(line)

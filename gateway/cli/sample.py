@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gateway.cli.sources import KINDS, Source
+from gateway.cli.sources import Source
+from gateway.kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,15 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gateway.kinds import KINDS, kind_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-KINDS = {
-    ".txt": "text/plain",
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-    ".jsonl": "application/jsonl",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +52,10 @@ def _under(path: Path) -> Iterator[Source | Problem]:
         yield from _folder(path, path, frozenset())
     elif not stat.S_ISREG(mode):
         yield Problem(str(path), "is not a file")
-    elif path.suffix.lower() not in KINDS:
-        yield Problem(str(path), f"is none of {', '.join(KINDS)}")
+    elif kind := kind_of(path.name):
+        yield Source(path, path.name, kind)
     else:
-        yield Source(path, path.name, KINDS[path.suffix.lower()])
+        yield Problem(str(path), f"is none of {', '.join(KINDS)}")
 
 
 def _folder(
@@ -89,8 +84,8 @@ def _entry(root: Path, path: Path, above: frozenset[tuple[int, int]]) -> Iterato
         yield from _folder(root, path, above)
     elif not stat.S_ISREG(mode):
         yield Problem(str(path), "is not a file")
-    elif path.suffix.lower() in KINDS:
-        yield Source(path, path.relative_to(root).as_posix(), KINDS[path.suffix.lower()])
+    elif kind := kind_of(path.name):
+        yield Source(path, path.relative_to(root).as_posix(), kind)
 
 
 def _mode(path: Path) -> int | Problem:

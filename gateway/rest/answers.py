@@ -25,13 +25,16 @@ class ChunkScores(Shape):
 
 
 class Hit(Shape):
-    """A found chunk."""
+    """A found chunk: where it stands in its document's text, and on which page if that has any."""
 
     id: str
     document_id: str
     title: str
     source: str
     content: str
+    start_char: int
+    end_char: int
+    page: int | None
     score: float
     scores: ChunkScores
     metadata: dict[str, Any]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 from starlette.datastructures import UploadFile
 
 from braid.agent.v1.ingest_pb2 import DocumentMetadata, IngestDocumentRequest
+from gateway.kinds import kind_of
 from gateway.rest.invalid import invalid
 from gateway.rest.values import Body, Instant, JsonObject, Text, stamp, to_struct
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -20,17 +20,11 @@ if TYPE_CHECKING:
 
 _JSON_OBJECT: TypeAdapter[dict[str, Any]] = TypeAdapter(JsonObject)
 PART_BYTES = 256 * 1024
-_BY_SUFFIX = {
-    ".txt": "text/plain",
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-    ".jsonl": "application/jsonl",
-    ".ndjson": "application/jsonl",
-}
 _ALSO_CALLED = {
     "application/x-ndjson": "application/jsonl",
     "application/jsonlines": "application/jsonl",
     "text/x-markdown": "text/markdown",
+    "application/xhtml+xml": "text/html",
 }
 
 
@@ -41,7 +35,7 @@ class DocumentBody(Body):
     title: Text = Field(default="", description="Default: the first heading, else from `source`.")
     text: Text
     source: Text = Field(default="", description="Where it came from.")
-    content_type: Text = Field(default="text/plain", description="Or text/markdown.")
+    content_type: Text = Field(default="text/plain", description="Or text/markdown, text/html.")
     metadata: JsonObject | None = None
     valid_at: Instant | None = Field(default=None, description="Since when it holds. Default: now.")
 
@@ -129,6 +123,5 @@ def _object(text: str | None) -> dict[str, Any] | None:
 
 
 def _content_type(file: UploadFile) -> str:
-    suffix = PurePosixPath(file.filename or "").suffix.lower()
     told = (file.content_type or "").partition(";")[0].strip().lower()
-    return _BY_SUFFIX.get(suffix) or _ALSO_CALLED.get(told, told) or "text/plain"
+    return kind_of(file.filename or "") or _ALSO_CALLED.get(told, told) or "text/plain"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cli.parts import Fact, Part, split
+from gateway.cli.parts import Fact, LongLine, Part, read_lines, split
 
 LINES = st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line), max_size=30)
 
@@ -43,3 +44,15 @@ def test_a_document_that_only_talks_of_subjects_stays_a_document() -> None:
     text = json.dumps({"id": "x", "text": '"subject" "relation" "object"'}).encode()
     broken = b'{"subject": "relation" "object"'
     assert [type(item) for item in split([text, broken])] == [Part]
+
+
+@given(data=st.binary(max_size=200), most=st.integers(1, 50))
+def test_a_line_that_is_too_long_is_passed_over_and_the_others_are_as_they_were(
+    data: bytes, most: int
+) -> None:
+    expected = [line if len(line) <= most else None for line in io.BytesIO(data)]
+    assert list(read_lines(io.BytesIO(data), most)) == expected
+
+
+def test_a_line_that_is_too_long_is_told_by_its_number() -> None:
+    assert [item for item in split([b"{}", None]) if isinstance(item, LongLine)] == [LongLine(2)]

@@ -24,6 +24,22 @@ def test_a_folder_is_read_recursively_in_order_of_name(tmp_path: Path) -> None:
     assert found(tmp_path) == (["a/E.MD", "a/c.markdown", "a/z.txt", "b.md", "d.jsonl"], [])
 
 
+def test_the_kind_of_a_file_is_told_by_how_its_name_ends(tmp_path: Path) -> None:
+    names = ["a.HTM", "b.pdf", "c.docx", "d.eml", "e.mbox", "f.messages.jsonl", "g.ndjson"]
+    for name in names:
+        (tmp_path / name).write_text("text")
+    kinds = [item.kind for item in find([tmp_path]) if isinstance(item, Source)]
+    assert kinds == [
+        "text/html",
+        "application/pdf",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "message/rfc822",
+        "application/mbox",
+        "application/vnd.braid.messages+jsonl",
+        "application/jsonl",
+    ]
+
+
 def test_a_file_that_is_named_itself_has_its_name_as_id(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("text")
     assert found(tmp_path / "a.md") == (["a.md"], [])
@@ -41,7 +57,7 @@ def test_what_is_not_there_is_told(tmp_path: Path, name: str, reason: str) -> No
 def test_a_file_of_another_kind_is_told_when_it_is_named_itself(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_text("text")
     _, (problem,) = found(tmp_path / "a.png")
-    assert problem.reason == "is none of .txt, .md, .markdown, .jsonl"
+    assert problem.reason.startswith("is none of .messages.jsonl, .txt, .md")
 
 
 def test_a_pipe_is_told_and_not_waited_for(tmp_path: Path) -> None:
