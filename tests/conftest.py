@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 
 import pytest
 
+from deploy.local.provision import AGENT
 from deploy.local.stores import LocalStores
+from services.agent_orchestrator.migrate import migrate as migrate_agent
 from services.vector_search.migrate import migrate
 from tests.stores import TestDatabase, create_template, database_from_template, started_stores
 
@@ -87,4 +89,17 @@ def vector_template(stores: LocalStores, stores_loop: LoopThread) -> str:
 async def vector_database(stores: LocalStores, vector_template: str) -> AsyncIterator[TestDatabase]:
     """The vector tier's database for one test alone."""
     async with database_from_template(stores, vector_template) as database:
+        yield database
+
+
+@pytest.fixture(scope="session")
+def agent_template(stores: LocalStores, stores_loop: LoopThread) -> str:
+    """The name of a database with the orchestrator's schema, to be copied for each test."""
+    return stores_loop.run(create_template(stores, migrate_agent, like=AGENT))
+
+
+@pytest.fixture
+async def agent_database(stores: LocalStores, agent_template: str) -> AsyncIterator[TestDatabase]:
+    """The orchestrator's database for one test alone."""
+    async with database_from_template(stores, agent_template, like=AGENT) as database:
         yield database

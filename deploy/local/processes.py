@@ -70,7 +70,18 @@ BRAID = (
         listen="BRAID_AGENT_LISTEN",
         target="BRAID_AGENT_TARGET",
         needs=("BRAID_AGENT_DATABASE_URL",),
+        setup=_module("services.agent_orchestrator", "migrate"),
+        setup_needs=("BRAID_AGENT_MIGRATE_DATABASE_URL",),
+        after=("postgres",),
         scopes=("read", "write", "admin", "delegate"),
+    ),
+    ProcessSpec(
+        name="agent_worker",
+        program=_module("services.agent_orchestrator", "--worker"),
+        probe=grpc_serving,
+        listen="BRAID_AGENT_WORKER_LISTEN",
+        needs=("BRAID_AGENT_DATABASE_URL",),
+        scopes=("read", "write", "delegate"),
     ),
     ProcessSpec(
         name="gateway",

@@ -1,42 +1,63 @@
-"""The orchestrator's process: settings, objects, serve."""
+"""`python -m services.agent_orchestrator` serves; `--worker` works on jobs; `migrate` brings the schema up to date."""
 
 from __future__ import annotations
 
-from services.agent_orchestrator.app import Embedders, open_app
-from services.agent_orchestrator.settings import AgentSettings
-from services.models.cache import CachedEmbedder
-from services.models.factory import build_embedder
-from services.models.settings import EmbeddingSettings
+import sys
+from collections.abc import Coroutine
+from typing import Any
+
+from services.agent_orchestrator.settings import AgentSettings, SettingError
 from services.runtime.loop import run
-from services.runtime.server import serve
 from services.runtime.settings import RuntimeSettings
 from services.runtime.telemetry import configure_telemetry
 
-
-def build_embedders(settings: EmbeddingSettings) -> Embedders:
-    """One model: behind its cache for queries, without for documents."""
-    documents = build_embedder(settings.model_copy(update={"cache_entries": 0}))
-    if settings.cache_entries == 0:
-        return Embedders(queries=documents, documents=documents)
-    return Embedders(CachedEmbedder(documents, settings.cache_entries), documents)
+USAGE = "usage: python -m services.agent_orchestrator [--worker | migrate [--pre]]"
 
 
-async def main() -> None:
-    """Serves until told to stop."""
-    runtime, settings = RuntimeSettings(), AgentSettings()
-    configure_telemetry(runtime, "agent_orchestrator")
-    embedders = build_embedders(EmbeddingSettings())
+def main(arguments: list[str]) -> None:
+    """Runs the command named by `arguments`; none means serving."""
+    work = _work(arguments)
     try:
-        async with open_app(settings, runtime, embedders) as app:
-            await serve(
-                settings=runtime,
-                listen=settings.listen,
-                services=app.services,
-                probes=app.probes,
-            )
-    finally:
-        await embedders.queries.close()
+        run(work)
+    except SettingError as error:
+        raise SystemExit(str(error)) from None
+
+
+def _work(arguments: list[str]) -> Coroutine[Any, Any, None]:
+    runtime, settings = RuntimeSettings(), AgentSettings()
+    name = "agent_worker" if arguments == ["--worker"] else "agent_orchestrator"
+    configure_telemetry(runtime, name)
+    match arguments:
+        case []:
+            return _serve(settings, runtime)
+        case ["--worker"]:
+            return _serve_worker(settings, runtime)
+        case ["migrate"]:
+            return _migrate(settings, pre=False)
+        case ["migrate", "--pre"]:
+            return _migrate(settings, pre=True)
+        case _:
+            raise SystemExit(USAGE)
+
+
+async def _serve(settings: AgentSettings, runtime: RuntimeSettings) -> None:
+    # Each command imports what it runs: a migration need not wait for gRPC and models.
+    from services.agent_orchestrator.serving import serve_orchestrator  # noqa: PLC0415
+
+    await serve_orchestrator(settings, runtime)
+
+
+async def _serve_worker(settings: AgentSettings, runtime: RuntimeSettings) -> None:
+    from services.agent_orchestrator.serving import serve_worker  # noqa: PLC0415
+
+    await serve_worker(settings, runtime)
+
+
+async def _migrate(settings: AgentSettings, *, pre: bool) -> None:
+    from services.agent_orchestrator.migrate import migrate  # noqa: PLC0415
+
+    await migrate(settings.migrator(), stage="pre" if pre else "post")
 
 
 if __name__ == "__main__":
-    run(main())
+    main(sys.argv[1:])

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import grpc
 
 from braid.agent.v1 import ingest_pb2_grpc, search_pb2_grpc
+from services.agent_orchestrator.database import open_database
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.deletion import Deletion
 from services.agent_orchestrator.ingest.facts import FactIngestion
-from services.agent_orchestrator.ingest.jobs import JobBoard
-from services.agent_orchestrator.ingest.pipeline import Pipeline
 from services.agent_orchestrator.ingest.retries import Retries
-from services.agent_orchestrator.ingest.runner import JobRunner
 from services.agent_orchestrator.ingest.servicer import IngestServicer
-from services.agent_orchestrator.ingest.stages import Stages
+from services.agent_orchestrator.jobs.queue import TurnQueue
+from services.agent_orchestrator.jobs.store import JobStore
+from services.agent_orchestrator.jobs.watching import Watchers
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
@@ -54,6 +54,7 @@ class Tiers:
 
     vector: VectorTier
     graph: GraphTier
+    channels: Mapping[str, grpc.aio.Channel]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +69,36 @@ class App:
 async def open_app(
     settings: AgentSettings, runtime: RuntimeSettings, embedders: Embedders
 ) -> AsyncIterator[App]:
-    """The app, its jobs running and its channels open, until the block is left."""
-    size = runtime.max_message_bytes
+    """The app, its channels and its database open, until the block is left."""
     async with (
-        open_channel(settings.vector_target, max_message_bytes=size) as vector_channel,
-        open_channel(settings.graph_target, max_message_bytes=size) as graph_channel,
+        open_tiers(settings, runtime) as tiers,
+        open_database(settings, "braid-agent") as database,
     ):
-        tiers = _tiers(settings, runtime, vector_channel, graph_channel)
-        board = JobBoard(settings.max_ended_jobs)
-        runner = _runner(settings, size, tiers, board, embedders.documents)
-        ingest = _ingest(settings, tiers, board, runner, embedders.documents)
+        turns = TurnQueue(database, lease_seconds=settings.lease_seconds)
+        jobs = JobStore(database, turns)
+        watchers = Watchers(jobs)
+        ingest = _ingest(settings, tiers, jobs, watchers, embedders.documents)
         services = [
             _search_service(SearchServicer(_search(settings, tiers, embedders.queries))),
             _ingest_service(ingest),
         ]
-        working = asyncio.create_task(runner.run(), name="jobs")
+        watching = asyncio.create_task(watchers.run(), name="watchers")
         try:
-            yield App(
-                services, {"tiers": _some_tier({"vector": vector_channel, "graph": graph_channel})}
-            )
+            yield App(services, {"tiers": some_tier(tiers.channels)})
         finally:
-            working.cancel()
-            await asyncio.gather(working, return_exceptions=True)
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+
+
+@asynccontextmanager
+async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> AsyncIterator[Tiers]:
+    """Clients of the tiers, until the block is left."""
+    size = runtime.max_message_bytes
+    async with (
+        open_channel(settings.vector_target, max_message_bytes=size) as vector,
+        open_channel(settings.graph_target, max_message_bytes=size) as graph,
+    ):
+        yield _tiers(settings, runtime, vector, graph)
 
 
 def _tiers(
@@ -107,6 +116,7 @@ def _tiers(
             write_seconds=settings.write_seconds,
         ),
         GraphTier(graph, outgoing, write_seconds=settings.write_seconds),
+        {"vector": vector, "graph": graph},
     )
 
 
@@ -121,31 +131,20 @@ def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> Compre
     )
 
 
-def _runner(
-    settings: AgentSettings,
-    max_message_bytes: int,
-    tiers: Tiers,
-    board: JobBoard,
-    embedder: Embedder,
-) -> JobRunner:
-    retries = Retries(settings.retry_seconds)
-    stages = Stages(vector=tiers.vector, graph=tiers.graph, embedder=embedder, retries=retries)
-    pipeline = Pipeline(stages, max_message_bytes=max_message_bytes)
-    return JobRunner(pipeline, board, at_once=settings.jobs_at_once)
-
-
 def _ingest(
     settings: AgentSettings,
     tiers: Tiers,
-    board: JobBoard,
-    runner: JobRunner,
+    jobs: JobStore,
+    watchers: Watchers,
     embedder: Embedder,
 ) -> IngestServicer:
     vector, graph = tiers.vector, tiers.graph
     return IngestServicer(
-        runner=runner,
-        board=board,
-        backlog=Backlog(max_jobs=settings.max_waiting_jobs, max_bytes=settings.max_waiting_bytes),
+        jobs=jobs,
+        watchers=watchers,
+        backlog=Backlog(
+            jobs, max_jobs=settings.max_waiting_jobs, max_bytes=settings.max_waiting_bytes
+        ),
         facts=FactIngestion(graph=graph, embedder=embedder),
         deletion=Deletion(vector=vector, graph=graph, retries=Retries(DELETION_RETRY_SECONDS)),
         max_upload_bytes=settings.max_upload_bytes,
@@ -166,7 +165,7 @@ def _ingest_service(servicer: IngestServicer) -> Service:
     )
 
 
-def _some_tier(channels: Mapping[str, grpc.aio.Channel]) -> Probe:
+def some_tier(channels: Mapping[str, grpc.aio.Channel]) -> Probe:
     """Healthy while at least one tier is: every search then has an answer."""
 
     async def probe() -> None:

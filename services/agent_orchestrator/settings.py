@@ -8,6 +8,10 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 MIB = 1024 * 1024
 
 
+class SettingError(Exception):
+    """A setting that is needed is missing; the message names it."""
+
+
 class AgentSettings(BaseSettings):
     """Where the orchestrator listens, which tiers it calls, and its limits. Times are in seconds."""
 
@@ -23,9 +27,24 @@ class AgentSettings(BaseSettings):
     listen: str = "127.0.0.1:50050"
     vector_target: str = Field(default="127.0.0.1:50051", validation_alias="BRAID_VECTOR_TARGET")
     graph_target: str = Field(default="127.0.0.1:50052", validation_alias="BRAID_GRAPH_TARGET")
-    database_url: SecretStr | None = Field(
-        default=None, description="The orchestrator's own database, for durable jobs."
+    database_url: SecretStr = Field(
+        default=SecretStr(""),
+        description="The orchestrator's own database: jobs and what they hold.",
     )
+    migrate_database_url: SecretStr | None = Field(
+        default=None,
+        description="As role braid_agent_migrator, which owns the schema. Default: `database_url`.",
+    )
+    pool_size: int = Field(default=10, ge=3, le=200)
+    queue_size: int = Field(
+        default=100, ge=0, description="Calls that may wait for a connection; one more is refused."
+    )
+    queue_seconds: float = Field(
+        default=2.0,
+        gt=0,
+        description="How long a call waits for a connection before it is refused.",
+    )
+    statement_seconds: float = Field(default=30.0, gt=0)
 
     search_seconds: float = Field(
         default=10.0, gt=0, description="A search's deadline when its caller sets none or a later."
@@ -36,15 +55,47 @@ class AgentSettings(BaseSettings):
     query_embeddings_at_once: int = Field(default=4, ge=1)
 
     max_upload_bytes: int = Field(default=64 * MIB, ge=1, description="Largest upload taken.")
-    max_waiting_jobs: int = Field(default=1000, ge=1, description="Jobs that wait or run.")
-    max_waiting_bytes: int = Field(default=256 * MIB, ge=1, description="Uploads held by them.")
-    max_ended_jobs: int = Field(default=1000, ge=1, description="Ended jobs still told about.")
-    jobs_at_once: int = Field(default=2, ge=1, description="Spaces whose jobs run side by side.")
+    max_waiting_jobs: int = Field(default=10_000, ge=1, description="Jobs that wait or run.")
+    max_waiting_bytes: int = Field(default=1024 * MIB, ge=1, description="Uploads held by them.")
+    keep_ended_days: int = Field(
+        default=30, ge=1, description="How long ended jobs are told about."
+    )
+
+    worker_listen: str = Field(
+        default="127.0.0.1:50053", description="Where a worker answers for its health."
+    )
+    lease_seconds: float = Field(
+        default=10.0, gt=0, description="A worker that does not beat for so long loses its turns."
+    )
+    jobs_at_once: int = Field(
+        default=2, ge=1, description="Spaces that a worker reads and embeds side by side."
+    )
+    graphs_at_once: int = Field(
+        default=4, ge=1, description="Spaces that a worker brings into the graph side by side."
+    )
+    turn_seconds: float = Field(
+        default=5.0, gt=0, description="How long a space is worked on while others wait."
+    )
 
     read_seconds: float = Field(default=10.0, gt=0, description="Limit of a tier's read.")
     write_seconds: float = Field(default=60.0, gt=0, description="Limit of a tier's batch write.")
     retry_seconds: float = Field(
-        default=120.0,
+        default=5.0,
         ge=0,
-        description="How long a job retries a tier or an embedder that is away.",
+        description="How long a turn tries again a tier or an embedder that is away. It then waits, and comes back.",
     )
+
+    def database(self) -> str:
+        """Connection string for the service."""
+        return self._named(self.database_url)
+
+    def migrator(self) -> str:
+        """Connection string for migrations."""
+        return self._named(self.migrate_database_url or self.database_url)
+
+    @staticmethod
+    def _named(url: SecretStr) -> str:
+        text = url.get_secret_value()
+        if not text:
+            raise SettingError("BRAID_AGENT_DATABASE_URL is needed: where jobs are kept")
+        return text

@@ -24,7 +24,6 @@ from tests.benchmarks.figures import note
 SETTINGS = {
     "BRAID_LOG_LEVEL": "warning",
     "EMBEDDING_CACHE_ENTRIES": "0",
-    "BRAID_AGENT_DATABASE_URL": "",
 }
 
 

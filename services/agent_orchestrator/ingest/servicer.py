@@ -9,9 +9,11 @@ from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.deletion import Deletion
 from services.agent_orchestrator.ingest.facts import FactIngestion
-from services.agent_orchestrator.ingest.jobs import Job, JobBoard
-from services.agent_orchestrator.ingest.runner import JobRunner
-from services.agent_orchestrator.ingest.uploads import receive
+from services.agent_orchestrator.ingest.job_lists import JobLists
+from services.agent_orchestrator.ingest.uploads import new_upload, receive
+from services.agent_orchestrator.jobs.messages import job_message
+from services.agent_orchestrator.jobs.store import JobStore
+from services.agent_orchestrator.jobs.watching import Watchers
 from services.runtime.context import current_call
 
 
@@ -21,15 +23,16 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     def __init__(
         self,
         *,
-        runner: JobRunner,
-        board: JobBoard,
+        jobs: JobStore,
+        watchers: Watchers,
         backlog: Backlog,
         facts: FactIngestion,
         deletion: Deletion,
         max_upload_bytes: int,
     ) -> None:
-        self._runner = runner
-        self._board = board
+        self._jobs = jobs
+        self._lists = JobLists(jobs)
+        self._watchers = watchers
         self._backlog = backlog
         self._facts = facts
         self._deletion = deletion
@@ -41,15 +44,21 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         _context: Any,
     ) -> ingest_pb2.IngestDocumentResponse:
         """Accepts an upload and answers with its job."""
-        place = self._backlog.enter()
+        place = await self._backlog.enter()
         try:
             upload, count = await receive(request_iterator, place, max_bytes=self._max_upload_bytes)
-        except BaseException:
+            job = await self._jobs.enqueue(new_upload(current_call(), upload, count))
+            place.accepted()
+        finally:
             place.leave()
-            raise
-        job = Job(current_call(), upload, count)
-        self._runner.submit(job, place)
-        return ingest_pb2.IngestDocumentResponse(job=job.message())
+        return ingest_pb2.IngestDocumentResponse(job=job_message(job))
+
+    async def CheckIngestCapacity(
+        self, request: ingest_pb2.CheckIngestCapacityRequest, _context: Any
+    ) -> ingest_pb2.CheckIngestCapacityResponse:
+        """Whether an upload would be accepted."""
+        await self._backlog.check(request.size)
+        return ingest_pb2.CheckIngestCapacityResponse()
 
     async def IngestFacts(
         self,
@@ -63,16 +72,41 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         self, request: ingest_pb2.GetIngestJobRequest, _context: Any
     ) -> ingest_pb2.GetIngestJobResponse:
         """A job of the caller's space."""
-        job = self._board.get(current_call().space, request.job_id)
-        return ingest_pb2.GetIngestJobResponse(job=job.message())
+        job = await self._jobs.get(current_call().space, request.job_id)
+        return ingest_pb2.GetIngestJobResponse(job=job_message(job))
 
     async def WatchIngestJob(
         self, request: ingest_pb2.WatchIngestJobRequest, _context: Any
     ) -> AsyncIterator[ingest_pb2.WatchIngestJobResponse]:
         """A job of the caller's space, until it has ended."""
-        job = self._board.get(current_call().space, request.job_id)
-        async for message in job.watch():
-            yield ingest_pb2.WatchIngestJobResponse(job=message)
+        async for job in self._watchers.watch(current_call().space, request.job_id):
+            yield ingest_pb2.WatchIngestJobResponse(job=job_message(job))
+
+    async def ListIngestJobs(
+        self, request: ingest_pb2.ListIngestJobsRequest, _context: Any
+    ) -> ingest_pb2.ListIngestJobsResponse:
+        """Jobs of the caller's space."""
+        return await self._lists.jobs(current_call().space, request)
+
+    async def ListDeadDocuments(
+        self, request: ingest_pb2.ListDeadDocumentsRequest, _context: Any
+    ) -> ingest_pb2.ListDeadDocumentsResponse:
+        """Documents of the caller's space that could not be taken."""
+        return await self._lists.dead(current_call().space, request)
+
+    async def CancelIngestJob(
+        self, request: ingest_pb2.CancelIngestJobRequest, _context: Any
+    ) -> ingest_pb2.CancelIngestJobResponse:
+        """Ends a job of the caller's space."""
+        job = await self._jobs.cancel(current_call().space, request.job_id)
+        return ingest_pb2.CancelIngestJobResponse(job=job_message(job))
+
+    async def RetryIngestJob(
+        self, request: ingest_pb2.RetryIngestJobRequest, _context: Any
+    ) -> ingest_pb2.RetryIngestJobResponse:
+        """Tries a job of the caller's space again."""
+        job = await self._jobs.retry(current_call().space, request.job_id)
+        return ingest_pb2.RetryIngestJobResponse(job=job_message(job))
 
     async def DeleteDocument(
         self, request: ingest_pb2.DeleteDocumentRequest, _context: Any

@@ -1,46 +1,40 @@
-"""The stages of a job, each over one batch: check, embed, store, graph.
+"""The stages that make a batch searchable: check, embed, store.
 
-Each is idempotent, and each waits and tries again while what it needs is away. A document that a tier refuses is
-taken out of its batch, and the others go on.
+Each is idempotent, and each waits a little and tries again while what it needs is away. A document that a tier refuses
+is taken out of its batch, and the others go on.
 
-The graph stage takes every chunk of every document, also of those that the vector tier has already: the two stores
-share no transaction, so a crash between them leaves chunks that only the first one knows. Sending them again costs the
-graph a look-up by uuid, and heals it.
+Documents that the vector tier has already go on to the graph as all others do: sending them again costs the graph a
+look-up by uuid, and heals what a former way of writing may have left out.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
 from functools import partial
 from typing import TypeVar
 
 from braid.vector.v1 import documents_pb2
-from services.agent_orchestrator.ingest.jobs import Job
-from services.agent_orchestrator.ingest.prepare import Batch, Prepared
+from services.agent_orchestrator.ingest.batches import Batch
+from services.agent_orchestrator.ingest.prepare import Prepared
 from services.agent_orchestrator.ingest.retries import Retries, is_of_a_document, told
-from services.agent_orchestrator.tiers import GraphTier, VectorTier
+from services.agent_orchestrator.tiers import VectorTier
 from services.models.embedder import Embedder
 from services.runtime.errors import BraidError
-from services.runtime.times import to_timestamp
 
 # Large enough to keep all cores busy; the embedder cuts it into batches of its own.
 EMBED_TEXTS = 256
 EMBED_SECONDS = 120.0
 CHECK_CHUNKS = 1000
-GRAPH_EPISODES = 500
 
 Item = TypeVar("Item")
 
 
 class Stages:
-    """What the stages of all jobs work with."""
+    """What the stages of all turns work with."""
 
-    def __init__(
-        self, *, vector: VectorTier, graph: GraphTier, embedder: Embedder, retries: Retries
-    ) -> None:
+    def __init__(self, *, vector: VectorTier, embedder: Embedder, retries: Retries) -> None:
         self._vector = vector
-        self._graph = graph
         self._embedder = embedder
         self._retries = retries
 
@@ -57,13 +51,12 @@ class Stages:
 
         return await self._retries.run(ask)
 
-    async def check(self, job: Job, batch: Batch, seen: set[str]) -> None:
+    async def check(self, batch: Batch, on_the_way: Set[str]) -> None:
         """Marks documents that are stored as they are, and chunks that need no new vector.
 
-        A document that came earlier in the same job (`seen`) may not be stored yet: the store decides on it.
+        An earlier version of a document that is still on the way may not be stored yet: the store decides on it.
         """
-        fresh = [document for document in batch.documents if document.id not in seen]
-        seen.update(document.id for document in fresh)
+        fresh = [document for document in batch.documents if document.id not in on_the_way]
         if not fresh:
             return
         prints = [
@@ -75,8 +68,6 @@ class Stages:
         unchanged = await self._retries.run(lambda: self._vector.check(prints))
         for document in fresh:
             document.unchanged = document.id in unchanged
-        job.documents_unchanged += len(unchanged)
-        job.documents_searchable += len(unchanged)
         await self._find_chunks([d for d in batch.documents if not d.unchanged])
 
     async def embed(self, batch: Batch) -> None:
@@ -91,34 +82,20 @@ class Stages:
         for part in _parts(chunks, EMBED_TEXTS):
             await self._embed_part([text for text, _ in part], [chunk for _, chunk in part])
 
-    async def store(self, job: Job, batch: Batch) -> None:
+    async def store(self, batch: Batch) -> None:
         """Stores the changed documents: from here on search finds them."""
-        outcomes = await self._all_or_each(
-            batch,
-            [document for document in batch.documents if not document.unchanged],
-            lambda documents: self._vector.upsert(
+
+        async def upsert(documents: Sequence[Prepared]) -> Sequence[None]:
+            outcomes = await self._vector.upsert(
                 [document.input for document in documents], self._embedder.model
-            ),
-        )
-        for outcome in outcomes:
-            job.documents_searchable += 1
-            job.documents_unchanged += outcome.unchanged
-            job.chunks_written += outcome.chunks_added
-        job.touch()
-
-    async def graph(self, job: Job, batch: Batch) -> None:
-        """Gives the graph every chunk of the batch's documents."""
-        accepted = to_timestamp(job.create_time)
-
-        async def add(documents: Sequence[Prepared]) -> Sequence[None]:
-            episodes = [e for document in documents for e in document.episodes(accepted)]
-            for part in _parts(episodes, GRAPH_EPISODES):
-                await self._graph.add_episodes(part)
+            )
+            for document, outcome in zip(documents, outcomes, strict=True):
+                document.unchanged = outcome.unchanged
+                document.chunks_added = outcome.chunks_added
             return [None] * len(documents)
 
-        done = await self._all_or_each(batch, list(batch.documents), add)
-        job.documents_graph_ready += len(done)
-        job.reject(batch.rejected)
+        changed = [document for document in batch.documents if not document.unchanged]
+        await self._all_or_each(batch, changed, upsert)
 
     async def _find_chunks(self, documents: Sequence[Prepared]) -> None:
         """A vector is made of title and text: a stored chunk keeps its own while its title is the same."""

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
 
 from google.protobuf.json_format import Error as JsonError
 from google.protobuf.json_format import MessageToDict
@@ -12,10 +16,62 @@ from braid.agent.v1 import ingest_pb2
 from services.agent_orchestrator.ingest.backlog import Place
 from services.agent_orchestrator.ingest.documents import UnreadableError, check_values
 from services.agent_orchestrator.ingest.parsing import Upload, count_documents
+from services.agent_orchestrator.jobs.records import UPLOAD, NewJob
+from services.agent_orchestrator.jobs.work import TakenUpload
+from services.runtime.context import CallContext
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.times import to_datetime
 
 Parts = AsyncIterator[ingest_pb2.IngestDocumentRequest]
+
+
+def upload_arguments(upload: Upload) -> dict[str, Any]:
+    """An upload without its bytes, as JSON values."""
+    return {
+        "content_type": upload.content_type,
+        "document_id": upload.document_id,
+        "title": upload.title,
+        "source": upload.source,
+        "metadata": upload.metadata,
+        "valid_time": upload.valid_time.isoformat() if upload.valid_time else None,
+    }
+
+
+def new_upload(call: CallContext, upload: Upload, count: int) -> NewJob:
+    """The job of an upload of `count` documents."""
+    return NewJob(
+        space=call.space,
+        user=call.user,
+        request_id=call.request_id,
+        kind=UPLOAD,
+        arguments=upload_arguments(upload),
+        input_hash=input_hash(upload),
+        documents_total=count,
+        data=upload.data,
+    )
+
+
+def stored_upload(taken: TakenUpload) -> Upload:
+    """The upload that a job was accepted with."""
+    told = taken.job.arguments
+    since = told["valid_time"]
+    return Upload(
+        content_type=told["content_type"],
+        data=taken.data,
+        document_id=told["document_id"],
+        title=told["title"],
+        source=told["source"],
+        metadata=told["metadata"],
+        valid_time=datetime.fromisoformat(since) if since else None,
+    )
+
+
+def input_hash(upload: Upload) -> str:
+    """SHA-256 of everything that makes the upload, as 64 hexadecimal digits."""
+    told = json.dumps(upload_arguments(upload), sort_keys=True, ensure_ascii=False)
+    digest = sha256(told.encode())
+    digest.update(upload.data)
+    return digest.hexdigest()
 
 
 async def receive(parts: Parts, place: Place, *, max_bytes: int) -> tuple[Upload, int]:

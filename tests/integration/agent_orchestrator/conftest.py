@@ -16,10 +16,12 @@ from pydantic import SecretStr
 from braid.agent.v1 import ingest_pb2_grpc, search_pb2_grpc
 from services.agent_orchestrator.app import Embedders, open_app
 from services.agent_orchestrator.settings import AgentSettings
+from services.agent_orchestrator.working import open_worker
 from services.runtime.channels import open_channel
 from services.runtime.identity import hash_key
 from services.runtime.server import RunningServer, start_server
 from services.runtime.settings import RuntimeSettings
+from tests.stores import TestDatabase
 from tests.stubs.embedders import StubEmbedder
 from tests.stubs.tiers import GraphStub, VectorStub, serve_graph, serve_vector
 
@@ -33,12 +35,14 @@ class World:
     """Everything that a test talks to, scripts and looks at."""
 
     runtime: RuntimeSettings
+    database: TestDatabase
     vector: VectorStub = field(default_factory=VectorStub)
     graph: GraphStub = field(default_factory=GraphStub)
     embedder: StubEmbedder = field(default_factory=StubEmbedder)
     search: search_pb2_grpc.SearchServiceStub = field(init=False)
     ingest: ingest_pb2_grpc.IngestServiceStub = field(init=False)
     channel: grpc.aio.Channel = field(init=False)
+    agent: AgentSettings = field(init=False)
     vector_server: RunningServer = field(init=False)
     graph_server: RunningServer = field(init=False)
 
@@ -61,13 +65,15 @@ class World:
         stack.push_async_callback(self.stop_vector)
         self.graph_server = await serve_graph(self.graph, self.runtime)
         stack.push_async_callback(self.stop_graph)
-        agent = AgentSettings(
+        self.agent = AgentSettings(
             vector_target=f"127.0.0.1:{self.vector_server.port}",
             graph_target=f"127.0.0.1:{self.graph_server.port}",
+            database_url=SecretStr(self.database.dsn("braid_agent")),
             **settings,
         )
         embedders = Embedders(self.embedder, self.embedder)
-        app = await stack.enter_async_context(open_app(agent, self.runtime, embedders))
+        app = await stack.enter_async_context(open_app(self.agent, self.runtime, embedders))
+        await self.start_worker(stack)
         server = await start_server(
             settings=self.runtime, listen="127.0.0.1:0", services=app.services, probes=app.probes
         )
@@ -76,6 +82,10 @@ class World:
         stack.push_async_callback(self.channel.close)
         self.search = search_pb2_grpc.SearchServiceStub(self.channel)
         self.ingest = ingest_pb2_grpc.IngestServiceStub(self.channel)
+
+    async def start_worker(self, stack: AsyncExitStack) -> None:
+        """One more worker."""
+        await stack.enter_async_context(open_worker(self.agent, self.runtime, self.embedder))
 
 
 def write_keys(path: Path) -> None:
@@ -97,14 +107,16 @@ def settings() -> dict[str, Any]:
 
 
 @pytest.fixture
-async def world(tmp_path: Path, settings: dict[str, Any]) -> AsyncIterator[World]:
+async def world(
+    tmp_path: Path, settings: dict[str, Any], agent_database: TestDatabase
+) -> AsyncIterator[World]:
     """A running orchestrator between scripted tiers."""
     keys = tmp_path / "keys.json"
     write_keys(keys)
     runtime = RuntimeSettings(
         api_keys_file=keys, service_key=SecretStr("service-key"), drain_seconds=0
     )
-    world = World(runtime)
+    world = World(runtime, agent_database)
     async with AsyncExitStack() as stack:
         await world.start(stack, **settings)
         yield world

@@ -42,13 +42,20 @@ async def submit(world: World, *parts: Part, caller: Metadata = ALICE) -> ingest
     return answer.job
 
 
+async def watch(
+    world: World, job: ingest_pb2.IngestJob, caller: Metadata = ALICE
+) -> AsyncIterator[ingest_pb2.IngestJob]:
+    """The job as a watcher is told of it, until it has ended."""
+    request = ingest_pb2.WatchIngestJobRequest(job_id=job.id)
+    async for answer in world.ingest.WatchIngestJob(request, metadata=caller, timeout=20):
+        yield answer.job
+
+
 async def watched(
     world: World, job: ingest_pb2.IngestJob, caller: Metadata = ALICE
 ) -> list[ingest_pb2.IngestJob]:
     """Every state that a watcher of the job is told, up to its end."""
-    request = ingest_pb2.WatchIngestJobRequest(job_id=job.id)
-    watch = world.ingest.WatchIngestJob(request, metadata=caller, timeout=20)
-    return [answer.job async for answer in watch]
+    return [told async for told in watch(world, job, caller)]
 
 
 async def ingest(world: World, *parts: Part, caller: Metadata = ALICE) -> ingest_pb2.IngestJob:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.retries import Retries, is_of_a_document, told, will_pass
+from services.agent_orchestrator.jobs.store import Waiting
 from services.agent_orchestrator.search.comprehensive import MAX_MARGIN, leg_budget
 from services.runtime.errors import (
     BraidError,
@@ -67,11 +68,21 @@ async def test_work_that_never_succeeds_ends_with_its_last_failure() -> None:
         await Retries(0.15).run(fail)
 
 
-def test_a_full_backlog_refuses_jobs_and_bytes_until_one_leaves() -> None:
-    backlog = Backlog(max_jobs=2, max_bytes=10)
-    first, second = backlog.enter(), backlog.enter()
+class Counted:
+    """A database that tells what waits."""
+
+    def __init__(self, jobs: int = 0, size: int = 0) -> None:
+        self.waiting = Waiting(jobs, size)
+
+    async def backlog(self) -> Waiting:
+        return self.waiting
+
+
+async def test_a_full_backlog_refuses_jobs_and_bytes_until_one_leaves() -> None:
+    backlog = Backlog(Counted(), max_jobs=2, max_bytes=10)
+    first, second = await backlog.enter(), await backlog.enter()
     with pytest.raises(OverloadedError):
-        backlog.enter()
+        await backlog.enter()
     first.hold(9)
     with pytest.raises(OverloadedError):
         second.hold(2)
@@ -79,6 +90,23 @@ def test_a_full_backlog_refuses_jobs_and_bytes_until_one_leaves() -> None:
     first.leave()
     second.hold(10)
     with pytest.raises(OverloadedError):
-        backlog.enter()
+        await backlog.enter()
     second.leave()
-    backlog.enter().hold(10)
+    (await backlog.enter()).hold(10)
+
+
+async def test_what_waits_in_the_database_counts_whoever_accepted_it() -> None:
+    with pytest.raises(OverloadedError):
+        await Backlog(Counted(jobs=2), max_jobs=2, max_bytes=10).check()
+    with pytest.raises(OverloadedError):
+        await Backlog(Counted(size=8), max_jobs=2, max_bytes=10).check(3)
+    await Backlog(Counted(jobs=1, size=8), max_jobs=2, max_bytes=10).check(2)
+
+
+async def test_what_was_just_accepted_counts_before_the_database_is_asked_again() -> None:
+    backlog = Backlog(Counted(), max_jobs=9, max_bytes=10)
+    place = await backlog.enter()
+    place.hold(8)
+    place.accepted()
+    with pytest.raises(OverloadedError):
+        (await backlog.enter()).hold(3)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 
 import pytest
 
 from services.agent_orchestrator.ingest.documents import ParsedDocument, UnreadableError
-from services.agent_orchestrator.ingest.parsing import Upload
-from services.agent_orchestrator.ingest.prepare import BATCH_DOCUMENTS, Prepared, batches, prepare
+from services.agent_orchestrator.ingest.prepare import Prepared, prepare
 
 LONG = "\n\n".join(f"Paragraph {n}. " + "words " * 60 for n in range(20))
 MAX = 15 * 2**20
@@ -66,26 +64,3 @@ def test_numbers_beyond_json_are_refused() -> None:
     document = ParsedDocument("d", "", "", "text", {"n": 10**400})
     with pytest.raises(UnreadableError, match="out of range"):
         prepare(document, "space", dimension=4, max_size=MAX)
-
-
-def upload(*ids: str, text: str = "text") -> Upload:
-    raw = "\n".join(json.dumps({"id": one, "text": text}) for one in ids)
-    return Upload("application/jsonl", raw.encode())
-
-
-def sizes(given: Upload, max_size: int = MAX) -> list[int]:
-    made = batches(given, "space", dimension=4, max_size=max_size)
-    return [len(batch.documents) for batch in made]
-
-
-def test_documents_travel_in_batches() -> None:
-    ids = [str(n) for n in range(2 * BATCH_DOCUMENTS + 5)]
-    assert sizes(upload(*ids)) == [BATCH_DOCUMENTS, BATCH_DOCUMENTS, 5]
-
-
-def test_a_batch_keeps_within_one_message() -> None:
-    assert sizes(upload("a", "b", "c", text="x" * 1000), max_size=3000) == [2, 1]
-
-
-def test_a_document_that_comes_twice_is_in_two_batches() -> None:
-    assert sizes(upload("a", "b", "a", "c")) == [2, 2]

@@ -1,0 +1,45 @@
+"""The orchestrator's own database: a pool, and the named queries that run on it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from services.agent_orchestrator.settings import AgentSettings
+from services.postgres.pool import Pool, PoolLimits
+from services.runtime.queries import Queries
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """What stores of the orchestrator are built over."""
+
+    pool: Pool
+    queries: Queries
+
+    async def ping(self) -> None:
+        """StoreUnavailableError unless the database answers."""
+        async with self.pool.session() as session:
+            await session.value(self.queries["ping"])
+
+
+def load_queries() -> Queries:
+    """The orchestrator's named queries."""
+    return Queries.load("services.agent_orchestrator", "sql", ".sql")
+
+
+@asynccontextmanager
+async def open_database(settings: AgentSettings, application: str) -> AsyncIterator[Database]:
+    """The database that the settings name, until the block is left. It connects when first used."""
+    limits = PoolLimits(
+        size=settings.pool_size,
+        queue_size=settings.queue_size,
+        queue_seconds=settings.queue_seconds,
+        statement_seconds=settings.statement_seconds,
+    )
+    pool = await Pool.open(settings.database(), limits, application=application)
+    try:
+        yield Database(pool, load_queries())
+    finally:
+        await pool.close()

@@ -1,0 +1,132 @@
+"""Documents that go through the stages together, whichever uploads they came with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from braid.graph.v1 import ingest_pb2
+from services.agent_orchestrator.ingest.parsing import Upload
+from services.agent_orchestrator.ingest.prepare import Prepared
+from services.agent_orchestrator.jobs.queue import SEARCH
+from services.agent_orchestrator.jobs.records import Failure
+from services.agent_orchestrator.jobs.work import ReadJob, Searchable, TakenUpload
+from services.runtime.times import to_timestamp
+
+BATCH_DOCUMENTS = 200
+BATCH_CHUNKS = 512
+
+
+@dataclass(eq=False, slots=True)
+class Source:
+    """An upload in hand: how far it has been read in this pass, and whether to its end."""
+
+    taken: TakenUpload
+    upload: Upload
+    position: int = 0
+
+    @property
+    def job_id(self) -> str:
+        """The job's id."""
+        return self.taken.job.id
+
+    def counts(self, position: int) -> bool:
+        """Whether the document there is still to be done: those of an earlier pass are, where they failed."""
+        if position < self.taken.position:
+            return False
+        return position >= self.taken.reached or position in self.taken.again
+
+
+@dataclass(eq=False, slots=True)
+class Entry:
+    """A document of a batch, and its place in its upload."""
+
+    source: Source
+    position: int
+    document: Prepared
+
+
+@dataclass(eq=False, slots=True)
+class Batch:
+    """Document ids are distinct, and all of it fits into one message."""
+
+    entries: list[Entry] = field(default_factory=list)
+    failures: list[tuple[Source, Failure]] = field(default_factory=list)
+    # How far the sources were read when the batch was closed: job id to the source, the position and the end.
+    read: dict[str, tuple[Source, int, bool]] = field(default_factory=dict)
+    size: int = 0
+    chunks: int = 0
+
+    @property
+    def documents(self) -> list[Prepared]:
+        """The documents in order."""
+        return [entry.document for entry in self.entries]
+
+    def fits(self, document: Prepared, max_size: int) -> bool:
+        """Whether the document can join."""
+        if not self.entries:
+            return True
+        return (
+            len(self.entries) < BATCH_DOCUMENTS
+            and self.chunks + len(document.input.chunks) <= BATCH_CHUNKS
+            and self.size + document.size <= max_size
+            and all(document.id != other.document.id for other in self.entries)
+        )
+
+    def add(self, source: Source, position: int, document: Prepared) -> None:
+        """Joins a document to the batch."""
+        self.entries.append(Entry(source, position, document))
+        self.size += document.size
+        self.chunks += len(document.input.chunks)
+
+    def refuse(self, source: Source, position: int, document_id: str, reason: str) -> None:
+        """Notes a document that cannot be taken."""
+        self.failures.append((source, Failure(position, document_id, SEARCH, reason)))
+
+    def reject(self, document: Prepared, reason: str) -> None:
+        """Takes a document out of the batch: the others go on."""
+        [entry] = [one for one in self.entries if one.document is document]
+        self.entries.remove(entry)
+        self.refuse(entry.source, entry.position, document.id, reason)
+
+    def note(self, source: Source, *, ended: bool) -> None:
+        """The source has been read so far, or to its end."""
+        self.read[source.job_id] = (source, source.position, ended)
+
+    def outcome(self) -> list[ReadJob]:
+        """What is to be noted of the batch, job by job in order of their ids."""
+        searchable: dict[str, list[Searchable]] = {}
+        for entry in self.entries:
+            searchable.setdefault(entry.source.job_id, []).append(_searchable(entry))
+        failures: dict[str, list[Failure]] = {}
+        for source, failure in self.failures:
+            failures.setdefault(source.job_id, []).append(failure)
+        return [
+            ReadJob(
+                job_id=job_id,
+                position=position,
+                read=ended,
+                searchable=searchable.get(job_id, ()),
+                failures=failures.get(job_id, ()),
+            )
+            for job_id, (source, position, ended) in sorted(self.read.items())
+        ]
+
+
+def ended_jobs(batch: Batch) -> Iterable[str]:
+    """Ids of the jobs that the batch brings to their ends."""
+    return (job_id for job_id, (_, _, ended) in batch.read.items() if ended)
+
+
+def _searchable(entry: Entry) -> Searchable:
+    document = entry.document
+    accepted = to_timestamp(entry.source.taken.job.create_time)
+    episodes = ingest_pb2.BatchAddEpisodesRequest(episodes=document.episodes(accepted))
+    return Searchable(
+        position=entry.position,
+        document_id=document.id,
+        chunks=len(document.input.chunks),
+        episodes=episodes.SerializeToString(),
+        unchanged=document.unchanged,
+        chunks_added=document.chunks_added,
+    )

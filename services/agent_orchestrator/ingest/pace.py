@@ -1,0 +1,38 @@
+"""How much to send at once to a side whose speed is not known before."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+QUICK_SECONDS = 2.0
+SLOW_SECONDS = 15.0
+
+
+class Pace:
+    """A batch's size, from 1 to `most`: halved when one was slow or failed, doubled when one was quick."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.size = most
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing has slowed it down."""
+        return self.size == self._most
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        """Learns from the time that the block takes."""
+        began = time.monotonic()
+        try:
+            yield
+        except Exception:
+            self.size = max(1, self.size // 2)
+            raise
+        took = time.monotonic() - began
+        if took > SLOW_SECONDS:
+            self.size = max(1, self.size // 2)
+        elif took < QUICK_SECONDS:
+            self.size = min(self._most, self.size * 2)

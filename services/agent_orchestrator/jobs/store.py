@@ -1,0 +1,179 @@
+"""Jobs in PostgreSQL, for those who ask for work and look at it."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from services.agent_orchestrator.database import Database
+from services.agent_orchestrator.jobs.queue import SEARCH, TASK, TurnQueue
+from services.agent_orchestrator.jobs.records import (
+    UPLOAD,
+    Failure,
+    JobRecord,
+    NewJob,
+    job_record,
+)
+from services.postgres.pool import Row, Session
+from services.runtime.errors import NotFoundError, WrongStateError
+
+MAX_FAILURES = 1000
+LAST_NUMBER = 2**63 - 1
+
+
+class Waiting(NamedTuple):
+    """What waits or runs, over all spaces."""
+
+    jobs: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeadDocument:
+    """A document that could not be taken, in the list of its space."""
+
+    job_id: str
+    failure: Failure
+    create_time: datetime
+
+
+class JobStore:
+    """Accepts jobs and tells how far they are. A job is its space's alone."""
+
+    def __init__(self, database: Database, turns: TurnQueue) -> None:
+        self._database = database
+        self._queries = database.queries
+        self._turns = turns
+
+    async def enqueue(self, job: NewJob) -> JobRecord:
+        """Accepts a job with its input, all or nothing. The same request with the same input again is the same job."""
+        async with self._database.pool.transaction() as session:
+            return await self.enqueue_within(session, job)
+
+    async def enqueue_within(self, session: Session, job: NewJob) -> JobRecord:
+        """The same as a part of the caller's transaction."""
+        row = await session.row(
+            self._queries["add_job"],
+            uuid.uuid4(),
+            job.space,
+            job.user,
+            job.request_id,
+            job.kind,
+            json.dumps(job.arguments),
+            job.input_hash,
+            len(job.data or b""),
+            job.documents_total,
+        )
+        if row is None:
+            return await self._same(session, job)
+        if job.data is not None:
+            await session.execute(self._queries["add_input"], row["id"], job.data)
+        await self._ask(session, row)
+        return job_record(row)
+
+    async def get(self, space: str, job_id: str) -> JobRecord:
+        """A job of the space. NotFoundError for one of another space as for one that never was."""
+        async with self._database.pool.session() as session:
+            row = await session.row(self._queries["get_job"], space, uuid.UUID(job_id))
+            if row is None:
+                raise NotFoundError("job")
+            [job] = await self._with_failures(session, [row])
+        return job
+
+    async def get_many(self, job_ids: Sequence[str]) -> dict[str, JobRecord]:
+        """Jobs by id, for callers that were let in before."""
+        async with self._database.pool.session() as session:
+            rows = await session.fetch(
+                self._queries["get_jobs"], [uuid.UUID(one) for one in job_ids]
+            )
+            return {job.id: job for job in await self._with_failures(session, rows)}
+
+    async def page(
+        self, space: str, *, before: int, states: Sequence[str], kind: str, size: int
+    ) -> list[JobRecord]:
+        """Jobs of a space, the latest first, with a lower number than `before`; kind "" is any."""
+        async with self._database.pool.session() as session:
+            rows = await session.fetch(
+                self._queries["list_jobs"], space, before, list(states), kind, size
+            )
+            return await self._with_failures(session, rows)
+
+    async def dead(
+        self, space: str, *, before: tuple[datetime, str, int], size: int
+    ) -> list[DeadDocument]:
+        """Documents of a space that could not be taken, the latest first."""
+        time, job_id, position = before
+        async with self._database.pool.session() as session:
+            rows = await session.fetch(
+                self._queries["list_failures"], space, time, uuid.UUID(job_id), position, size
+            )
+        return [DeadDocument(str(row["job_id"]), _failure(row), row["create_time"]) for row in rows]
+
+    async def cancel(self, space: str, job_id: str) -> JobRecord:
+        """Ends a job; one that has ended already stays as it is."""
+        async with self._database.pool.transaction() as session:
+            await session.row(self._queries["cancel_job"], space, uuid.UUID(job_id))
+        return await self.get(space, job_id)
+
+    async def retry(self, space: str, job_id: str) -> JobRecord:
+        """Tries again what an ended job did not do. WrongStateError for one that has not ended, or needs no more."""
+        job = await self.get(space, job_id)
+        if not job.ended:
+            raise WrongStateError("The job has not ended yet.")
+        async with self._database.pool.transaction() as session:
+            await self._retry(session, job)
+        return await self.get(space, job_id)
+
+    async def backlog(self) -> Waiting:
+        """How much waits or runs now."""
+        async with self._database.pool.session() as session:
+            row = await session.row(self._queries["backlog"])
+        return Waiting(row["jobs"], row["bytes"]) if row else Waiting(0, 0)
+
+    async def forget_document(self, session: Session, space: str, document_id: str) -> None:
+        """A document is deleted: what of it waits for the graph is taken out of the graph instead."""
+        await session.execute(self._queries["forget_document"], space, document_id)
+
+    async def _retry(self, session: Session, job: JobRecord) -> None:
+        key = uuid.UUID(job.id)
+        if job.kind == UPLOAD and not await session.value(self._queries["has_input"], key):
+            raise WrongStateError("Nothing of the job is left to do.")
+        # The turn first: workers lock in this order too.
+        await self._turns.ask(session, *_turn(job.kind, job.space, job.id))
+        again = await session.fetch(self._queries["retry_failures"], key)
+        await session.execute(self._queries["drop_job_failure"], key)
+        if await session.row(self._queries["retry_job"], job.space, key, len(again)) is None:
+            raise WrongStateError("The job has not ended yet.")
+
+    async def _same(self, session: Session, job: NewJob) -> JobRecord:
+        row = await session.row(
+            self._queries["same_job"], job.space, job.request_id, job.input_hash
+        )
+        if row is None:
+            raise WrongStateError("The same request's job was forgotten meanwhile.")
+        [same] = await self._with_failures(session, [row])
+        return same
+
+    async def _ask(self, session: Session, row: Row) -> None:
+        await self._turns.ask(session, *_turn(row["kind"], row["space"], str(row["id"])))
+
+    async def _with_failures(self, session: Session, rows: Sequence[Row]) -> list[JobRecord]:
+        failed = [row["id"] for row in rows if row["documents_failed"] or row["state"] == "failed"]
+        failures: dict[Any, list[Failure]] = defaultdict(list)
+        if failed:
+            for row in await session.fetch(self._queries["job_failures"], failed, MAX_FAILURES):
+                failures[row["job_id"]].append(_failure(row))
+        return [job_record(row, failures[row["id"]]) for row in rows]
+
+
+def _turn(kind: str, space: str, job_id: str) -> tuple[str, str]:
+    return (SEARCH, space) if kind == UPLOAD else (TASK, job_id)
+
+
+def _failure(row: Row) -> Failure:
+    return Failure(row["position"], row["document_id"], row["stage"], row["reason"])

@@ -1,0 +1,121 @@
+"""Jobs that are no uploads: each kind has a handler, which may stop at any point and go on where it last saved.
+
+A new kind needs a handler in the worker's table, and somebody who enqueues it: `JobStore.enqueue(NewJob(kind=…))`.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from services.agent_orchestrator.database import Database
+from services.agent_orchestrator.jobs.queue import TASK, Turn, TurnLostError, TurnQueue
+from services.agent_orchestrator.jobs.records import (
+    FAILED,
+    SUCCEEDED,
+    WHOLE_JOB,
+    JobRecord,
+    job_record,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How far a task is, in the terms that jobs are told about."""
+
+    total: int = 0
+    searchable: int = 0
+    graph_ready: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A job under way, and where it is saved. Calls made within are in the job's space."""
+
+    job: JobRecord
+    turn: Turn
+    store: TaskStore
+    takes: int
+
+    async def save(self, progress: Mapping[str, Any], counts: Counts | None = None) -> None:
+        """Notes where to go on (JSON values). TurnLostError when another worker has it, or it was cancelled."""
+        await self.store.save(self.turn, progress, counts or Counts())
+
+
+Handler = Callable[[Task], Awaitable[Mapping[str, Any]]]
+"""Does a task, from `task.job.progress` on, and answers with its result. Errors that will pass are waited for."""
+
+
+class TaskStore:
+    """Tasks in PostgreSQL."""
+
+    def __init__(self, database: Database, turns: TurnQueue) -> None:
+        self._database = database
+        self._queries = database.queries
+        self._turns = turns
+
+    async def start(self, turn: Turn) -> Task | None:
+        """The turn's task, taken up; None when it has ended."""
+        async with self._database.pool.transaction() as session:
+            await self._turns.hold(session, turn)
+            row = await session.row(self._queries["start_task"], uuid.UUID(turn.key))
+        return Task(job_record(row), turn, self, row["takes"]) if row else None
+
+    async def save(self, turn: Turn, progress: Mapping[str, Any], counts: Counts) -> None:
+        """Notes where a task goes on."""
+        async with self._database.pool.transaction() as session:
+            await self._turns.hold(session, turn)
+            row = await session.row(
+                self._queries["save_task"],
+                uuid.UUID(turn.key),
+                json.dumps(progress),
+                counts.total,
+                counts.searchable,
+                counts.graph_ready,
+                counts.failed,
+            )
+        if row is None:
+            raise TurnLostError
+
+    async def succeed(self, turn: Turn, result: Mapping[str, Any]) -> None:
+        """Ends a task with what it tells."""
+        await self._end(turn, SUCCEEDED, result, "")
+
+    async def fail(self, turn: Turn, reason: str) -> None:
+        """Ends a task with a reason."""
+        await self._end(turn, FAILED, None, reason)
+
+    async def say_waiting(self, turn: Turn, reason: str, *, blameless: bool) -> None:
+        """Tells why a task does not go on now; `blameless` when that is not for anything in it."""
+        async with self._database.pool.session() as session:
+            key = uuid.UUID(turn.key)
+            await session.execute(self._queries["task_waits"], key, reason, blameless)
+
+    async def end_turn(self, turn: Turn, *, delay: float = 0.0) -> None:
+        """Gives the turn back, and asks for another one unless the task has ended."""
+        async with self._database.pool.transaction() as session:
+            await self._turns.hold(session, turn)
+            again = await session.value(self._queries["task_goes_on"], uuid.UUID(turn.key))
+            await self._turns.end(session, turn, again=again, delay=delay)
+
+    async def _end(
+        self, turn: Turn, state: str, result: Mapping[str, Any] | None, reason: str
+    ) -> None:
+        told = None if result is None else json.dumps(result)
+        async with self._database.pool.transaction() as session:
+            await self._turns.hold(session, turn)
+            row = await session.row(self._queries["end_task"], uuid.UUID(turn.key), state, told)
+            if row and reason:
+                await session.execute(
+                    self._queries["add_failures"],
+                    row["space"],
+                    TASK,
+                    [row["id"]],
+                    [WHOLE_JOB],
+                    [""],
+                    [reason],
+                )

@@ -1,0 +1,76 @@
+"""Jobs as they go on: all watchers of a process share one look at the database, a few times a second."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+
+from services.agent_orchestrator.jobs.records import JobRecord
+from services.agent_orchestrator.jobs.store import JobStore
+from services.runtime.errors import BraidError, NotFoundError
+from services.runtime.telemetry import get_logger
+
+LOOK_SECONDS = 0.2
+
+
+class Watchers:
+    """Tells of jobs as they change."""
+
+    def __init__(self, jobs: JobStore) -> None:
+        self._jobs = jobs
+        self._watched: Counter[str] = Counter()
+        self._asked: set[str] = set()
+        self._seen: dict[str, JobRecord] = {}
+        self._looked = asyncio.Event()
+        self._wanted = asyncio.Event()
+
+    async def run(self) -> None:
+        """Looks while there are watchers, until cancelled."""
+        while True:
+            await self._wanted.wait()
+            await self._look()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def watch(self, space: str, job_id: str) -> AsyncIterator[JobRecord]:
+        """A job of the space now, then at each change, until it has ended. NotFoundError for no job of the space."""
+        job = await self._jobs.get(space, job_id)
+        self._enter(job.id)
+        try:
+            while True:
+                yield job
+                if job.ended:
+                    return
+                job = await self._changed(job)
+        finally:
+            self._leave(job.id)
+
+    async def _changed(self, job: JobRecord) -> JobRecord:
+        while True:
+            await self._looked.wait()
+            now = self._seen.get(job.id, job)
+            if now.update_time != job.update_time:
+                return now
+            if job.id in self._asked and job.id not in self._seen:
+                raise NotFoundError("job")
+
+    async def _look(self) -> None:
+        asked = list(self._watched)
+        try:
+            seen = await self._jobs.get_many(asked)
+        except (BraidError, TimeoutError) as error:
+            get_logger("watchers").warning("no look at jobs", error=type(error).__name__)
+            return
+        self._asked, self._seen = set(asked), seen
+        looked, self._looked = self._looked, asyncio.Event()
+        looked.set()
+
+    def _enter(self, job_id: str) -> None:
+        self._watched[job_id] += 1
+        self._wanted.set()
+
+    def _leave(self, job_id: str) -> None:
+        self._watched[job_id] -= 1
+        self._watched += Counter()
+        if not self._watched:
+            self._wanted.clear()

@@ -1,0 +1,288 @@
+"""Jobs in PostgreSQL, for those who work on them: what is next in a space, and what has been done, in one transaction.
+
+Whatever is noted is noted under the turn: a worker that has lost it notes nothing, and its work is done again.
+Locks are taken in one order: turns (search before graph), then jobs.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from services.agent_orchestrator.database import Database
+from services.agent_orchestrator.jobs.queue import GRAPH, SEARCH, Turn, TurnQueue
+from services.agent_orchestrator.jobs.records import WHOLE_JOB, Failure, JobRecord, job_record
+from services.postgres.pool import Row, Session
+
+ALONE_AFTER = 2
+"""A job that was taken up so often without going on is taken up alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenUpload:
+    """An upload to read: `position` documents were read before; of the first `reached` only those in `again` count."""
+
+    job: JobRecord
+    data: bytes = field(repr=False)
+    position: int
+    reached: int
+    again: frozenset[int]
+    takes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Searchable:
+    """A document that is searchable: its episodes (a serialized BatchAddEpisodesRequest) wait for the graph."""
+
+    position: int
+    document_id: str
+    chunks: int
+    episodes: bytes = field(repr=False)
+    unchanged: bool
+    chunks_added: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadJob:
+    """How far a job was read, and what became of the documents since the last time."""
+
+    job_id: str
+    position: int
+    read: bool
+    searchable: Sequence[Searchable]
+    failures: Sequence[Failure]
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingDocument:
+    """A document on its way to the graph; `gone` when it was deleted meanwhile."""
+
+    number: int
+    job_id: str
+    position: int
+    document_id: str
+    episodes: bytes = field(repr=False)
+    attempts: int
+    gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GraphOutcome:
+    """What became of documents: in the graph, refused with a reason, or to be tried once more."""
+
+    ready: Sequence[WaitingDocument]
+    refused: Sequence[tuple[WaitingDocument, str]] = ()
+
+
+class WorkStore:
+    """What workers read and note."""
+
+    def __init__(self, database: Database, turns: TurnQueue) -> None:
+        self._database = database
+        self._queries = database.queries
+        self._turns = turns
+
+    async def take_uploads(
+        self, turn: Turn, in_hand: Collection[str], *, count: int, size: int
+    ) -> list[TakenUpload]:
+        """The next uploads of the turn's space: at most `count`, and `size` bytes or one."""
+        async with self._held(turn) as session:
+            rows = await session.fetch(
+                self._queries["take_uploads"],
+                turn.key,
+                [uuid.UUID(one) for one in in_hand],
+                count,
+                size,
+                ALONE_AFTER,
+            )
+        return [_taken(row) for row in rows]
+
+    async def leave_uploads(self, job_ids: Collection[str]) -> None:
+        """Uploads taken up and left for no fault of theirs."""
+        async with self._database.pool.session() as session:
+            ids = [uuid.UUID(one) for one in job_ids]
+            await session.execute(self._queries["untake_jobs"], ids)
+
+    async def note_read(self, turn: Turn, jobs: Sequence[ReadJob]) -> None:
+        """Notes a batch: how far each job was read, what is searchable, what failed; asks for the graph's turn."""
+        async with self._held(turn) as session:
+            if any(job.searchable for job in jobs):
+                await self._turns.ask(session, GRAPH, turn.key)
+                await self._add_documents(session, turn.key, jobs)
+            await self._add_failures(
+                session,
+                turn.key,
+                [(job.job_id, failure) for job in jobs for failure in job.failures],
+            )
+            await self._note_positions(session, jobs)
+            await self._end(session, [job.job_id for job in jobs if job.read])
+
+    async def next_documents(self, turn: Turn, *, count: int, chunks: int) -> list[WaitingDocument]:
+        """The next documents of the turn's space for the graph, in order: with at most `chunks` chunks, or one."""
+        async with self._held(turn) as session:
+            rows = await session.fetch(self._queries["next_documents"], turn.key, count, chunks)
+        return [_waiting(row) for row in rows]
+
+    async def note_graph(self, turn: Turn, outcome: GraphOutcome) -> None:
+        """Notes what the graph has taken, and what it has refused."""
+        done = [*outcome.ready, *(document for document, _ in outcome.refused)]
+        async with self._held(turn) as session:
+            rows = await session.fetch(
+                self._queries["drop_documents"],
+                [document.number for document in done],
+                [document.number for document in done if document.gone],
+            )
+            dropped = {row["number"] for row in rows}
+            refused = [pair for pair in outcome.refused if pair[0].number in dropped]
+            await self._add_failures(
+                session,
+                turn.key,
+                [
+                    (one.job_id, Failure(one.position, one.document_id, GRAPH, reason))
+                    for one, reason in refused
+                ],
+            )
+            await self._count_graph(session, done, {one.number for one, _ in refused}, dropped)
+
+    async def blame(self, turn: Turn, documents: Sequence[WaitingDocument]) -> None:
+        """Counts an attempt that failed on documents while the graph served others."""
+        async with self._held(turn) as session:
+            numbers = [document.number for document in documents]
+            await session.execute(self._queries["blame_documents"], numbers)
+
+    async def fail_jobs(self, turn: Turn, job_ids: Collection[str], reason: str) -> None:
+        """Ends jobs before their documents are done."""
+        async with self._held(turn) as session:
+            ids = sorted(uuid.UUID(one) for one in job_ids)
+            rows = await session.fetch(self._queries["fail_jobs"], ids)
+            failures = [
+                (str(row["id"]), Failure(WHOLE_JOB, "", turn.stage, reason)) for row in rows
+            ]
+            await self._add_failures(session, turn.key, failures)
+
+    async def say_waiting(self, turn: Turn, reason: str) -> None:
+        """Tells why the jobs of the turn's space do not go on now."""
+        async with self._database.pool.session() as session:
+            await session.execute(self._queries["say_waiting"], turn.key, reason)
+
+    async def end_turn(self, turn: Turn, *, delay: float = 0.0) -> None:
+        """Gives the turn back, and asks for another one if there is more to do."""
+        async with self._held(turn) as session:
+            query = "has_uploads" if turn.stage == SEARCH else "has_documents"
+            again = await session.value(self._queries[query], turn.key)
+            await self._turns.end(session, turn, again=again, delay=delay)
+
+    async def others_wait(self, stage: str) -> bool:
+        """Whether other turns of the stage wait for a worker."""
+        async with self._database.pool.session() as session:
+            return bool(await session.value(self._queries["others_wait"], stage))
+
+    async def ask_for_stranded(self) -> None:
+        """Asks for the turns of work that has none: there is none, unless somebody emptied the queue."""
+        async with self._database.pool.transaction() as session:
+            for row in await session.fetch(self._queries["stranded_turns"]):
+                await self._turns.ask(session, row["stage"], row["key"])
+
+    async def purge(self, days: int) -> None:
+        """Forgets jobs that ended more than `days` days ago, and old notes of the queue."""
+        async with self._database.pool.session() as session:
+            await session.execute(self._queries["purge_jobs"], days)
+            await session.execute(self._queries["purge_queue_log"])
+
+    @asynccontextmanager
+    async def _held(self, turn: Turn) -> AsyncIterator[Session]:
+        async with self._database.pool.transaction() as session:
+            await self._turns.hold(session, turn)
+            yield session
+
+    async def _add_documents(self, session: Session, space: str, jobs: Sequence[ReadJob]) -> None:
+        rows = [(job, document) for job in jobs for document in job.searchable]
+        await session.execute(
+            self._queries["add_documents"],
+            space,
+            [uuid.UUID(job.job_id) for job, _ in rows],
+            [document.position for _, document in rows],
+            [document.document_id for _, document in rows],
+            [document.chunks for _, document in rows],
+            [document.episodes for _, document in rows],
+        )
+
+    async def _add_failures(
+        self, session: Session, space: str, failures: Sequence[tuple[str, Failure]]
+    ) -> None:
+        if not failures:
+            return
+        await session.execute(
+            self._queries["add_failures"],
+            space,
+            failures[0][1].stage,
+            [uuid.UUID(job_id) for job_id, _ in failures],
+            [failure.position for _, failure in failures],
+            [failure.document_id for _, failure in failures],
+            [failure.reason for _, failure in failures],
+        )
+
+    async def _note_positions(self, session: Session, jobs: Sequence[ReadJob]) -> None:
+        ids = [uuid.UUID(job.job_id) for job in jobs]
+        positions = [job.position for job in jobs]
+        await session.execute(self._queries["forget_retried"], ids, positions)
+        await session.execute(
+            self._queries["read_jobs"],
+            ids,
+            positions,
+            [job.read for job in jobs],
+            positions,
+            [len(job.searchable) for job in jobs],
+            [sum(one.unchanged for one in job.searchable) for job in jobs],
+            [len(job.failures) for job in jobs],
+            [sum(one.chunks_added for one in job.searchable) for job in jobs],
+        )
+
+    async def _count_graph(
+        self,
+        session: Session,
+        done: Sequence[WaitingDocument],
+        refused: set[int],
+        dropped: set[int],
+    ) -> None:
+        counts: dict[str, list[int]] = {}
+        for document in done:
+            if document.number in dropped:
+                count = counts.setdefault(document.job_id, [0, 0])
+                count[document.number in refused] += 1
+        ids = sorted(uuid.UUID(job_id) for job_id in counts)
+        told = [counts[str(one)] for one in ids]
+        await session.execute(
+            self._queries["graph_ready"], ids, [one[0] for one in told], [one[1] for one in told]
+        )
+        await self._end(session, [str(one) for one in ids])
+
+    async def _end(self, session: Session, job_ids: Sequence[str]) -> None:
+        ids = [uuid.UUID(one) for one in job_ids]
+        if ids and await session.fetch(self._queries["end_jobs"], ids):
+            await session.execute(self._queries["drop_inputs"], ids)
+
+
+def _taken(row: Row) -> TakenUpload:
+    return TakenUpload(
+        job=job_record(row),
+        data=row["data"],
+        position=row["position"],
+        reached=row["reached"],
+        again=frozenset(row["again"]),
+        takes=row["takes"],
+    )
+
+
+def _waiting(row: Row) -> WaitingDocument:
+    return WaitingDocument(
+        number=row["number"],
+        job_id=str(row["job_id"]),
+        position=row["position"],
+        document_id=row["document_id"],
+        episodes=row["episodes"],
+        attempts=row["attempts"],
+        gone=row["gone"],
+    )

@@ -1,0 +1,199 @@
+"""A worker: takes turns, works on some side by side, beats for them, and gives them back.
+
+Killed, its turns go to others once they have not been beaten for during a lease. Without its database it works on as
+long as nobody else can have its turns, then drops them; it goes on when the database is back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from services.agent_orchestrator.ingest.turns import WaitingError
+from services.agent_orchestrator.jobs.queue import Turn, TurnLostError, TurnQueue
+from services.runtime.errors import BraidError
+from services.runtime.telemetry import get_logger
+
+LOOK_SECONDS = 1.0
+AGAIN_SECONDS = 0.5
+FIRST_DELAY = 0.25
+LONGEST_BACKOFF = 5.0
+BEATS_A_LEASE = 5
+# A turn whose beats have not arrived for this share of its lease is dropped before another worker takes it.
+SAFE_SHARE = 0.8
+
+
+class Runner(Protocol):
+    """What a worker does with the turns of one stage."""
+
+    @property
+    def at_once(self) -> int:
+        """How many turns side by side."""
+        ...
+
+    async def run(self, turn: Turn, stop: asyncio.Event) -> None:
+        """Works until there is nothing to do, or `stop` is set. WaitingError when it cannot go on now."""
+        ...
+
+    async def end(self, turn: Turn, delay: float) -> None:
+        """Gives the turn back; `delay` seconds from now the next one may be taken, if more is to do."""
+        ...
+
+
+@dataclass(eq=False, slots=True)
+class _Held:
+    turn: Turn
+    task: asyncio.Task[None]
+    beaten: float
+
+
+class Worker:
+    """Works on turns until it is told to stop. `heard` may be called at any time: turns wait."""
+
+    def __init__(
+        self, turns: TurnQueue, runners: Mapping[str, Runner], *, lease_seconds: float
+    ) -> None:
+        self._turns = turns
+        self._runners = runners
+        self._lease = lease_seconds
+        self._owner = uuid.uuid4()
+        self._held: dict[int, _Held] = {}
+        self._waits: Counter[tuple[str, str]] = Counter()
+        self._look = asyncio.Event()
+        self._stop = asyncio.Event()
+        self._log = get_logger("worker")
+
+    def heard(self) -> None:
+        """Turns wait: looks at once."""
+        self._look.set()
+
+    async def run(self) -> None:
+        """Takes turns until cancelled, or until `stop`."""
+        async with asyncio.TaskGroup() as group:
+            beating = group.create_task(self._beat())
+            await self._take_turns(group)
+            beating.cancel()
+
+    async def stop(self, seconds: float) -> None:
+        """Takes no more; gives back what is held, at a good place to stop or after `seconds`."""
+        self._stop.set()
+        self._look.set()
+        tasks = [held.task for held in self._held.values()]
+        if not tasks:
+            return
+        _, late = await asyncio.wait(tasks, timeout=seconds)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=self._lease)
+
+    async def _take_turns(self, group: asyncio.TaskGroup) -> None:
+        while not self._stop.is_set():
+            self._look.clear()
+            try:
+                await self._take(group)
+            except Exception as error:  # noqa: BLE001 - the database may be away, or without its tables yet
+                self._log.warning("no turns", error=type(error).__name__)
+                await self._pause(AGAIN_SECONDS)
+                continue
+            await self._pause(LOOK_SECONDS)
+
+    async def _take(self, group: asyncio.TaskGroup) -> None:
+        for stage, runner in self._runners.items():
+            running = sum(held.turn.stage == stage for held in self._held.values())
+            free = runner.at_once - running
+            if free <= 0 or self._stop.is_set():
+                continue
+            for turn in await self._turns.take(self._owner, stage, free):
+                self._start(group, turn)
+
+    def _start(self, group: asyncio.TaskGroup, turn: Turn) -> None:
+        former = self._held.get(turn.id)
+        if former is not None:
+            # Our own beats came too late, and the turn came back to us: its work goes on.
+            former.beaten = asyncio.get_running_loop().time()
+            return
+        task = group.create_task(self._run(turn), name=f"{turn.stage} turn")
+        self._held[turn.id] = _Held(turn, task, asyncio.get_running_loop().time())
+
+    async def _run(self, turn: Turn) -> None:
+        try:
+            delay = await self._work(turn)
+            await self._give_back(turn, delay)
+        except asyncio.CancelledError:
+            if not self._stop.is_set():
+                return  # lost, or about to be: not ours to give back
+            with suppress(BraidError, TimeoutError):
+                await self._runners[turn.stage].end(turn, 0.0)
+        except TurnLostError:
+            self._log.warning("turn lost", stage=turn.stage)
+        finally:
+            self._held.pop(turn.id, None)
+            self._look.set()
+
+    async def _work(self, turn: Turn) -> float:
+        """Seconds until the next turn may be taken."""
+        key = (turn.stage, turn.key)
+        try:
+            await self._runners[turn.stage].run(turn, self._stop)
+        except WaitingError as waiting:
+            self._log.warning("waiting", stage=turn.stage, reason=waiting.reason)
+            return max(waiting.delay or 0.0, self._backoff(key))
+        except TurnLostError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, the turn comes again, and a job has its end
+            self._log.error("turn failed", stage=turn.stage, exc_info=error)
+            return self._backoff(key)
+        self._waits.pop(key, None)
+        return 0.0
+
+    def _backoff(self, key: tuple[str, str]) -> float:
+        self._waits[key] += 1
+        return min(LONGEST_BACKOFF, FIRST_DELAY * 2.0 ** (self._waits[key] - 1))
+
+    async def _give_back(self, turn: Turn, delay: float) -> None:
+        while True:
+            try:
+                await self._runners[turn.stage].end(turn, delay)
+            except TurnLostError:
+                raise
+            except (BraidError, TimeoutError):
+                # The database is away: cancelled when the turn is not ours any more.
+                await asyncio.sleep(AGAIN_SECONDS)
+            else:
+                return
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(self._lease / BEATS_A_LEASE)
+            if self._held:
+                await self._beat_once()
+
+    async def _beat_once(self) -> None:
+        held = list(self._held.values())
+        now = asyncio.get_running_loop().time()
+        limit = self._lease * SAFE_SHARE
+        try:
+            async with asyncio.timeout(self._lease / BEATS_A_LEASE):
+                ours = await self._turns.renew(self._owner, [one.turn for one in held])
+        except (BraidError, TimeoutError) as error:
+            self._log.warning("no beat", error=type(error).__name__)
+            for one in held:
+                if asyncio.get_running_loop().time() - one.beaten > limit:
+                    one.task.cancel()
+            return
+        for one in held:
+            if one.turn.id in ours:
+                one.beaten = now
+            elif one.turn.id in self._held:
+                one.task.cancel()
+
+    async def _pause(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._look.wait()

@@ -1,0 +1,45 @@
+"""The two processes of the orchestrator: one that answers, and workers, any number of them on any machines."""
+
+from __future__ import annotations
+
+from services.agent_orchestrator.app import Embedders, open_app
+from services.agent_orchestrator.settings import AgentSettings
+from services.agent_orchestrator.working import open_worker
+from services.models.cache import CachedEmbedder
+from services.models.factory import build_embedder
+from services.models.settings import EmbeddingSettings
+from services.runtime.server import serve
+from services.runtime.settings import RuntimeSettings
+
+
+def build_embedders(settings: EmbeddingSettings) -> Embedders:
+    """One model: behind its cache for queries, without for documents."""
+    documents = build_embedder(settings.model_copy(update={"cache_entries": 0}))
+    if settings.cache_entries == 0:
+        return Embedders(queries=documents, documents=documents)
+    return Embedders(CachedEmbedder(documents, settings.cache_entries), documents)
+
+
+async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) -> None:
+    """Accepts, reads and streams until told to stop."""
+    embedders = build_embedders(EmbeddingSettings())
+    try:
+        async with open_app(settings, runtime, embedders) as app:
+            await serve(
+                settings=runtime,
+                listen=settings.listen,
+                services=app.services,
+                probes=app.probes,
+            )
+    finally:
+        await embedders.queries.close()
+
+
+async def serve_worker(settings: AgentSettings, runtime: RuntimeSettings) -> None:
+    """Works on jobs until told to stop; answers for its health."""
+    embedder = build_embedder(EmbeddingSettings().model_copy(update={"cache_entries": 0}))
+    try:
+        async with open_worker(settings, runtime, embedder) as probes:
+            await serve(settings=runtime, listen=settings.worker_listen, services=[], probes=probes)
+    finally:
+        await embedder.close()

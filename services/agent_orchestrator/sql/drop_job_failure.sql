@@ -1,0 +1,2 @@
+-- Forgets why a whole job failed.
+delete from job_failure where job_id = $1 and position < 0

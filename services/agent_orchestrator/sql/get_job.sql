@@ -1,0 +1,2 @@
+-- A job of a space.
+select * from job where space = $1 and id = $2

@@ -1,0 +1,2 @@
+-- Whether the bytes of an upload are still there.
+select exists (select from job_input where job_id = $1)

@@ -1,0 +1,12 @@
+-- Notes how far jobs were read, what became of their documents, and nothing of those cancelled meanwhile.
+update job set
+  position = told.position, read = job.read or told.read, takes = 0, waiting_for = '', update_time = now(),
+  documents_total = case when told.read then told.total else job.documents_total end,
+  documents_searchable = documents_searchable + told.searchable,
+  documents_unchanged = documents_unchanged + told.unchanged,
+  documents_failed = documents_failed + told.failed,
+  chunks_written = chunks_written + told.chunks,
+  searchable_time = case when told.searchable > 0 then now() else searchable_time end
+from unnest($1::uuid[], $2::int[], $3::bool[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[])
+  as told (id, position, read, total, searchable, unchanged, failed, chunks)
+where job.id = told.id

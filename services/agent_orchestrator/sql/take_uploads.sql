@@ -1,0 +1,20 @@
+-- Takes up the next uploads of a space that are not in hand ($2) with their bytes: at most $3, and $4 bytes or one.
+with next as (
+  select id, number, takes, sum(size) over (order by number) - size as before
+  from (
+    select id, number, takes, size from job
+    where space = $1 and kind = 'upload' and not read and state in ('queued', 'running') and id <> all($2::uuid[])
+    order by number limit $3
+  ) waiting
+), chosen as (
+  -- One that ended its worker before is taken up alone.
+  select id from next
+  where (before < $4 and not exists (select from next worse where worse.takes >= $5 and worse.number <= next.number))
+     or number = (select min(number) from next)
+), taken as (
+  update job set state = 'running', takes = takes + 1, start_time = coalesce(start_time, now()), update_time = now()
+  from chosen where job.id = chosen.id returning job.*
+)
+select taken.*, job_input.data,
+  (select coalesce(array_agg(position), '{}') from job_failure where job_id = taken.id and again) as again
+from taken join job_input on job_input.job_id = taken.id order by taken.number

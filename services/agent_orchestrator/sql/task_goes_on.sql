@@ -1,0 +1,2 @@
+-- Whether a job that is no upload has not ended.
+select exists (select from job where id = $1 and state in ('queued', 'running'))

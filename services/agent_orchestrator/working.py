@@ -1,0 +1,89 @@
+"""Builds a worker's objects, once, in one place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from services.agent_orchestrator.app import Tiers, open_tiers
+from services.agent_orchestrator.database import open_database
+from services.agent_orchestrator.ingest.graph_turn import GraphTurns
+from services.agent_orchestrator.ingest.reading import parse_in_thread
+from services.agent_orchestrator.ingest.retries import Retries
+from services.agent_orchestrator.ingest.search_turn import SearchTurns
+from services.agent_orchestrator.ingest.stages import Stages
+from services.agent_orchestrator.jobs.housekeeping import Housekeeping
+from services.agent_orchestrator.jobs.listening import Listener
+from services.agent_orchestrator.jobs.queue import GRAPH, SEARCH, TASK, TurnQueue
+from services.agent_orchestrator.jobs.runners import SpaceRunner, TaskRunner
+from services.agent_orchestrator.jobs.tasks import Handler, TaskStore
+from services.agent_orchestrator.jobs.work import WorkStore
+from services.agent_orchestrator.jobs.worker import Runner, Worker
+from services.agent_orchestrator.settings import AgentSettings
+from services.models.embedder import Embedder
+from services.runtime.health import Probe
+from services.runtime.settings import RuntimeSettings
+
+TASKS_AT_ONCE = 2
+
+
+@asynccontextmanager
+async def open_worker(
+    settings: AgentSettings, runtime: RuntimeSettings, embedder: Embedder
+) -> AsyncIterator[Mapping[str, Probe]]:
+    """A worker at work until the block is left, its probes; what it holds then is given back."""
+    async with (
+        open_tiers(settings, runtime) as tiers,
+        open_database(settings, "braid-agent-worker") as database,
+    ):
+        turns = TurnQueue(database, lease_seconds=settings.lease_seconds)
+        work = WorkStore(database, turns)
+        runners = _runners(settings, runtime, tiers, embedder, work)
+        runners[TASK] = TaskRunner(TaskStore(database, turns), _handlers(), TASKS_AT_ONCE)
+        worker = Worker(turns, runners, lease_seconds=settings.lease_seconds)
+        others = _others(settings, work, worker)
+        working = asyncio.create_task(worker.run(), name="worker")
+        try:
+            yield {"postgresql": database.ping}
+        finally:
+            await worker.stop(runtime.drain_seconds)
+            for task in (working, *others):
+                task.cancel()
+            await asyncio.gather(working, *others, return_exceptions=True)
+
+
+def _others(settings: AgentSettings, work: WorkStore, worker: Worker) -> list[asyncio.Task[None]]:
+    listener = Listener(settings.database(), worker.heard)
+    keeper = Housekeeping(work, keep_days=settings.keep_ended_days)
+    return [
+        asyncio.create_task(listener.run(), name="listener"),
+        asyncio.create_task(keeper.run(), name="housekeeping"),
+    ]
+
+
+def _handlers() -> Mapping[str, Handler]:
+    """What jobs that are no uploads do, by kind."""
+    return {}
+
+
+def _runners(
+    settings: AgentSettings,
+    runtime: RuntimeSettings,
+    tiers: Tiers,
+    embedder: Embedder,
+    work: WorkStore,
+) -> dict[str, Runner]:
+    retries = Retries(settings.retry_seconds)
+    search = SearchTurns(
+        work,
+        Stages(vector=tiers.vector, embedder=embedder, retries=retries),
+        parse_in_thread,
+        max_message_bytes=runtime.max_message_bytes,
+        turn_seconds=settings.turn_seconds,
+    )
+    graph = GraphTurns(work, tiers.graph, retries, turn_seconds=settings.turn_seconds)
+    return {
+        SEARCH: SpaceRunner(work, settings.jobs_at_once, search.run),
+        GRAPH: SpaceRunner(work, settings.graphs_at_once, graph.run),
+    }

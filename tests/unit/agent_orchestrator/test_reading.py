@@ -1,0 +1,120 @@
+"""Uploads on their way to batches: whose documents go together, and what is read again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from services.agent_orchestrator.ingest.batches import BATCH_DOCUMENTS, Batch
+from services.agent_orchestrator.ingest.parsing import Upload
+from services.agent_orchestrator.ingest.reading import MAX_TAKES, Reader, parse_in_thread
+from services.agent_orchestrator.ingest.uploads import upload_arguments
+from services.agent_orchestrator.jobs.records import JobRecord
+from services.agent_orchestrator.jobs.work import ReadJob, TakenUpload
+
+MAX = 15 * 2**20
+
+
+def taken(
+    name: str,
+    *ids: str,
+    text: str = "text",
+    position: int = 0,
+    reached: int = 0,
+    again: Sequence[int] = (),
+    takes: int = 1,
+) -> TakenUpload:
+    raw = "\n".join(json.dumps({"id": one, "text": text}) for one in ids)
+    upload = Upload("application/jsonl", raw.encode())
+    now = datetime.now(UTC)
+    job = JobRecord(
+        id=name,
+        number=1,
+        space="space",
+        user="",
+        request_id="",
+        kind="upload",
+        arguments=upload_arguments(upload),
+        size=len(raw),
+        state="running",
+        documents_total=len(ids),
+        documents_searchable=0,
+        documents_graph_ready=0,
+        documents_unchanged=0,
+        documents_failed=0,
+        chunks_written=0,
+        waiting_for="",
+        progress=None,
+        result=None,
+        create_time=now,
+        update_time=now,
+        start_time=now,
+        searchable_time=None,
+        graph_ready_time=None,
+        end_time=None,
+    )
+    return TakenUpload(job, upload.data, position, reached, frozenset(again), takes)
+
+
+async def read(*uploads: TakenUpload, max_size: int = MAX) -> list[Batch]:
+    async def more(in_hand: Sequence[str]) -> list[TakenUpload]:
+        return [one for one in uploads if one.job.id not in in_hand]
+
+    reader = Reader(
+        more, parse_in_thread, space="space", dimension=4, max_size=max_size, in_hand=set()
+    )
+    return [batch async for batch in reader.batches()]
+
+
+def ids(batch: Batch) -> list[str]:
+    return [document.id for document in batch.documents]
+
+
+async def sizes(*uploads: TakenUpload, max_size: int = MAX) -> list[int]:
+    return [len(batch.entries) for batch in await read(*uploads, max_size=max_size)]
+
+
+async def test_documents_travel_in_batches() -> None:
+    many = [str(n) for n in range(2 * BATCH_DOCUMENTS + 5)]
+    assert await sizes(taken("j", *many)) == [BATCH_DOCUMENTS, BATCH_DOCUMENTS, 5]
+
+
+async def test_a_batch_keeps_within_one_message() -> None:
+    assert await sizes(taken("j", "a", "b", "c", text="x" * 1000), max_size=3000) == [2, 1]
+
+
+async def test_a_document_that_comes_twice_is_in_two_batches() -> None:
+    assert await sizes(taken("j", "a", "b", "a", "c")) == [2, 2]
+
+
+async def test_uploads_that_wait_together_travel_together_in_their_order() -> None:
+    [batch] = await read(taken("j1", "a"), taken("j2", "b", "c"), taken("j3", "d"))
+    assert ids(batch) == ["a", "b", "c", "d"]
+    told = {job.job_id: (job.position, job.read, len(job.searchable)) for job in batch.outcome()}
+    assert told == {"j1": (1, True, 1), "j2": (2, True, 2), "j3": (1, True, 1)}
+
+
+async def test_reading_goes_on_where_it_was_noted() -> None:
+    [batch] = await read(taken("j", "a", "b", "c", position=2))
+    assert ids(batch) == ["c"]
+    [told] = batch.outcome()
+    assert (told.position, told.read) == (3, True)
+
+
+async def test_of_a_job_tried_again_only_what_failed_or_was_not_reached_is_read() -> None:
+    [batch] = await read(taken("j", "a", "b", "c", "d", reached=3, again=[1]))
+    assert ids(batch) == ["b", "d"]
+    assert [one.position for one in batch.outcome()[0].searchable] == [1, 3]
+
+
+async def test_a_document_that_ends_its_worker_again_and_again_is_listed_and_the_next_goes_alone() -> (
+    None
+):
+    batches = await read(taken("j", "a", "b", "c", takes=MAX_TAKES + 1))
+    told: list[ReadJob] = [job for batch in batches for job in batch.outcome()]
+    [failure] = told[0].failures
+    assert (failure.position, failure.document_id) == (0, "a")
+    assert "ended the worker" in failure.reason
+    assert [ids(batch) for batch in batches] == [["b"], ["c"], []]
+    assert told[-1].read
