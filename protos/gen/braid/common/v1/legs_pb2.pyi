@@ -86,6 +86,8 @@ class _LegReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LegReason.V
     """Part of the leg's own paths failed and the others answered."""
     LEG_REASON_MODEL_MISMATCH: _LegReason.ValueType  # 10
     """The space holds vectors of another model than the query's."""
+    LEG_REASON_RERANKER_UNAVAILABLE: _LegReason.ValueType  # 11
+    """The reranking model did not answer: the order is that of the fused ranks."""
 
 class LegReason(_LegReason, metaclass=_LegReasonEnumTypeWrapper):
     """Why a leg is not plainly OK."""
@@ -112,6 +114,8 @@ LEG_REASON_PARTIAL: LegReason.ValueType  # 9
 """Part of the leg's own paths failed and the others answered."""
 LEG_REASON_MODEL_MISMATCH: LegReason.ValueType  # 10
 """The space holds vectors of another model than the query's."""
+LEG_REASON_RERANKER_UNAVAILABLE: LegReason.ValueType  # 11
+"""The reranking model did not answer: the order is that of the fused ranks."""
 Global___LegReason: _TypeAlias = LegReason  # noqa: Y015
 
 @_typing.final

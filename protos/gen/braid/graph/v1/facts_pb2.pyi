@@ -166,6 +166,7 @@ class FactScores(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     VECTOR_RANK_FIELD_NUMBER: _builtins.int
     TEXT_RANK_FIELD_NUMBER: _builtins.int
+    RERANK_FIELD_NUMBER: _builtins.int
     vector: _builtins.float
     """Cosine similarity of query and fact, −1 to 1."""
     text: _builtins.float
@@ -174,6 +175,10 @@ class FactScores(_message.Message):
     """Rank in the vector list, from 1."""
     text_rank: _builtins.int
     """Rank in the text list, from 1."""
+    rerank: _builtins.float
+    """What the reranker made of it, higher first: a model's relevance, what it adds to the facts before it (MMR), or
+    1 / (1 + distance) from the named entity, 0 when it is not reached. Unset for reciprocal ranks.
+    """
     def __init__(
         self,
         *,
@@ -181,11 +186,14 @@ class FactScores(_message.Message):
         text: _builtins.float | None = ...,
         vector_rank: _builtins.int | None = ...,
         text_rank: _builtins.int | None = ...,
+        rerank: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_text", b"_text", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_rank", b"_vector_rank", "text", b"text", "text_rank", b"text_rank", "vector", b"vector", "vector_rank", b"vector_rank"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_rerank", b"_rerank", "_text", b"_text", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_rank", b"_vector_rank", "rerank", b"rerank", "text", b"text", "text_rank", b"text_rank", "vector", b"vector", "vector_rank", b"vector_rank"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_text", b"_text", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_rank", b"_vector_rank", "text", b"text", "text_rank", b"text_rank", "vector", b"vector", "vector_rank", b"vector_rank"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rerank", b"_rerank", "_text", b"_text", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_rank", b"_vector_rank", "rerank", b"rerank", "text", b"text", "text_rank", b"text_rank", "vector", b"vector", "vector_rank", b"vector_rank"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__rerank: _TypeAlias = _typing.Literal["rerank"]  # noqa: Y015
+    _WhichOneofArgType__rerank: _TypeAlias = _typing.Literal["_rerank", b"_rerank"]  # noqa: Y015
     _WhichOneofReturnType__text: _TypeAlias = _typing.Literal["text"]  # noqa: Y015
     _WhichOneofArgType__text: _TypeAlias = _typing.Literal["_text", b"_text"]  # noqa: Y015
     _WhichOneofReturnType__text_rank: _TypeAlias = _typing.Literal["text_rank"]  # noqa: Y015
@@ -194,6 +202,8 @@ class FactScores(_message.Message):
     _WhichOneofArgType__vector: _TypeAlias = _typing.Literal["_vector", b"_vector"]  # noqa: Y015
     _WhichOneofReturnType__vector_rank: _TypeAlias = _typing.Literal["vector_rank"]  # noqa: Y015
     _WhichOneofArgType__vector_rank: _TypeAlias = _typing.Literal["_vector_rank", b"_vector_rank"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rerank) -> _WhichOneofReturnType__rerank | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__text) -> _WhichOneofReturnType__text | None: ...
     @_typing.overload
@@ -215,7 +225,7 @@ class FactHit(_message.Message):
     SCORE_FIELD_NUMBER: _builtins.int
     SCORES_FIELD_NUMBER: _builtins.int
     score: _builtins.float
-    """The fused score that the hits are ordered by."""
+    """The fused score: what the hits are ordered by unless they were reranked."""
     @_builtins.property
     def fact(self) -> Global___Fact:
         """The fact."""

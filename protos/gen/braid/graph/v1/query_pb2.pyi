@@ -23,6 +23,38 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _FactReranker:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _FactRerankerEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FactReranker.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    FACT_RERANKER_UNSPECIFIED: _FactReranker.ValueType  # 0
+    """The default: by reciprocal ranks."""
+    FACT_RERANKER_RRF: _FactReranker.ValueType  # 1
+    """By the sum of reciprocal ranks in the lists by words, by vectors and by named entities."""
+    FACT_RERANKER_MMR: _FactReranker.ValueType  # 2
+    """Maximal marginal relevance: relevant facts first, those that repeat an earlier one later. None is dropped."""
+    FACT_RERANKER_NODE_DISTANCE: _FactReranker.ValueType  # 3
+    """By how many facts lie between them and an entity: its own first. NOT_FOUND when there is no such entity."""
+    FACT_RERANKER_CROSS_ENCODER: _FactReranker.ValueType  # 4
+    """By a model that reads question and fact together. FAILED_PRECONDITION when none is configured."""
+
+class FactReranker(_FactReranker, metaclass=_FactRerankerEnumTypeWrapper):
+    """How found facts are put in order."""
+
+FACT_RERANKER_UNSPECIFIED: FactReranker.ValueType  # 0
+"""The default: by reciprocal ranks."""
+FACT_RERANKER_RRF: FactReranker.ValueType  # 1
+"""By the sum of reciprocal ranks in the lists by words, by vectors and by named entities."""
+FACT_RERANKER_MMR: FactReranker.ValueType  # 2
+"""Maximal marginal relevance: relevant facts first, those that repeat an earlier one later. None is dropped."""
+FACT_RERANKER_NODE_DISTANCE: FactReranker.ValueType  # 3
+"""By how many facts lie between them and an entity: its own first. NOT_FOUND when there is no such entity."""
+FACT_RERANKER_CROSS_ENCODER: FactReranker.ValueType  # 4
+"""By a model that reads question and fact together. FAILED_PRECONDITION when none is configured."""
+Global___FactReranker: _TypeAlias = FactReranker  # noqa: Y015
+
 class _FactVectorPath:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -60,6 +92,11 @@ class SearchFactsRequest(_message.Message):
     QUERY_EMBEDDING_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
     TEXT_ONLY_FIELD_NUMBER: _builtins.int
+    RERANKER_FIELD_NUMBER: _builtins.int
+    CENTER_ENTITY_NAME_FIELD_NUMBER: _builtins.int
+    CENTER_ENTITY_TYPE_FIELD_NUMBER: _builtins.int
+    MMR_LAMBDA_FIELD_NUMBER: _builtins.int
+    KNOWN_TIME_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space. Any text is safe: there is no query syntax."""
     limit: _builtins.int
@@ -70,6 +107,14 @@ class SearchFactsRequest(_message.Message):
     """Only facts of this relation: exact name, letter case ignored."""
     text_only: _builtins.bool
     """Search by words alone; set by a caller that knows the embedder is away, so that it is not tried again."""
+    reranker: Global___FactReranker.ValueType
+    """How the found facts are put in order. Default: by their reciprocal ranks in the lists that found them."""
+    center_entity_name: _builtins.str
+    """For NODE_DISTANCE: the entity to measure from, exact name, letter case ignored. Default: `entity_name`."""
+    center_entity_type: _builtins.str
+    """For NODE_DISTANCE: only the entity of this type, where several share the name. Empty: each of them."""
+    mmr_lambda: _builtins.float
+    """For MMR: how much relevance counts, 0–1; the rest is for being unlike the facts before. Default 0.5."""
     @_builtins.property
     def query_embedding(self) -> _retrieval_pb2.QueryEmbedding:
         """The query's vector; without it, or with another model's, the tier embeds the query itself, if the space has vectors."""
@@ -77,6 +122,10 @@ class SearchFactsRequest(_message.Message):
     @_builtins.property
     def as_of(self) -> _retrieval_pb2.TimeSelector:
         """The time that the answer is about. Default: now."""
+
+    @_builtins.property
+    def known_time(self) -> _timestamp_pb2.Timestamp:
+        """Only what was known at this instant, as it was known then. Default: what is known now."""
 
     def __init__(
         self,
@@ -88,14 +137,24 @@ class SearchFactsRequest(_message.Message):
         query_embedding: _retrieval_pb2.QueryEmbedding | None = ...,
         as_of: _retrieval_pb2.TimeSelector | None = ...,
         text_only: _builtins.bool = ...,
+        reranker: Global___FactReranker.ValueType = ...,
+        center_entity_name: _builtins.str = ...,
+        center_entity_type: _builtins.str = ...,
+        mmr_lambda: _builtins.float | None = ...,
+        known_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "as_of", b"as_of", "limit", b"limit", "query_embedding", b"query_embedding"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_mmr_lambda", b"_mmr_lambda", "as_of", b"as_of", "known_time", b"known_time", "limit", b"limit", "mmr_lambda", b"mmr_lambda", "query_embedding", b"query_embedding"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "as_of", b"as_of", "entity_name", b"entity_name", "limit", b"limit", "query", b"query", "query_embedding", b"query_embedding", "relation_type", b"relation_type", "text_only", b"text_only"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_mmr_lambda", b"_mmr_lambda", "as_of", b"as_of", "center_entity_name", b"center_entity_name", "center_entity_type", b"center_entity_type", "entity_name", b"entity_name", "known_time", b"known_time", "limit", b"limit", "mmr_lambda", b"mmr_lambda", "query", b"query", "query_embedding", b"query_embedding", "relation_type", b"relation_type", "reranker", b"reranker", "text_only", b"text_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
+    _WhichOneofReturnType__mmr_lambda: _TypeAlias = _typing.Literal["mmr_lambda"]  # noqa: Y015
+    _WhichOneofArgType__mmr_lambda: _TypeAlias = _typing.Literal["_mmr_lambda", b"_mmr_lambda"]  # noqa: Y015
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__limit) -> _WhichOneofReturnType__limit | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__mmr_lambda) -> _WhichOneofReturnType__mmr_lambda | None: ...
 
 Global___SearchFactsRequest: _TypeAlias = SearchFactsRequest  # noqa: Y015
 
@@ -110,6 +169,7 @@ class SearchFactsResponse(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     VECTOR_PATH_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
+    RERANKER_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
     """OK, NO_MATCH, or DEGRADED when a part could not be searched."""
     reason: _legs_pb2.LegReason.ValueType
@@ -118,6 +178,8 @@ class SearchFactsResponse(_message.Message):
     """How the vectors were searched."""
     space_revision: _builtins.int
     """The space's revision that the answer was read at."""
+    reranker: Global___FactReranker.ValueType
+    """How the hits were put in order: RRF when the asked reranker could not be reached."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.FactHit]:
         """Best first; equal scores by uuid."""
@@ -130,10 +192,11 @@ class SearchFactsResponse(_message.Message):
         reason: _legs_pb2.LegReason.ValueType = ...,
         vector_path: Global___FactVectorPath.ValueType = ...,
         space_revision: _builtins.int = ...,
+        reranker: Global___FactReranker.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "reason", b"reason", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "reason", b"reason", "reranker", b"reranker", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
