@@ -1,0 +1,1 @@
+"""Compares what both stores hold of a space, and mends it."""

@@ -1,0 +1,177 @@
+"""One pass over a space: both stores compared by id in little memory, whatever their size.
+
+Stores are read at different moments, and jobs write one after the other. What looks amiss is therefore looked at again:
+first whether unfinished work is at it, then, in both stores, whether it still is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol, TypeVar
+
+from services.agent_orchestrator.consistency.findings import (
+    CHUNK,
+    DEAD,
+    DOCUMENT,
+    ENTITY,
+    EPISODE,
+    Finding,
+    Tally,
+)
+from services.agent_orchestrator.consistency.inventories import (
+    DOCUMENTS,
+    GraphInventory,
+    Ref,
+    VectorInventory,
+)
+from services.agent_orchestrator.consistency.merging import Seen, one_sided
+from services.runtime.context import current_call
+
+SUSPECTS = 1_000
+# Longer than a write takes from the first store to the second where nothing is in its way.
+SETTLE_SECONDS = 0.5
+
+Item = TypeVar("Item")
+
+
+class DeadWork(Protocol):
+    """Work that was given up."""
+
+    @property
+    def job_id(self) -> str:
+        """The job."""
+        ...
+
+    @property
+    def document_id(self) -> str:
+        """Its document, "" for a whole job."""
+        ...
+
+
+class Work(Protocol):
+    """What a check asks of the jobs."""
+
+    async def under_way(self, space: str, document_ids: Sequence[str]) -> set[str]:
+        """Those of the documents that unfinished jobs may still write or remove."""
+        ...
+
+    def dead(self, space: str) -> AsyncIterator[DeadWork]:
+        """Work that was given up and that trying again may mend."""
+        ...
+
+    async def retry(self, space: str, job_id: str) -> bool:
+        """Tries a job's given up work again; whether there was any."""
+        ...
+
+
+class Mender(Protocol):
+    """Mends findings of one kind; how many of them it mended."""
+
+    async def mend(self, findings: Sequence[Finding]) -> int:
+        """All of them, or as many as could be."""
+        ...
+
+
+class Check:
+    """Checks the current call's space; with a mender it repairs what it finds as it goes."""
+
+    def __init__(
+        self,
+        vector: VectorInventory,
+        graph: GraphInventory,
+        work: Work,
+        *,
+        settle_seconds: float = SETTLE_SECONDS,
+    ) -> None:
+        self._vector = vector
+        self._graph = graph
+        self._work = work
+        self._settle_seconds = settle_seconds
+
+    async def run(self, max_listed: int, mender: Mender | None = None) -> Tally:
+        """The whole pass. Fails when a store is away: what was mended by then stays so."""
+        tally = Tally(max_listed)
+        for found in (self._dead(), self._documents(tally), self._pairs(tally), self._loose(tally)):
+            async for findings in found:
+                tally.note(findings)
+                if mender is not None and findings:
+                    tally.repaired[findings[0].kind] += await mender.mend(findings)
+        return tally
+
+    async def _dead(self) -> AsyncIterator[Sequence[Finding]]:
+        dead = self._work.dead(current_call().space)
+        async for part in in_parts(dead, SUSPECTS):
+            yield [Finding(DEAD, one.job_id, one.document_id) for one in part]
+
+    async def _documents(self, tally: Tally) -> AsyncIterator[Sequence[Finding]]:
+        async for page in self._graph.documents():
+            tally.graph_documents += len(page)
+            unknown = await self._unknown(page)
+            if not unknown:
+                continue
+            await asyncio.sleep(self._settle_seconds)
+            idle = await self._idle(unknown)
+            yield [Finding(DOCUMENT, one, one) for one in await self._unknown(idle)]
+
+    async def _unknown(self, documents: Sequence[str]) -> list[str]:
+        known = await self._vector.find_documents(documents)
+        return [document for document in documents if document not in known]
+
+    async def _pairs(self, tally: Tally) -> AsyncIterator[Sequence[Finding]]:
+        seen = Seen()
+        suspects = one_sided(self._vector.chunks(), self._graph.episodes(), seen)
+        async for part in in_parts(suspects, SUSPECTS):
+            await asyncio.sleep(self._settle_seconds)
+            idle = set(await self._idle([suspect.ref.document_id for suspect in part]))
+            still = [suspect for suspect in part if suspect.ref.document_id in idle]
+            tally.pending += len(part) - len(still)
+            yield await self._without_episode([one.ref for one in still if one.first])
+            yield await self._without_chunk([one.ref for one in still if not one.first])
+        tally.chunks, tally.episodes = seen.first, seen.second
+
+    async def _without_episode(self, refs: Sequence[Ref]) -> list[Finding]:
+        """Looked at again: in the graph, then whether the chunk is still there."""
+        ids = [ref.id for ref in refs]
+        there = await self._graph.find_episodes(ids)
+        left = await self._vector.find_chunks([one for one in ids if one not in there])
+        return [Finding(CHUNK, ref.id, ref.document_id) for ref in refs if ref.id in left]
+
+    async def _without_chunk(self, refs: Sequence[Ref]) -> list[Finding]:
+        ids = [ref.id for ref in refs]
+        there = await self._vector.find_chunks(ids)
+        left = await self._graph.find_episodes([one for one in ids if one not in there])
+        return [Finding(EPISODE, ref.id, ref.document_id) for ref in refs if ref.id in left]
+
+    async def _loose(self, tally: Tally) -> AsyncIterator[Sequence[Finding]]:
+        token, more = "", True
+        while more:
+            page = await self._graph.entities(token)
+            tally.entities += page.looked_through
+            if page.unjoined:
+                await asyncio.sleep(self._settle_seconds)
+                again = {uuid for uuid, _ in (await self._graph.entities(token)).unjoined}
+                yield [Finding(ENTITY, uuid) for uuid, _ in page.unjoined if uuid in again]
+            token, more = page.next_token, bool(page.next_token)
+
+    async def _idle(self, documents: Sequence[str]) -> list[str]:
+        """Those of the documents that no unfinished job is at. Asked before the stores are looked at again: what a
+        job has written by its end is seen there.
+        """
+        space, distinct = current_call().space, list(dict.fromkeys(documents))
+        busy: set[str] = set()
+        for start in range(0, len(distinct), DOCUMENTS):
+            busy |= await self._work.under_way(space, distinct[start : start + DOCUMENTS])
+        return [document for document in distinct if document not in busy]
+
+
+async def in_parts(items: AsyncIterator[Item], size: int) -> AsyncIterator[list[Item]]:
+    """The items in order, `size` at a time."""
+    part: list[Item] = []
+    async for item in items:
+        part.append(item)
+        if len(part) == size:
+            yield part
+            part = []
+    if part:
+        yield part

@@ -1,0 +1,102 @@
+"""Mends what a check found, a part of one kind at a time. Each step is idempotent: a repair may end anywhere."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+from braid.graph.v1 import ingest_pb2
+from braid.vector.v1 import chunks_pb2
+from services.agent_orchestrator.consistency.checking import Work
+from services.agent_orchestrator.consistency.findings import (
+    CHUNK,
+    DEAD,
+    DOCUMENT,
+    ENTITY,
+    EPISODE,
+    Finding,
+    Kind,
+)
+from services.agent_orchestrator.consistency.inventories import GraphInventory
+from services.agent_orchestrator.ingest.pace import Pace
+from services.agent_orchestrator.tiers import GraphTier, VectorTier
+from services.runtime.context import current_call
+
+CHUNKS_AT_ONCE = 200
+EPISODES_AT_ONCE = 500
+
+
+class Repair:
+    """Implements `Mender` for one run over the current call's space."""
+
+    def __init__(
+        self, vector: VectorTier, graph: GraphTier, inventory: GraphInventory, work: Work
+    ) -> None:
+        self._vector = vector
+        self._graph = graph
+        self._inventory = inventory
+        self._work = work
+        self._pace = Pace(CHUNKS_AT_ONCE)
+        self._menders: dict[Kind, Callable[[Sequence[Finding]], Awaitable[int]]] = {
+            CHUNK: self._add_episodes,
+            EPISODE: self._delete_episodes,
+            DOCUMENT: self._delete_documents,
+            ENTITY: self._delete_entities,
+            DEAD: self._retry,
+        }
+
+    async def mend(self, findings: Sequence[Finding]) -> int:
+        """See `Mender`; there are some, of one kind."""
+        return await self._menders[findings[0].kind](findings)
+
+    async def _add_episodes(self, findings: Sequence[Finding]) -> int:
+        """Gives the graph the chunks' text, as many at a time as it takes in a few seconds."""
+        ids, mended = [finding.id for finding in findings], 0
+        while ids:
+            part, ids = ids[: self._pace.size], ids[self._pace.size :]
+            chunks = await self._vector.chunks(part)
+            with self._pace.measured():
+                if chunks:
+                    await self._graph.add_episodes([_episode(chunk) for chunk in chunks])
+            # A chunk that was deleted since is mended too.
+            mended += len(part)
+        return mended
+
+    async def _delete_episodes(self, findings: Sequence[Finding]) -> int:
+        for part in _parts(findings, EPISODES_AT_ONCE):
+            await self._graph.delete_episodes([finding.id for finding in part])
+        return len(findings)
+
+    async def _delete_documents(self, findings: Sequence[Finding]) -> int:
+        for finding in findings:
+            await self._inventory.delete_document(finding.id, str(uuid.uuid4()))
+        return len(findings)
+
+    async def _delete_entities(self, findings: Sequence[Finding]) -> int:
+        for part in _parts(findings, EPISODES_AT_ONCE):
+            await self._inventory.delete_entities([finding.id for finding in part])
+        return len(findings)
+
+    async def _retry(self, findings: Sequence[Finding]) -> int:
+        space = current_call().space
+        retried = {
+            job: await self._work.retry(space, job)
+            for job in dict.fromkeys(finding.id for finding in findings)
+        }
+        return sum(retried[finding.id] for finding in findings)
+
+
+def _episode(chunk: chunks_pb2.Chunk) -> ingest_pb2.EpisodeInput:
+    return ingest_pb2.EpisodeInput(
+        uuid=chunk.id,
+        document_id=chunk.document_id,
+        document_title=chunk.document_title,
+        source=chunk.source,
+        content=chunk.content,
+        reference_time=chunk.valid_time,
+    )
+
+
+def _parts(findings: Sequence[Finding], size: int) -> Iterator[Sequence[Finding]]:
+    for start in range(0, len(findings), size):
+        yield findings[start : start + size]
