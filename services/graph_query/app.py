@@ -6,8 +6,15 @@ import asyncio
 from functools import partial
 from typing import Protocol
 
-from braid.graph.v1 import ingest_pb2_grpc, inventory_pb2_grpc, query_pb2_grpc
+from braid.graph.v1 import (
+    embeddings_pb2_grpc,
+    ingest_pb2_grpc,
+    inventory_pb2_grpc,
+    query_pb2_grpc,
+)
 from services.graph_query import episode_intake
+from services.graph_query.embeddings.servicer import GraphEmbeddingServicer
+from services.graph_query.embeddings.store import EmbeddingStore
 from services.graph_query.episode_intake import EpisodeIntake, EpisodeReader
 from services.graph_query.findings.calls import FindingCalls
 from services.graph_query.findings.store import FindingStore
@@ -56,6 +63,10 @@ class Stores(episode_intake.Stores, Protocol):
     def inventory(self) -> InventoryStore:
         """Ids of what there is."""
 
+    @property
+    def embeddings(self) -> EmbeddingStore:
+        """Vectors, as they change from model to model."""
+
 
 def build_services(
     store: Stores, embedder: Embedder, reader: EpisodeReader | None = None
@@ -89,6 +100,13 @@ def build_services(
             partial(
                 inventory_pb2_grpc.add_GraphInventoryServiceServicer_to_server,
                 GraphInventoryServicer(store.inventory),
+            ),
+        ),
+        Service(
+            "braid.graph.v1.GraphEmbeddingService",
+            partial(
+                embeddings_pb2_grpc.add_GraphEmbeddingServiceServicer_to_server,
+                GraphEmbeddingServicer(store.embeddings),
             ),
         ),
     ]

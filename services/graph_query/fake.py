@@ -15,6 +15,7 @@ from services.graph_query.domain import (
     GivenFact,
     Passage,
 )
+from services.graph_query.embeddings.fake import FakeEmbeddings
 from services.graph_query.endings import CALLER
 from services.graph_query.fake_readings import FakeReadings, forget_readings
 from services.graph_query.fake_reads import FakeReads, as_fact
@@ -44,6 +45,7 @@ class FakeGraphStore(FakeReads):
         self.history = FakeHistory(self)
         self.structure = FakeStructure(self)
         self.inventory = FakeInventory(self)
+        self.embeddings = FakeEmbeddings(self)
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
         """Adds passages; one that is there and unchanged changes nothing."""

@@ -16,6 +16,7 @@ from services.graph_query.domain import (
     GivenFact,
     Passage,
 )
+from services.graph_query.embeddings.neo4j_store import RETRY_SECONDS, Neo4jEmbeddings
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.findings.neo4j_store import Neo4jFindings
 from services.graph_query.gazetteer_cache import GazetteerCache
@@ -34,7 +35,12 @@ from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.ontology.neo4j_store import Neo4jOntologies
 from services.graph_query.structure.neo4j_store import Neo4jStructure
 from services.graph_query.warming import Warmer
-from services.runtime.errors import NotFoundError, StoreUnavailableError, WrongStateError
+from services.runtime.errors import (
+    NotFoundError,
+    OverloadedError,
+    StoreUnavailableError,
+    WrongStateError,
+)
 from services.runtime.queries import Queries
 from services.runtime.times import utc_now
 
@@ -61,6 +67,7 @@ class Neo4jStore(Neo4jReads):
         self.history = Neo4jHistory(database)
         self.structure = Neo4jStructure(database)
         self.inventory = Neo4jInventory(database, self._write)
+        self.embeddings = Neo4jEmbeddings(database, self._write)
 
     async def ensure_schema(self) -> None:
         """Creates constraints and indexes that are missing and waits for them."""
@@ -125,6 +132,8 @@ class Neo4jStore(Neo4jReads):
                 self._spaces.discard(space)
                 raise StoreUnavailableError("neo4j")
             state = rows[0]
+            if model and state["changing"]:
+                raise OverloadedError(RETRY_SECONDS)
             if model and state["model"] not in (None, model):
                 raise WrongStateError("The space holds vectors of another model.")
             gazetteer = await self._gazetteer(tx, space, state["name_revision"])

@@ -1,4 +1,4 @@
 // Takes the space's write lock; answers with its state.
 MATCH (s:BraidSpace {group_id: $p.space})
 SET s.locked = true
-RETURN s.revision AS revision, s.name_revision AS name_revision, s.embedding_model AS model, s.last_write AS last_write
+RETURN s.revision AS revision, s.name_revision AS name_revision, s.embedding_model AS model, s.changing AS changing, s.last_write AS last_write

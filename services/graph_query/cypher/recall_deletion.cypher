@@ -1,3 +1,3 @@
 // What a deletion removed so far, and whether it has ended.
 MATCH (d:BraidDeletion {group_id: $p.space, id: $p.id})
-RETURN d.ended AS ended, d {.episodes, .facts, .local_facts, .mentions, .entities, .findings} AS counts
+RETURN d.ended AS ended, properties(d) AS counts

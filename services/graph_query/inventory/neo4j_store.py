@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, fields
 from datetime import timedelta
 from typing import Any, Protocol, TypeVar
 
@@ -74,9 +74,9 @@ class Neo4jInventory:
         async def work(writer: SpaceWriter) -> tuple[DeletionCounts, bool]:
             told = await writer.ask("recall_deletion", id=deletion_id)
             if told and told[0]["ended"]:
-                return DeletionCounts(**told[0]["counts"]), True
+                return _counts(told[0]["counts"]), True
             removed, ended = await _remove_some(writer, document_id)
-            total = removed.plus(DeletionCounts(**told[0]["counts"])) if told else removed
+            total = removed.plus(_counts(told[0]["counts"])) if told else removed
             await _keep(writer, deletion_id, total, ended)
             return total, ended
 
@@ -94,6 +94,10 @@ async def _remove_some(writer: SpaceWriter, document_id: str) -> tuple[DeletionC
     ended = len(gone) < EPISODES_AT_ONCE
     claims = {document_id} if ended else set()
     return await remove_passages(writer, gone, {document_id}, claims), ended
+
+
+def _counts(kept: Mapping[str, Any]) -> DeletionCounts:
+    return DeletionCounts(**{one.name: kept.get(one.name, 0) for one in fields(DeletionCounts)})
 
 
 async def _keep(writer: SpaceWriter, deletion_id: str, counts: DeletionCounts, ended: bool) -> None:

@@ -92,6 +92,7 @@ class GraphInventoryServicer(inventory_pb2_grpc.GraphInventoryServiceServicer):
             mentions_deleted=counts.mentions,
             entities_deleted=counts.entities,
             findings_deleted=counts.findings,
+            facts_revived=counts.revived,
         )
 
 

@@ -9,6 +9,7 @@ from tests.conftest import LoopThread
 from tests.store_suite.graph.neo4j_graph import prepare
 
 pytest.register_assert_rewrite(
+    "tests.store_suite.graph.embedding_suite",
     "tests.store_suite.graph.inventory_suite",
     "tests.store_suite.graph.reading_suite",
     "tests.store_suite.graph.writing_suite",

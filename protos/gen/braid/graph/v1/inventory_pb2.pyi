@@ -368,6 +368,7 @@ class DeleteGraphDocumentResponse(_message.Message):
     MENTIONS_DELETED_FIELD_NUMBER: _builtins.int
     ENTITIES_DELETED_FIELD_NUMBER: _builtins.int
     FINDINGS_DELETED_FIELD_NUMBER: _builtins.int
+    FACTS_REVIVED_FIELD_NUMBER: _builtins.int
     episodes_deleted: _builtins.int
     """Episodes."""
     facts_deleted: _builtins.int
@@ -380,6 +381,8 @@ class DeleteGraphDocumentResponse(_message.Message):
     """Entities that nothing mentions any more."""
     findings_deleted: _builtins.int
     """Findings, intents and outcomes that came from the episodes alone."""
+    facts_revived: _builtins.int
+    """Facts that hold again, because what had ended them is gone."""
     def __init__(
         self,
         *,
@@ -389,10 +392,11 @@ class DeleteGraphDocumentResponse(_message.Message):
         mentions_deleted: _builtins.int = ...,
         entities_deleted: _builtins.int = ...,
         findings_deleted: _builtins.int = ...,
+        facts_revived: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities_deleted", b"entities_deleted", "episodes_deleted", b"episodes_deleted", "facts_deleted", b"facts_deleted", "findings_deleted", b"findings_deleted", "local_facts_deleted", b"local_facts_deleted", "mentions_deleted", b"mentions_deleted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities_deleted", b"entities_deleted", "episodes_deleted", b"episodes_deleted", "facts_deleted", b"facts_deleted", "facts_revived", b"facts_revived", "findings_deleted", b"findings_deleted", "local_facts_deleted", b"local_facts_deleted", "mentions_deleted", b"mentions_deleted"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

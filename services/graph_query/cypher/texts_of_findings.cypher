@@ -1,0 +1,4 @@
+// The texts of those of the given findings that are there.
+UNWIND $p.uuids AS uuid
+MATCH (e:BraidFinding {uuid: uuid}) WHERE e.group_id = $p.space
+RETURN uuid, e.statement AS text

@@ -1,0 +1,1 @@
+"""Moves the vectors of a space's graph to another embedding model."""

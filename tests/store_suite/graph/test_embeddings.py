@@ -1,0 +1,98 @@
+"""Both stores change models alike; Neo4j also goes on where a change was ended, and lets writers wait meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from hashlib import sha256
+
+import pytest
+from neo4j import AsyncGraphDatabase
+
+from deploy.local.stores import LocalStores
+from services.graph_query.embeddings import neo4j_store
+from services.graph_query.embeddings.store import FIRST, TextKind, TextVector, Vectors
+from services.graph_query.fake import FakeGraphStore
+from services.graph_query.neo4j_store import Neo4jStore
+from services.runtime.errors import OverloadedError, StoreUnavailableError
+from tests.store_suite.graph.builders import fact, unit
+from tests.store_suite.graph.embedding_suite import (
+    NEW,
+    EmbeddingSuite,
+    Store,
+    filled,
+    missing,
+    near,
+    put,
+)
+from tests.store_suite.graph.neo4j_graph import opened, settings
+
+
+class TestFake(EmbeddingSuite):
+    """Vectors in memory."""
+
+    @pytest.fixture
+    def store(self) -> Store:
+        return FakeGraphStore()
+
+
+class TestNeo4j(EmbeddingSuite):
+    """Vectors in Neo4j."""
+
+    @pytest.fixture
+    async def store(self, graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
+        async with opened(graph_stores) as found:
+            yield found
+
+    async def test_a_change_that_was_ended_half_way_goes_on_and_vectors_wait_for_it(
+        self, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        space = await filled(store)
+        await put(store, space, await missing(store, space))
+        monkeypatch.setattr(neo4j_store, "AT_ONCE", 2)
+        moves = store.embeddings._move
+        left = 2
+
+        async def failing(space: str, kind: TextKind, model: str) -> bool:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise StoreUnavailableError("neo4j")
+            return await moves(space, kind, model)
+
+        monkeypatch.setattr(store.embeddings, "_move", failing)
+        with pytest.raises(StoreUnavailableError):
+            await store.embeddings.activate(space, NEW)
+        assert await store.embeddings.vectors(space) == Vectors("", NEW, 5)
+        with pytest.raises(OverloadedError):
+            await store.add_facts(space, [fact("Max", "KNOWS", "Zoe", embedding=unit(1.0))], NEW)
+        await store.add_facts(space, [fact("Ann", "KNOWS", "Zoe")], "")
+        left = 100
+        await store.embeddings.activate(space, NEW)
+        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5)
+        assert await near(store, space, 0.0, 1.0) == [1.0] * 5
+        assert [one.text for one in await missing(store, space)] == ["Ann knows Zoe"]
+
+    async def test_names_with_vectors_change_as_well(
+        self, store: Neo4jStore, graph_stores: LocalStores
+    ) -> None:
+        space = await filled(store)
+        await _name_vectors(graph_stores, space, "SET n.name_embedding = [1.0, 0.0]")
+        texts = await store.embeddings.unembedded(space, TextKind.NAME, NEW, FIRST, 10)
+        assert [one.text for one in texts] == ["Ada", "Bob"]
+        vectors = [
+            TextVector(one.uuid, sha256(one.text.encode()).hexdigest(), (0.0, 1.0)) for one in texts
+        ]
+        assert await store.embeddings.put_vectors(space, TextKind.NAME, NEW, vectors) == 2
+        await store.embeddings.activate(space, NEW)
+        told = "RETURN n.name_embedding AS vector"
+        assert await _name_vectors(graph_stores, space, told) == [[0.0, 1.0]] * 2
+
+
+async def _name_vectors(stores: LocalStores, space: str, what: str) -> list[list[float]]:
+    """Does something with two entities as a language model's reading would leave them."""
+    found = settings(stores)
+    auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
+    query = f"MATCH (n:Entity {{group_id: $space}}) WHERE n.name IN ['Ada', 'Bob'] {what}"
+    async with AsyncGraphDatabase.driver(found.neo4j_uri, auth=auth) as driver:
+        result = await driver.execute_query(query, space=space)
+        return [list(record["vector"]) for record in result.records]
