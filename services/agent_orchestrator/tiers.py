@@ -17,6 +17,7 @@ from braid.vector.v1 import (
     search_pb2,
     search_pb2_grpc,
 )
+from services.agent_orchestrator.search.vigil import Vigil
 from services.runtime.context import remaining
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.status import error_from_rpc
@@ -40,6 +41,7 @@ class VectorTier:
     ) -> None:
         self._search = search_pb2_grpc.VectorSearchServiceStub(channel)
         self._documents = documents_pb2_grpc.DocumentServiceStub(channel)
+        self._vigil = Vigil(channel)
         self._outgoing = outgoing
         self._read_seconds = read_seconds
         self._write_seconds = write_seconds
@@ -47,10 +49,11 @@ class VectorTier:
     async def hybrid_search(
         self, request: search_pb2.HybridSearchRequest, seconds: float
     ) -> search_pb2.HybridSearchResponse:
-        """Chunks for a question within `seconds`. Raises AioRpcError."""
-        return await self._search.HybridSearch(
+        """Chunks for a question within `seconds`. Raises AioRpcError, and TierAwayError as soon as that is known."""
+        call = self._search.HybridSearch(
             request, timeout=seconds, metadata=self._outgoing.metadata()
         )
+        return await self._vigil.over(call)
 
     async def check(self, documents: Sequence[documents_pb2.DocumentFingerprint]) -> frozenset[str]:
         """Ids of those documents whose current version is the given one."""
@@ -119,16 +122,16 @@ class GraphTier:
     ) -> None:
         self._query = query_pb2_grpc.GraphQueryServiceStub(channel)
         self._ingest = graph_ingest_grpc.GraphIngestServiceStub(channel)
+        self._vigil = Vigil(channel)
         self._outgoing = outgoing
         self._write_seconds = write_seconds
 
     async def search_facts(
         self, request: query_pb2.SearchFactsRequest, seconds: float
     ) -> query_pb2.SearchFactsResponse:
-        """Facts for a question within `seconds`. Raises AioRpcError."""
-        return await self._query.SearchFacts(
-            request, timeout=seconds, metadata=self._outgoing.metadata()
-        )
+        """Facts for a question within `seconds`. Raises AioRpcError, and TierAwayError as soon as that is known."""
+        call = self._query.SearchFacts(request, timeout=seconds, metadata=self._outgoing.metadata())
+        return await self._vigil.over(call)
 
     async def add_episodes(self, episodes: Sequence[graph_ingest_pb2.EpisodeInput]) -> None:
         """Adds all episodes or none; those that are there already change nothing."""

@@ -7,22 +7,27 @@ waits for it: the graph is asked by words, and the vector tier makes its own.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from opentelemetry import metrics
 
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
+from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.search.fusion import GRAPH_LEG, VECTOR_LEG, fuse
 from services.agent_orchestrator.search.legs import LegOutcome, not_requested, run_leg
+from services.agent_orchestrator.search.query_embedding import NO_SOURCE, QueryVector
 from services.agent_orchestrator.search.wordy_spaces import WordySpaces
 from services.runtime.context import current_call, remaining
 from services.runtime.errors import AllLegsFailedError
+from services.runtime.exporting import DURATION_BUCKETS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
-    from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
+    from services.agent_orchestrator.search.query_embedding import QueryEmbeddings, Source
     from services.agent_orchestrator.tiers import GraphTier, VectorTier
 
     Request = search_pb2.ComprehensiveSearchRequest
@@ -53,6 +58,11 @@ class ComprehensiveSearch:
         self._queries = queries
         self._seconds = seconds
         self._wordy = WordySpaces()
+        self._durations = metrics.get_meter("braid").create_histogram(
+            "braid.search.leg.duration",
+            unit="s",
+            explicit_bucket_boundaries_advisory=DURATION_BUCKETS,
+        )
 
     async def run(
         self, request: Request, ended: Heard | None = None
@@ -61,23 +71,36 @@ class ComprehensiveSearch:
 
         AllLegsFailedError when no leg that was asked for answered; INVALID_FIELD when a tier refuses the request.
         """
-        outcomes = await self._run_legs(request, ended)
+        outcomes, source = await self._run_legs(request, ended)
         _require_an_answer(outcomes)
-        return _answer(outcomes, _limit(request))
+        return _answer(outcomes, source, _limit(request))
 
-    async def _run_legs(self, request: Request, ended: Heard | None) -> list[LegOutcome]:
+    async def _run_legs(
+        self, request: Request, ended: Heard | None
+    ) -> tuple[list[LegOutcome], Source]:
         clock = Budget(leg_budget(remaining(self._seconds)))
+        use_cache = request.cache != chunks_pb2.CACHE_MODE_BYPASS
         try:
             async with asyncio.TaskGroup() as group:
                 query = QueryVector(
-                    group, lambda: self._queries.embed(request.query, clock.seconds)
+                    group,
+                    lambda: self._queries.embed(request.query, clock.seconds, use_cache=use_cache),
                 )
-                vector = group.create_task(_told(self._chunks(request, query, clock), ended))
-                graph = group.create_task(_told(self._facts(request, query, clock), ended))
+                vector = group.create_task(self._told(self._chunks(request, query, clock), ended))
+                graph = group.create_task(self._told(self._facts(request, query, clock), ended))
         except ExceptionGroup as failures:
             # A leg raises nothing but what is wrong with the request: that is the caller's answer.
             raise failures.exceptions[0] from None
-        return [vector.result(), graph.result()]
+        return [vector.result(), graph.result()], query.source
+
+    async def _told(self, leg: Awaitable[LegOutcome], ended: Heard | None) -> LegOutcome:
+        outcome = await leg
+        report = outcome.report
+        took = report.took.seconds + report.took.nanos / 1e9
+        self._durations.record(took, {"leg": report.name, "status": _name(report)})
+        if ended is not None:
+            ended(outcome)
+        return outcome
 
     async def _chunks(self, request: Request, query: QueryVector, clock: Budget) -> LegOutcome:
         if request.HasField("use_vector") and not request.use_vector:
@@ -105,7 +128,9 @@ class ComprehensiveSearch:
             VECTOR_LEG,
             lambda: self._vector.hybrid_search(asked, clock.left()),
             lambda answer, report: LegOutcome(
-                _without_vectors(report) if by_words else report, chunks=answer.hits
+                _without_vectors(report) if by_words else report,
+                chunks=answer.hits,
+                embedding=answer.embedding,
             ),
         )
 
@@ -146,34 +171,10 @@ class Budget:
         return max(self._until - asyncio.get_running_loop().time(), 0.001)
 
 
-class QueryVector:
-    """A query's vector, made when a leg first wants it and once for both."""
-
-    def __init__(
-        self, group: asyncio.TaskGroup, make: Callable[[], Coroutine[Any, Any, Embedding]]
-    ) -> None:
-        self._group = group
-        self._make = make
-        self._task: asyncio.Task[Embedding] | None = None
-
-    async def get(self) -> Embedding:
-        """The vector; None when the embedder fails or is too slow."""
-        if self._task is None:
-            self._task = self._group.create_task(self._make())
-        return await self._task
-
-
 def leg_budget(left: float) -> float:
     """Seconds that the legs may take of the `left` ones, so that the answer is there in time."""
     margin = min(max(left * MARGIN_SHARE, MIN_MARGIN), MAX_MARGIN)
     return left - min(margin, left / 2)
-
-
-async def _told(leg: Awaitable[LegOutcome], ended: Heard | None) -> LegOutcome:
-    outcome = await leg
-    if ended is not None:
-        ended(outcome)
-    return outcome
 
 
 def _hybrid_request(
@@ -188,6 +189,7 @@ def _hybrid_request(
         filter=request.filter if request.HasField("filter") else None,
         as_of=request.as_of if request.HasField("as_of") else None,
         text_only=text_only,
+        cache=request.cache,
     )
 
 
@@ -231,7 +233,9 @@ def _reason(report: legs_pb2.LegReport) -> str:
     return legs_pb2.LegReason.Name(report.reason).removeprefix("LEG_REASON_")
 
 
-def _answer(outcomes: Sequence[LegOutcome], limit: int) -> search_pb2.ComprehensiveSearchResponse:
+def _answer(
+    outcomes: Sequence[LegOutcome], source: Source, limit: int
+) -> search_pb2.ComprehensiveSearchResponse:
     chunks = [hit for outcome in outcomes for hit in outcome.chunks]
     facts = [hit for outcome in outcomes for hit in outcome.facts]
     return search_pb2.ComprehensiveSearchResponse(
@@ -240,4 +244,11 @@ def _answer(outcomes: Sequence[LegOutcome], limit: int) -> search_pb2.Comprehens
         results=fuse(chunks, facts, limit),
         legs=[outcome.report for outcome in outcomes],
         total_results=len(chunks) + len(facts),
+        embedding=source or _made_by_a_tier(outcomes),
     )
+
+
+def _made_by_a_tier(outcomes: Sequence[LegOutcome]) -> Source:
+    """Where a tier took the query's vector from; one that it was given is told of by the one who gave it."""
+    sources = (outcome.embedding for outcome in outcomes)
+    return next((s for s in sources if s != retrieval_pb2.EMBEDDING_SOURCE_GIVEN), NO_SOURCE)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 import grpc
 from google.protobuf.duration_pb2 import Duration
 
-from braid.common.v1 import errors_pb2, legs_pb2
+from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
+from services.agent_orchestrator.search.vigil import TierAwayError
 from services.runtime.errors import BraidError
 from services.runtime.status import error_from_rpc, reason_name
 from services.runtime.telemetry import get_logger
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from braid.vector.v1 import chunks_pb2, search_pb2
 
 Answer = TypeVar("Answer", "search_pb2.HybridSearchResponse", "query_pb2.SearchFactsResponse")
-
-FAILED = frozenset({legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_STATUS_TIMED_OUT})
 
 _REASONS: dict[errors_pb2.ErrorReason.ValueType, legs_pb2.LegReason.ValueType] = {
     errors_pb2.ERROR_REASON_STORE_UNAVAILABLE: legs_pb2.LEG_REASON_STORE_UNAVAILABLE,
@@ -36,16 +35,17 @@ _AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
 
 @dataclass(frozen=True, slots=True)
 class LegOutcome:
-    """How a leg ended, and what it found: chunks or facts, by its tier."""
+    """How a leg ended, and what it found: chunks or facts, by its tier.
+
+    `failed` when its tier gave no answer; one that was late may have answered with what it had. `embedding` says where
+    the tier took the query's vector from.
+    """
 
     report: legs_pb2.LegReport
     chunks: Sequence[chunks_pb2.ChunkHit] = ()
     facts: Sequence[facts_pb2.FactHit] = ()
-
-    @property
-    def failed(self) -> bool:
-        """It could not look, or was too late."""
-        return self.report.status in FAILED
+    embedding: retrieval_pb2.EmbeddingSource.ValueType = retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED
+    failed: bool = False
 
 
 def not_requested(name: str) -> LegOutcome:
@@ -74,8 +74,14 @@ async def run_leg(
             raise failure from None
         status, reason = _ending(error, failure)
         _log_failure(name, error, failure)
-        return LegOutcome(_report(name, status, reason, started))
+        return LegOutcome(_report(name, status, reason, started), failed=True)
+    except TierAwayError as away:
+        get_logger("search").warning("leg given up", leg=name, reason=str(away))
+        report = _report(name, legs_pb2.LEG_STATUS_UNAVAILABLE, away.reason, started)
+        return LegOutcome(report, failed=True)
     report = _report(name, answer.status, answer.reason, started, len(answer.hits))
+    # The graph tier remembers no answers, and says nothing of it.
+    report.cached = getattr(answer, "cached", False)
     return outcome(answer, report)
 
 

@@ -3,30 +3,66 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from braid.common.v1 import retrieval_pb2
+from services.models.queries import QueryEmbedder
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
     from services.models.embedder import Embedder
+
+Source: TypeAlias = retrieval_pb2.EmbeddingSource.ValueType
+NO_SOURCE = retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED
+
+
+class Embedded(NamedTuple):
+    """A query's vector, and where it came from; no vector when the embedder failed or was too slow."""
+
+    vector: retrieval_pb2.QueryEmbedding | None = None
+    source: Source = NO_SOURCE
 
 
 class QueryEmbeddings:
     """Embeds queries, at most `at_once` at a time: a burst waits here, and whoever waits too long searches by words."""
 
     def __init__(self, embedder: Embedder, *, at_once: int, seconds: float) -> None:
-        self._embedder = embedder
+        self._queries = QueryEmbedder(embedder)
         self._turns = asyncio.Semaphore(at_once)
         self._seconds = seconds
 
-    async def embed(self, query: str, budget: float) -> retrieval_pb2.QueryEmbedding | None:
-        """The query's vector and its model; None when the embedder fails or takes over half of `budget` seconds."""
+    async def embed(self, query: str, budget: float, *, use_cache: bool = True) -> Embedded:
+        """The query's vector and its model; none when the embedder fails or takes over half of `budget` seconds."""
         try:
             async with asyncio.timeout(min(self._seconds, budget / 2)), self._turns:
-                rows = await self._embedder.embed([query])
+                found = await self._queries.embed(query, use_cache=use_cache)
         except (BraidError, TimeoutError) as error:
             get_logger("search").warning("query not embedded", error=type(error).__name__)
-            return None
-        return retrieval_pb2.QueryEmbedding(model=self._embedder.model, values=rows[0].tolist())
+            return Embedded()
+        vector = retrieval_pb2.QueryEmbedding(model=self._queries.model, values=found.row.tolist())
+        return Embedded(vector, retrieval_pb2.EmbeddingSource.ValueType(found.source))
+
+
+class QueryVector:
+    """A query's vector, made when a leg first wants it and once for both."""
+
+    def __init__(
+        self, group: asyncio.TaskGroup, make: Callable[[], Coroutine[Any, Any, Embedded]]
+    ) -> None:
+        self._group = group
+        self._make = make
+        self._task: asyncio.Task[Embedded] | None = None
+
+    async def get(self) -> retrieval_pb2.QueryEmbedding | None:
+        """The vector; None when the embedder fails or is too slow."""
+        if self._task is None:
+            self._task = self._group.create_task(self._make())
+        return (await self._task).vector
+
+    @property
+    def source(self) -> Source:
+        """Where it came from, once the group has ended; unspecified when none was wanted or made."""
+        return NO_SOURCE if self._task is None else self._task.result().source

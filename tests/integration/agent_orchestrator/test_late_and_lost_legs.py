@@ -1,0 +1,151 @@
+"""A leg that is late brings what it had; one whose backend is known to be away is not waited for."""
+
+from __future__ import annotations
+
+import asyncio
+
+import grpc
+import pytest
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
+from braid.graph.v1 import query_pb2, query_pb2_grpc
+from braid.vector.v1 import chunks_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
+from services.runtime.errors import StoreUnavailableError
+from services.runtime.server import RunningServer, Service, start_server
+from services.runtime.status import error_from_rpc
+from tests.integration.agent_orchestrator.conftest import ALICE, World
+from tests.integration.agent_orchestrator.test_comprehensive_search import legs
+from tests.stubs.tiers import chunk_hit, fact_hit, fail, hang
+
+Request = search_pb2.ComprehensiveSearchRequest
+LATE = {
+    "status": legs_pb2.LEG_STATUS_TIMED_OUT,
+    "reason": legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
+}
+
+
+@pytest.fixture
+def answers(world: World) -> World:
+    """Both tiers have something to say."""
+    world.vector.answer = vector_pb2.HybridSearchResponse(
+        hits=[chunk_hit("c1", 0.9)], status=legs_pb2.LEG_STATUS_OK
+    )
+    world.graph.answer = query_pb2.SearchFactsResponse(
+        hits=[fact_hit("f1", ["c1"])], status=legs_pb2.LEG_STATUS_OK
+    )
+    return world
+
+
+async def ask(
+    world: World, seconds: float = 5, **more: object
+) -> search_pb2.ComprehensiveSearchResponse:
+    request = Request(query="who owns it", **more)  # type: ignore[arg-type]
+    return await world.search.ComprehensiveSearch(request, metadata=ALICE, timeout=seconds)
+
+
+async def test_a_late_leg_brings_what_it_had(answers: World) -> None:
+    answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(**LATE))  # type: ignore[arg-type]
+    answer = await ask(answers)
+    assert legs(answer.legs)["vector"] == ("TIMED_OUT", "BUDGET_EXCEEDED")
+    assert [hit.chunk.id for hit in answer.vector_results] == ["c1"]
+    assert [contribution.leg for contribution in answer.results[0].contributions] == [
+        "vector",
+        "graph",
+    ]
+
+
+async def test_two_late_legs_with_something_are_an_answer(answers: World) -> None:
+    answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(**LATE))  # type: ignore[arg-type]
+    answers.graph.answer.MergeFrom(query_pb2.SearchFactsResponse(**LATE))  # type: ignore[arg-type]
+    answer = await ask(answers)
+    assert set(legs(answer.legs).values()) == {("TIMED_OUT", "BUDGET_EXCEEDED")}
+    assert answer.total_results == 2
+
+
+async def test_an_answer_tells_of_caches_and_of_the_querys_vector(answers: World) -> None:
+    answers.vector.answer.cached = True
+    answers.vector.answer.embedding = retrieval_pb2.EMBEDDING_SOURCE_GIVEN
+    answers.graph.answer.vector_path = query_pb2.FACT_VECTOR_PATH_INDEX
+    answer = await ask(answers)
+    assert [report.cached for report in answer.legs] == [True, False]
+    assert answer.embedding == retrieval_pb2.EMBEDDING_SOURCE_COMPUTED
+
+
+async def test_where_a_tier_made_the_vector_its_word_is_passed_on(answers: World) -> None:
+    answers.vector.answer.embedding = retrieval_pb2.EMBEDDING_SOURCE_STORED
+    answer = await ask(answers, use_graph=False)
+    assert answer.embedding == retrieval_pb2.EMBEDDING_SOURCE_STORED
+
+
+async def test_a_caller_may_do_without_what_is_remembered(answers: World) -> None:
+    mode = chunks_pb2.CACHE_MODE_BYPASS
+    await ask(answers, cache=mode)
+    [asked] = answers.vector.script.requests["HybridSearch"]
+    assert asked.cache == mode
+
+
+async def lost(world: World, seconds: float = 30) -> tuple[str, str]:
+    """How the graph leg ends that hangs, well before the caller's deadline."""
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    answer = await ask(world, seconds)
+    assert loop.time() - started < seconds / 3
+    assert legs(answer.legs)["vector"] == ("OK", "UNSPECIFIED")
+    return legs(answer.legs)["graph"]
+
+
+async def test_a_leg_whose_store_is_away_is_given_up_before_the_deadline(answers: World) -> None:
+    """Its call hangs, as one does that waits for a store to come up, and its health says so."""
+
+    async def away() -> None:
+        raise StoreUnavailableError("neo4j")
+
+    await answers.stop_graph()
+    answers.graph_server = await serve_unhealthy(answers, away)
+    async with asyncio.timeout(10):
+        while legs((await ask(answers)).legs)["graph"] != ("OK", "UNSPECIFIED"):  # noqa: ASYNC110 - its return has no event
+            await asyncio.sleep(0.05)
+    answers.graph.script.acts["SearchFacts"] = hang
+    assert await lost(answers) == ("UNAVAILABLE", "STORE_UNAVAILABLE")
+    await asyncio.wait_for(answers.graph.script.cancelled.wait(), 5)
+
+
+async def test_a_slow_leg_of_a_healthy_tier_is_waited_for(answers: World) -> None:
+    async def slowly(_request: object) -> None:
+        await asyncio.sleep(1.5)
+
+    answers.graph.script.acts["SearchFacts"] = slowly
+    assert legs((await ask(answers)).legs)["graph"] == ("OK", "UNSPECIFIED")
+
+
+async def test_when_no_leg_answers_both_are_named(answers: World) -> None:
+    answers.vector.script.acts["HybridSearch"] = fail(StoreUnavailableError("postgresql"))
+    await answers.stop_graph()
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await ask(answers)
+    error = error_from_rpc(failed.value)
+    assert failed.value.code() is grpc.StatusCode.UNAVAILABLE
+    assert error.reason == errors_pb2.ERROR_REASON_ALL_LEGS_FAILED
+    assert (error.metadata["vector_reason"], error.metadata["graph_reason"]) == (
+        "STORE_UNAVAILABLE",
+        "SERVICE_UNAVAILABLE",
+    )
+
+
+async def serve_unhealthy(world: World, probe: object) -> RunningServer:
+    """The graph tier at the same address, with a store that does not answer."""
+    return await start_server(
+        settings=world.runtime,
+        listen=f"127.0.0.1:{world.graph_server.port}",
+        services=[
+            Service(
+                "braid.graph.v1.GraphQueryService",
+                lambda server: query_pb2_grpc.add_GraphQueryServiceServicer_to_server(
+                    world.graph, server
+                ),
+            )
+        ],
+        probes={"neo4j": probe},  # type: ignore[dict-item]
+    )
