@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from typing import NamedTuple
@@ -45,8 +45,9 @@ class EpisodeCounts:
 
     def plus(self, later: EpisodeCounts) -> EpisodeCounts:
         """Both together, with the later revision."""
-        sums = [one + other for one, other in zip(astuple(self), astuple(later), strict=True)]
-        return EpisodeCounts(*sums[:-1], revision=later.revision or self.revision)
+        pairs = zip(astuple(self), astuple(later), strict=True)
+        sums = EpisodeCounts(*(one + other for one, other in pairs))
+        return replace(sums, revision=later.revision or self.revision)
 
 
 @dataclass(frozen=True, slots=True)

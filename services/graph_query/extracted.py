@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from services.graph_query.claims import GivenEnds
 from services.graph_query.domain import EntityName, GivenFact, Scalar
+from services.graph_query.findings.domain import GivenFinding
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class DescribedEntity:
 
 
 class Supported(NamedTuple):
-    """A fact that is there already and that the text states again, with its ends as they are named."""
+    """A fact that is there already and that the text states again; `given` is how, should it go meanwhile."""
 
     fact: str
-    ends: GivenEnds
+    given: GivenFact
 
 
 class Contradicted(NamedTuple):
@@ -43,3 +43,4 @@ class Reading:
     facts: tuple[GivenFact, ...] = ()
     supported: tuple[Supported, ...] = ()
     contradicted: tuple[Contradicted, ...] = ()
+    findings: tuple[GivenFinding, ...] = ()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
-from services.graph_query.claims import clean_end, episode_claimant
+from services.graph_query.claims import GivenEnds, clean_end, episode_claimant
 from services.graph_query.domain import EpisodeCounts, Passage
 from services.graph_query.extracted import DescribedEntity, Reading
 from services.graph_query.fake_space import FakeSpace, Told
@@ -90,24 +90,31 @@ def _is_read(held: FakeSpace, passage: Passage) -> bool:
 
 
 def _take(held: FakeSpace, episode: str, reading: Reading) -> int:
-    before = ends_of(held)
-    found = held.resolution()
-    by_uuid: dict[str, list[Told]] = {}
-    for told in held.told.values():
-        by_uuid.setdefault(held.uuid_of(told.first, found), []).append(told)
-    for supported in reading.supported:
-        for told in by_uuid.get(supported.fact, ())[:1]:
-            told.claims.add((episode_claimant(episode), supported.ends))
-    for contradicted in reading.contradicted:
-        for told in by_uuid.get(contradicted.fact, ()):
-            if start_of(told.first.valid_at) < contradicted.at.timestamp():
-                told.endings[episode] = contradicted.at
+    """Takes in what was read; how many facts end otherwise now."""
+    before, by_uuid = ends_of(held), _told_by_uuid(held)
+    for uuid, given in reading.supported:
+        if uuid not in by_uuid:
+            held.tell(given)
+        for told in by_uuid.get(uuid, ())[:1]:
+            told.claims.add((episode_claimant(episode), GivenEnds.of(given)))
+    for uuid, at in reading.contradicted:
+        for told in by_uuid.get(uuid, ()):
+            if start_of(told.first.valid_at) < at.timestamp():
+                told.endings[episode] = at
     held.state_facts()
     after = ends_of(held)
     for fact in reading.facts:
         held.tell(fact)
     held.read[episode] = list(reading.entities)
     return sum(after[uuid] != end for uuid, end in before.items())
+
+
+def _told_by_uuid(held: FakeSpace) -> dict[str, list[Told]]:
+    found = held.resolution()
+    by_uuid: dict[str, list[Told]] = {}
+    for told in held.told.values():
+        by_uuid.setdefault(held.uuid_of(told.first, found), []).append(told)
+    return by_uuid
 
 
 def _forget_descriptions(held: FakeSpace, episode: str) -> None:

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from services.graph_query.claims import claimed_episode, episode_claimant
-from services.graph_query.domain import EntityName, EpisodeCounts
+from services.graph_query.claims import GivenEnds, claimed_episode, episode_claimant
+from services.graph_query.domain import EntityName, EpisodeCounts, GivenFact
 from services.graph_query.extracted import Reading, Supported
+from services.graph_query.findings.neo4j_writes import add_findings
 from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_described import Described, take_back_descriptions
 from services.graph_query.neo4j_endings import put_endings, settle_ends, take_back_endings
@@ -33,7 +34,7 @@ async def write_reading(
         "endings_of", uuids=sorted({one.fact for one in reading.contradicted})
     )
     since = {row["uuid"]: row["since"] for row in endings}
-    await _support(writer, episode, reading.supported)
+    gone = await _support(writer, episode, reading.supported)
     ended = [
         (one.fact, one.at)
         for one in reading.contradicted
@@ -42,7 +43,9 @@ async def write_reading(
     await put_endings(writer, episode, ended)
     changed = await settle_ends(writer, [uuid for uuid, _ in ended], episode)
     described = Described(episode, reading.entities)
-    counts = await add_facts(writer, reading.facts, model, described)
+    counts = await add_facts(writer, [*reading.facts, *gone], model, described)
+    if reading.findings:
+        await add_findings(writer, reading.findings, model)
     await writer.run("mark_read", uuids=[episode])
     return EpisodeCounts(facts=counts.added, ended=len(changed))
 
@@ -56,16 +59,18 @@ async def take_back(writer: SpaceWriter, episodes: Sequence[str]) -> TakenBack:
     )
 
 
-async def _support(writer: SpaceWriter, episode: str, supported: Sequence[Supported]) -> None:
-    """Claims facts that are there for the episode; one that went meanwhile is passed over."""
+async def _support(
+    writer: SpaceWriter, episode: str, supported: Sequence[Supported]
+) -> list[GivenFact]:
+    """Claims facts that are there for the episode; those that went meanwhile, to be stated anew."""
     wanted = sorted({one.fact for one in supported})
     if not wanted:
-        return
+        return []
     there = {row["uuid"] for row in await writer.ask("facts_by_uuid", uuids=wanted)}
     given: dict[str, set[str]] = defaultdict(set)
     for one in supported:
         if one.fact in there:
-            given[one.fact].add(one.ends.encode())
+            given[one.fact].add(GivenEnds.of(one.given).encode())
     claimant = episode_claimant(episode)
     rows: Rows = [
         {
@@ -80,3 +85,4 @@ async def _support(writer: SpaceWriter, episode: str, supported: Sequence[Suppor
     if rows:
         await writer.run("create_claims", rows=rows)
         await writer.cite((), [row["uuid"] for row in rows])
+    return [one.given for one in supported if one.fact not in there]

@@ -1,0 +1,4 @@
+// How many entities the space has, counted to a limit.
+MATCH (n:Entity) WHERE n.group_id = $p.space AND n.name >= '' AND n.uuid >= ''
+WITH n LIMIT $p.limit
+RETURN count(n) AS entities

@@ -1,0 +1,50 @@
+"""Reading episodes with a language model through Graphiti, which is loaded when first needed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from services.graph_query.domain import Passage
+from services.graph_query.extracted import Reading
+from services.graph_query.graphiti.known import KnownGraph
+from services.graph_query.ontology.domain import Ontology
+from services.models.embedder import Embedder
+from services.models.language import LanguageModel
+
+if TYPE_CHECKING:
+    from services.graph_query.graphiti.session import Session
+
+# Graphiti reads these when it is imported: it must report to nobody and apply no stray `.env`.
+_QUIET = {"GRAPHITI_TELEMETRY_ENABLED": "false", "PYTHON_DOTENV_DISABLED": "true"}
+
+
+class GraphitiReader:
+    """An `EpisodeReader`. It writes nothing: `known` gives it a space to compare with."""
+
+    def __init__(
+        self, language: LanguageModel, embedder: Embedder, known: Callable[[str], KnownGraph]
+    ) -> None:
+        self._language = language
+        self._embedder = embedder
+        self._known = known
+
+    @property
+    def model(self) -> str:
+        """The model that makes the vectors."""
+        return self._embedder.model
+
+    async def read(self, space: str, passage: Passage, ontology: Ontology) -> Reading:
+        """What the passage says. LanguageModelUnavailable, or what a store or an embedder raises."""
+        session = await asyncio.to_thread(_load)
+        reading = session(space, self._known(space), self._language, self._embedder)
+        return await reading.read(passage, ontology)
+
+
+def _load() -> type[Session]:
+    os.environ.update(_QUIET)
+    from services.graph_query.graphiti.session import Session  # noqa: PLC0415
+
+    return Session
