@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 TIMEOUT = httpx.Timeout(150.0, connect=5.0)
 PATIENCE_SECONDS = 60.0
+UNREACHABLE_SECONDS = 10.0
 _TRY_AGAIN = frozenset({429, 503})
 
 
 class Api:
-    """A client of one gateway. Writes that find a service busy or away are tried again for up to a minute."""
+    """A client of one gateway. What an ingestion asks is tried again for a minute while a service is away."""
 
     def __init__(
         self, url: str, key: str = "", *, sleep: Callable[[float], None] = time.sleep
@@ -55,16 +56,34 @@ class Api:
 
     def upload(self, name: str, data: bytes, kind: str) -> Any:
         """One file, whose name becomes its document's id; answers with its job."""
-        return self._patiently("/api/documents", files={"file": (name, data, kind)})
+        return self._patiently("POST", "/api/documents", files={"file": (name, data, kind)})
 
     def facts(self, facts: list[dict[str, Any]]) -> Any:
         """Given facts; answers with what became of them."""
-        return self._patiently("/api/facts", json={"facts": facts})
+        return self._patiently("POST", "/api/facts", json={"facts": facts})
 
-    def _patiently(self, path: str, **options: Any) -> Any:
+    def latest_jobs(self, count: int) -> list[dict[str, Any]]:
+        """The space's latest jobs."""
+        jobs: list[dict[str, Any]] = self._patiently("GET", "/api/jobs", params={"limit": count})[
+            "jobs"
+        ]
+        return jobs
+
+    def job(self, job_id: str) -> Any:
+        """A job as it stands."""
+        return self._patiently("GET", f"/api/jobs/{job_id}")
+
+    def _patiently(self, method: str, path: str, **options: Any) -> Any:
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
-            response = self._send("POST", path, **options)
+            try:
+                response = self._send(method, path, **options)
+            except CliError:
+                # A gateway that has just been restarted: whatever is asked here may be asked twice.
+                if time.monotonic() > until - PATIENCE_SECONDS + UNREACHABLE_SECONDS:
+                    raise
+                self._sleep(1.0)
+                continue
             if response.status_code not in _TRY_AGAIN or time.monotonic() > until:
                 return _answer(response)
             self._sleep(min(10.0, _seconds(response.headers.get("retry-after", ""))))

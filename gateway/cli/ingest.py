@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gateway.cli.errors import CliError
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
     from gateway.cli.api import Api
 
-MOST_JOBS = 32
-POLL_SECONDS = 0.1
+MOST_JOBS = 128
+# All of them are on one page of the latest, unless others upload into the space as well.
+PAGE = 200
+POLL_SECONDS = 0.2
 MOST_BYTES = 63 * 1024 * 1024
 # As many as travel in one message, so that a refused one is named by its place.
 FACTS_A_REQUEST = 1000
-_ENDED = frozenset({"SUCCEEDED", "FAILED"})
+_ENDED = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
+_CUT_SHORT = frozenset({"FAILED", "CANCELLED"})
 _PLACE = re.compile(r"facts\[(\d+)\]")
 _LINE = re.compile(r"^line (\d+)")
 
@@ -64,6 +67,23 @@ class _Running:
     job: dict[str, Any]
 
 
+@dataclass(slots=True)
+class _Sums:
+    """Documents of several jobs."""
+
+    total: int = 0
+    searchable: int = 0
+    graph_ready: int = 0
+    failed: int = 0
+
+    def add(self, job: dict[str, Any]) -> None:
+        """One more job's."""
+        self.total += job["documents_total"]
+        self.searchable += job["documents_searchable"]
+        self.graph_ready += job["documents_graph_ready"]
+        self.failed += job["documents_failed"]
+
+
 class Ingest:
     """One run over many files. Files that cannot be taken are listed, and the others go on."""
 
@@ -74,7 +94,7 @@ class Ingest:
         self._bars = bars
         self._sleep = sleep
         self._running: list[_Running] = []
-        self._ended: list[_Running] = []
+        self._ended = _Sums()
         self._facts: list[tuple[str, Fact]] = []
         self.report = Report()
 
@@ -133,8 +153,9 @@ class Ingest:
             self._poll()
 
     def _poll(self) -> None:
+        told = {job["id"]: job for job in self._api.latest_jobs(PAGE)}
         for running in list(self._running):
-            running.job = self._api.get(f"/api/jobs/{running.job['id']}")
+            running.job = told.get(running.job["id"]) or self._job(running)
             if running.job["state"] in _ENDED:
                 self._running.remove(running)
                 self._end(running)
@@ -142,9 +163,18 @@ class Ingest:
         if self._running:
             self._sleep(POLL_SECONDS)
 
+    def _job(self, running: _Running) -> dict[str, Any]:
+        try:
+            job: dict[str, Any] = self._api.job(running.job["id"])
+        except CliError as error:
+            if error.reason != "NOT_FOUND":
+                raise
+            return running.job | {"state": "FAILED"}
+        return job
+
     def _end(self, running: _Running) -> None:
-        self._ended.append(running)
         job = running.job
+        self._ended.add(job)
         self.report.unchanged += job["documents_unchanged"]
         self.report.chunks_written += job["chunks_written"]
         for failure in job["failures"]:
@@ -152,17 +182,17 @@ class Ingest:
         unlisted = job["documents_failed"] - len(job["failures"])
         if unlisted > 0:
             self._fail(running.path, f"{unlisted} more documents could not be taken")
-        if job["state"] == "FAILED" and not job["failures"]:
-            self._fail(running.path, "the job failed before its documents were done")
+        if job["state"] in _CUT_SHORT and not job["failures"]:
+            self._fail(running.path, "the job ended before its documents were done")
 
     def _sum(self) -> None:
-        jobs = [running.job for running in (*self._ended, *self._running)]
+        sums = replace(self._ended)
+        for running in self._running:
+            sums.add(running.job)
         report = self.report
-        report.documents = sum(job["documents_total"] for job in jobs)
-        report.searchable = sum(job["documents_searchable"] for job in jobs)
-        report.graph_ready = sum(job["documents_graph_ready"] for job in jobs)
-        taken = report.documents - sum(job["documents_failed"] for job in jobs)
-        self._bars.documents(taken, report.searchable, report.graph_ready)
+        report.documents, report.searchable = sums.total, sums.searchable
+        report.graph_ready = sums.graph_ready
+        self._bars.documents(sums.total - sums.failed, sums.searchable, sums.graph_ready)
 
     def _give_facts(self) -> None:
         for start in range(0, len(self._facts), FACTS_A_REQUEST):

@@ -245,13 +245,14 @@ class Failure(Shape):
 
     id: str
     reason: str
+    stage: str
 
 
 class Job(Shape):
     """An upload's way through the tiers."""
 
     id: str
-    state: Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "UNSPECIFIED"]
+    state: Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "UNSPECIFIED"]
     documents_total: int
     documents_searchable: int
     documents_graph_ready: int
@@ -259,8 +260,36 @@ class Job(Shape):
     documents_failed: int
     chunks_written: int
     failures: list[Failure]
+    kind: str
+    waiting_for: str | None
+    searchable_per_second: float
+    graph_ready_per_second: float
     created_at: str | None
     updated_at: str | None
+
+
+class Jobs(Shape):
+    """A page of jobs; `next_cursor` is null at the end."""
+
+    jobs: list[Job]
+    next_cursor: str | None
+
+
+class DeadDocument(Shape):
+    """A document that was accepted and could not be taken."""
+
+    job_id: str
+    id: str
+    reason: str
+    stage: str
+    failed_at: str | None
+
+
+class DeadDocuments(Shape):
+    """A page of dead documents; `next_cursor` is null at the end."""
+
+    documents: list[DeadDocument]
+    next_cursor: str | None
 
 
 class Accepted(Shape):

@@ -64,6 +64,14 @@ class Caller:
             except grpc.aio.AioRpcError as error:
                 raise self.told(error, named) from None
 
+    async def ask_first(self, method: str, stub: Callable[..., Any], message: Message) -> Any:
+        """The same before the request's body is read: whether its client hung up is not looked at."""
+        self.require(method)
+        try:
+            return await stub(message, metadata=self._metadata(method), timeout=self.timeout)
+        except grpc.aio.AioRpcError as error:
+            raise self.told(error) from None
+
     def open(self, method: str, stub: Callable[..., Any], message: Message) -> Any:
         """Starts a call that answers with a stream. The one who reads it ends it."""
         self.require(method)

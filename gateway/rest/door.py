@@ -149,7 +149,7 @@ def _check_utf8(scope: Scope) -> None:
             raise InvalidFieldError(FieldError(part, "must be UTF-8")) from None
 
 
-async def _pass_over(receive: Receive) -> None:
+async def pass_over(receive: Receive) -> None:
     """Reads what a client is still sending, within bounds: most read the answer only once they have sent all."""
     passed = 0
     with suppress(TimeoutError):
@@ -171,7 +171,7 @@ def _limited(receive: Receive, limit: int, announced: int) -> Receive:
         taken += len(message.get("body", b""))
         if message["type"] == "http.request" and max(taken, announced) > limit:
             if message.get("more_body", False):
-                await _pass_over(receive)
+                await pass_over(receive)
             raise TooLargeError(limit)
         return message
 

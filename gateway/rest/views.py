@@ -260,10 +260,25 @@ def job(message: ingest_pb2.IngestJob) -> Json:
         "documents_unchanged": message.documents_unchanged,
         "documents_failed": message.documents_failed,
         "chunks_written": message.chunks_written,
-        "failures": [{"id": f.document_id, "reason": f.reason} for f in message.failures],
+        "failures": [failure(one) for one in message.failures],
+        "kind": message.kind,
+        "waiting_for": message.waiting_for or None,
+        "searchable_per_second": message.searchable_per_second,
+        "graph_ready_per_second": message.graph_ready_per_second,
         "created_at": time(message, "create_time"),
         "updated_at": time(message, "update_time"),
     }
+
+
+def failure(message: ingest_pb2.IngestFailure) -> Json:
+    """A document that could not be taken."""
+    return {"id": message.document_id, "reason": message.reason, "stage": message.stage}
+
+
+def dead_document(message: ingest_pb2.DeadDocument) -> Json:
+    """The same in the list of its space."""
+    told = failure(message.failure)
+    return {"job_id": message.job_id, **told, "failed_at": time(message, "create_time")}
 
 
 def receipt(document_id: str, removed: Iterable[ingest_pb2.RemovedRows]) -> Json:

@@ -17,12 +17,13 @@ from gateway.rest.answers import Accepted, Documents, DocumentWithChunks, Receip
 from gateway.rest.calls import Caller
 from gateway.rest.deps import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.documented import problems
+from gateway.rest.door import pass_over
 from gateway.rest.fields import rest_name
 from gateway.rest.invalid import invalid
 from gateway.rest.json import JsonAnswer
 from gateway.rest.uploads import DocumentBody, UploadFields, from_file, read_form
 from gateway.rest.values import Int32
-from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.errors import BraidError, FieldError, InvalidFieldError
 
 router = APIRouter(prefix="/api/documents", tags=["documents"], responses=problems())
 
@@ -52,6 +53,7 @@ async def create(request: Request, caller: UploaderDep, clients: ClientsDep) -> 
     When several files are sent and one is refused, those before it have been taken; sending them again changes nothing.
     """
     caller.require(_INGEST + "IngestDocument")
+    await _check_capacity(request, caller, clients)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
         return _accepted(await _take_files(request, caller, clients))
@@ -97,6 +99,18 @@ async def delete(document_id: DocumentId, caller: CallerDep, clients: ClientsDep
     method = _INGEST + "DeleteDocument"
     answer = await caller.ask(method, clients.ingest.DeleteDocument, request, _id_named)
     return JsonAnswer(views.receipt(document_id, answer.removed))
+
+
+async def _check_capacity(request: Request, caller: Caller, clients: Clients) -> None:
+    """Refuses an upload, when too much waits, before its body is held anywhere."""
+    size = request.headers.get("content-length", "")
+    message = ingest_pb2.CheckIngestCapacityRequest(size=int(size) if size.isdecimal() else 0)
+    method = _INGEST + "CheckIngestCapacity"
+    try:
+        await caller.ask_first(method, clients.ingest.CheckIngestCapacity, message)
+    except BraidError:
+        await pass_over(request.receive)
+        raise
 
 
 async def _document(request: Request) -> DocumentBody:

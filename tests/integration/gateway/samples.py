@@ -193,7 +193,10 @@ JOB = ingest_pb2.IngestJob(
     documents_total=2,
     documents_searchable=1,
     documents_failed=1,
-    failures=[ingest_pb2.IngestFailure(document_id="b.txt", reason="is empty")],
+    failures=[ingest_pb2.IngestFailure(document_id="b.txt", reason="is empty", stage="search")],
+    kind="upload",
+    waiting_for="neo4j cannot be reached now.",
+    searchable_per_second=2.5,
     create_time=to_timestamp(DAY),
 )
 JOB_JSON = {
@@ -205,7 +208,11 @@ JOB_JSON = {
     "documents_unchanged": 0,
     "documents_failed": 1,
     "chunks_written": 0,
-    "failures": [{"id": "b.txt", "reason": "is empty"}],
+    "failures": [{"id": "b.txt", "reason": "is empty", "stage": "search"}],
+    "kind": "upload",
+    "waiting_for": "neo4j cannot be reached now.",
+    "searchable_per_second": 2.5,
+    "graph_ready_per_second": 0.0,
     "created_at": "2024-04-18T00:00:00Z",
     "updated_at": None,
 }

@@ -178,7 +178,7 @@ async def test_a_folder_is_ingested_and_bad_files_are_told_while_the_others_go_o
     (tmp_path / "notes" / "b.txt").write_bytes(b"\xff\xfe")
     (tmp_path / "c.md").symlink_to(tmp_path / "gone")
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
-    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=DONE))
+    served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[DONE]))
     ended = await braid(served, "ingest", tmp_path, "--json")
     uploads = [seen for seen in served.script.seen if seen.method.endswith("IngestDocument")]
     report = ended.json()
@@ -206,7 +206,7 @@ async def test_facts_follow_the_documents_and_wrong_ones_are_told_by_line(
     lines: list[dict[str, Any]] = [{"id": "x", "text": "y"}, fact, fact | {"relation": "1"}, fact]
     (tmp_path / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
-    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=DONE))
+    served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[DONE]))
     taken = ingest_pb2.IngestFactsResponse(
         added=1, refused=[graph_ingest.RefusedFact(index=1, reason="is odd")]
     )
@@ -234,7 +234,7 @@ async def test_a_failed_line_is_told_by_its_number_in_the_file(
         failures=[ingest_pb2.IngestFailure(document_id="x", reason="line 1: has no text")],
     )
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=failed))
-    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=failed))
+    served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[failed]))
     ended = await braid(served, "ingest", tmp_path, "--json")
     (problem,) = ended.json()["failures"]
     assert problem["reason"] == "x: line 3: has no text"
