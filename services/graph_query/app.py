@@ -26,6 +26,8 @@ from services.graph_query.inventory.store import InventoryStore
 from services.graph_query.neo4j_database import Database, open_driver
 from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.ontology.calls import OntologyCalls
+from services.graph_query.ordering.store import OrderingStore
+from services.graph_query.past.store import PastStore
 from services.graph_query.query_servicer import GraphQueryServicer
 from services.graph_query.searching import FactSearcher
 from services.graph_query.settings import GraphSettings
@@ -33,6 +35,8 @@ from services.graph_query.structure.calls import StructureCalls
 from services.graph_query.structure.store import StructureStore
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
+from services.models.reranker import Reranker
+from services.models.reranker_settings import RerankerSettings, build_reranker
 from services.models.settings import EmbeddingSettings
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.queries import Queries
@@ -56,6 +60,14 @@ class Stores(episode_intake.Stores, Protocol):
         """Facts over both clocks."""
 
     @property
+    def ordering(self) -> OrderingStore:
+        """Vectors and distances of what was found."""
+
+    @property
+    def past(self) -> PastStore:
+        """Facts as they were known."""
+
+    @property
     def structure(self) -> StructureStore:
         """The graph's shape."""
 
@@ -69,12 +81,18 @@ class Stores(episode_intake.Stores, Protocol):
 
 
 def build_services(
-    store: Stores, embedder: Embedder, reader: EpisodeReader | None = None
+    store: Stores,
+    embedder: Embedder,
+    reader: EpisodeReader | None = None,
+    reranker: Reranker | None = None,
 ) -> list[Service]:
-    """The services of the tier over one store and one embedder; `reader` is None without a language model."""
+    """The services of the tier over one store and one embedder.
+
+    `reader` is None without a language model, `reranker` without a reranking model.
+    """
     query = GraphQueryServicer(
         store,
-        FactSearcher(store, embedder),
+        FactSearcher(store, embedder, reranker),
         HistoryCalls(store.history),
         StructureCalls(store.structure),
     )
@@ -137,10 +155,14 @@ async def keep_schema(store: Neo4jStore) -> None:
 
 
 async def run(
-    settings: GraphSettings, runtime: RuntimeSettings, embedding: EmbeddingSettings
+    settings: GraphSettings,
+    runtime: RuntimeSettings,
+    embedding: EmbeddingSettings,
+    reranking: RerankerSettings,
 ) -> None:
     """Serves until told to end; healthy once Neo4j answers and has its indexes."""
     embedder = build_embedder(embedding)
+    reranker = build_reranker(reranking)
     store = build_store(settings, embedder.dimension)
     background = [
         asyncio.create_task(keep_schema(store), name="schema"),
@@ -150,7 +172,7 @@ async def run(
         await serve(
             settings=runtime,
             listen=settings.listen,
-            services=build_services(store, embedder),
+            services=build_services(store, embedder, reranker=reranker),
             probes={"neo4j": store.ping},
         )
     finally:
@@ -158,4 +180,6 @@ async def run(
             task.cancel()
         await asyncio.gather(*background, return_exceptions=True)
         await embedder.close()
+        if reranker is not None:
+            await reranker.close()
         await store.close()

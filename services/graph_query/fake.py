@@ -25,6 +25,8 @@ from services.graph_query.history.fake import FakeHistory
 from services.graph_query.intervals import start_of
 from services.graph_query.inventory.fake import FakeInventory
 from services.graph_query.ontology.fake import FakeOntologies
+from services.graph_query.ordering.fake import FakeOrdering
+from services.graph_query.past.fake import FakePast
 from services.graph_query.structure.fake import FakeStructure
 from services.runtime.errors import (
     FieldError,
@@ -43,6 +45,8 @@ class FakeGraphStore(FakeReads):
         self.readings = FakeReadings(self)
         self.ontologies = FakeOntologies()
         self.history = FakeHistory(self)
+        self.ordering = FakeOrdering(self)
+        self.past = FakePast(self)
         self.structure = FakeStructure(self)
         self.inventory = FakeInventory(self)
         self.embeddings = FakeEmbeddings(self)

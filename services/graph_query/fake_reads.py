@@ -50,17 +50,13 @@ class FakeReads:
         keys = [link_key(only.entity_key)] if only.entity_key else list(link_keys)
         sentences = [] if only.relation not in ("", "co_occurs") else list(_sentences(held, only))
         return WordHits(
-            _state(held),
-            text=_best(
-                [Hit(f.uuid, _overlap(terms, f"{f.fact} {f.relation}")) for f in stated], limit
+            state_of(held),
+            text=best(
+                [Hit(f.uuid, overlap(terms, f"{f.fact} {f.relation}")) for f in stated], limit
             ),
-            entity=_best([Hit(f.uuid, _named_ends(f, keys)) for f in stated], limit),
+            entity=best([Hit(f.uuid, _named_ends(f, keys)) for f in stated], limit),
             sentences=sorted(
-                (
-                    (facts, score)
-                    for facts in sentences
-                    if (score := _overlap(terms, facts[0].fact))
-                ),
+                ((facts, score) for facts in sentences if (score := overlap(terms, facts[0].fact))),
                 key=lambda hit: (-hit[1], hit[0][0].uuid),
             )[:limit],
         )
@@ -143,7 +139,8 @@ class FakeReads:
         self.readable("")
 
 
-def _state(held: FakeSpace) -> SpaceState:
+def state_of(held: FakeSpace) -> SpaceState:
+    """A space as of a read."""
     vectors = sum(1 for fact in held.facts.values() if fact.embedding)
     return SpaceState(held.revision, vectors, held.model)
 
@@ -166,12 +163,14 @@ def _sentences(held: FakeSpace, only: FactFilter) -> Iterator[list[Fact]]:
                 yield facts
 
 
-def _best(hits: list[Hit], limit: int) -> list[Hit]:
+def best(hits: list[Hit], limit: int) -> list[Hit]:
+    """The best hits that have any score."""
     found = [hit for hit in hits if hit.score > 0]
     return sorted(found, key=lambda hit: (-hit.score, hit.uuid))[:limit]
 
 
-def _overlap(terms: Sequence[str], text: str) -> float:
+def overlap(terms: Sequence[str], text: str) -> float:
+    """How many of the terms a text has."""
     words = {match.group().lower() for match in WORD.finditer(text)}
     return float(sum(term in words for term in terms))
 

@@ -46,6 +46,14 @@ def ends_clause(entities: Sequence[str]) -> str:
     return f" +({told})"
 
 
+def relation_clause(relation: str) -> str:
+    """Only facts of a relation, and some more that the analyzer takes for the same; "" where it would leave nothing."""
+    pieces = [piece.lower() for piece in _PIECE.findall(relation)]
+    if all(piece in _ANALYZER_STOP_WORDS for piece in pieces):
+        return ""
+    return f' +name:"{" ".join(WORD.findall(relation))}"'
+
+
 def phrase_queries(space: str, phrases: Iterable[str]) -> Iterator[str]:
     """Passages in which any of the word sequences stands, some hundred to a query.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from google.protobuf.struct_pb2 import Struct
@@ -25,8 +26,10 @@ from services.graph_query.domain import (
 )
 from services.graph_query.intervals import range_bounds
 from services.graph_query.names import clean_name, name_key
-from services.graph_query.ranking import Scores
-from services.graph_query.searching import Answer, FoundFact, Shortfall
+from services.graph_query.ordering.reranking import Order, Ordering
+from services.graph_query.query_vector import Shortfall
+from services.graph_query.ranking import FoundFact, Scores
+from services.graph_query.searching import Answer
 from services.graph_query.store import VectorPath
 from services.runtime.times import to_datetime, to_timestamp, utc_now
 
@@ -38,6 +41,13 @@ _ORIGINS = {
 SHORTFALLS = {
     Shortfall.EMBEDDER: legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
     Shortfall.MODEL: legs_pb2.LEG_REASON_MODEL_MISMATCH,
+    Shortfall.RERANKER: legs_pb2.LEG_REASON_RERANKER_UNAVAILABLE,
+}
+_ORDERS = {
+    Order.RRF: query_pb2.FACT_RERANKER_RRF,
+    Order.MMR: query_pb2.FACT_RERANKER_MMR,
+    Order.NODE_DISTANCE: query_pb2.FACT_RERANKER_NODE_DISTANCE,
+    Order.CROSS_ENCODER: query_pb2.FACT_RERANKER_CROSS_ENCODER,
 }
 _PATHS = {
     VectorPath.EXACT: query_pb2.FACT_VECTOR_PATH_EXACT,
@@ -83,6 +93,19 @@ def fact_filter(
     return FactFilter(since, until, name_key(entity), " ".join(relation.split()))
 
 
+def ordering(request: query_pb2.SearchFactsRequest) -> Ordering:
+    """How a request wants its facts in order."""
+    asked = {number: order for order, number in _ORDERS.items()}
+    ordering = Ordering(
+        asked.get(request.reranker, Order.RRF),
+        center_name=request.center_entity_name or request.entity_name,
+        center_type=request.center_entity_type,
+    )
+    if request.HasField("mmr_lambda"):
+        ordering = replace(ordering, mmr_lambda=request.mmr_lambda)
+    return ordering
+
+
 def entity(one: Entity) -> facts_pb2.Entity:
     """A node."""
     return facts_pb2.Entity(
@@ -126,7 +149,11 @@ def citation(one: Citation) -> retrieval_pb2.Citation:
 def scores(told: Scores) -> facts_pb2.FactScores:
     """The parts of a fused score."""
     return facts_pb2.FactScores(
-        vector=told.vector, text=told.text, vector_rank=told.vector_rank, text_rank=told.text_rank
+        vector=told.vector,
+        text=told.text,
+        vector_rank=told.vector_rank,
+        text_rank=told.text_rank,
+        rerank=told.rerank,
     )
 
 
@@ -142,6 +169,7 @@ def answer(found: Answer) -> query_pb2.SearchFactsResponse:
         reason=reason,
         vector_path=_PATHS[found.path] if found.path else query_pb2.FACT_VECTOR_PATH_UNSPECIFIED,
         space_revision=found.revision,
+        reranker=_ORDERS[found.order],
     )
 
 
@@ -160,6 +188,11 @@ def _bounds(selector: retrieval_pb2.TimeSelector | None) -> tuple[float, float]:
     start = to_datetime(span.start_time) if span.HasField("start_time") else None
     end = to_datetime(span.end_time) if span.HasField("end_time") else None
     return range_bounds(start, end)
+
+
+def seconds(stamp: Timestamp) -> float:
+    """An instant in epoch seconds."""
+    return to_datetime(stamp).timestamp()
 
 
 def _stamp(value: datetime | None) -> Timestamp | None:

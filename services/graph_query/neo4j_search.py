@@ -8,7 +8,7 @@ from typing import Any
 
 from services.graph_query.domain import Fact, FactFilter
 from services.graph_query.intervals import OPEN
-from services.graph_query.lucene import ends_clause, words_query
+from services.graph_query.lucene import ends_clause, relation_clause, words_query
 from services.graph_query.names import link_key
 from services.graph_query.neo4j_database import Database
 from services.graph_query.neo4j_records import entity_ref, local_fact, stated_fact
@@ -18,6 +18,7 @@ from services.graph_query.store import Hit, SpaceState, WordHits
 _DEPTH = 20
 _FETCH = 5_000
 _FETCH_FILTERED = 50_000
+_FETCH_BEYOND = 1_000_000
 # Of 40 that the index takes for nearest, the first 20 are so with a recall of .994; of 20, with .986.
 _FETCH_VECTORS = 40
 _CITATIONS = 5
@@ -110,16 +111,25 @@ async def _stated(
 ) -> WordHits:
     lucene = words_query(parameters["space"], ("fact", "name"), terms)
     if lucene:
-        lucene += ends_clause(parameters["only"])
-    rows = await database.read(
-        "search_facts", lucene=lucene, fetch=_FETCH, link_keys=list(link_keys), **parameters
-    )
+        lucene += ends_clause(parameters["only"]) + relation_clause(parameters["relation"])
+    told = {**parameters, "lucene": lucene}
+    rows = await database.read("search_facts", fetch=_FETCH, link_keys=list(link_keys), **told)
     row = rows[0]
+    text = row["text"]
+    if lucene and len(text) < parameters["limit"] and row["stored"] > _FETCH:
+        text += await _beyond(database, told, parameters["limit"] - len(text))
     return WordHits(
         SpaceState(row["revision"], row["vectors"], row["model"]),
-        text=sorted((Hit(*hit) for hit in row["text"]), key=lambda hit: (-hit.score, hit.uuid)),
+        text=sorted((Hit(*hit) for hit in text), key=lambda hit: (-hit.score, hit.uuid)),
         entity=[Hit(*hit) for hit in row["entity"]],
     )
+
+
+async def _beyond(database: Database, parameters: dict[str, Any], missing: int) -> list[Any]:
+    """Facts that pass the filter after the first that were fetched: few of a large graph may hold at a time."""
+    told = {**parameters, "limit": missing, "skip": _FETCH, "fetch": _FETCH_BEYOND}
+    hits: list[Any] = (await database.read("search_beyond", **told))[0]["text"]
+    return hits
 
 
 async def _sentences(

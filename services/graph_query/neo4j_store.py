@@ -33,6 +33,8 @@ from services.graph_query.neo4j_schema import check_ready, ensure_schema
 from services.graph_query.neo4j_search import filter_parameters
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.ontology.neo4j_store import Neo4jOntologies
+from services.graph_query.ordering.neo4j_store import Neo4jOrdering
+from services.graph_query.past.neo4j_store import Neo4jPast
 from services.graph_query.structure.neo4j_store import Neo4jStructure
 from services.graph_query.warming import Warmer
 from services.runtime.errors import (
@@ -65,6 +67,8 @@ class Neo4jStore(Neo4jReads):
         self.readings = Neo4jReadings(database, self._write)
         self.ontologies = Neo4jOntologies(database)
         self.history = Neo4jHistory(database)
+        self.ordering = Neo4jOrdering(database)
+        self.past = Neo4jPast(database)
         self.structure = Neo4jStructure(database)
         self.inventory = Neo4jInventory(database, self._write)
         self.embeddings = Neo4jEmbeddings(database, self._write)

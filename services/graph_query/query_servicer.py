@@ -16,7 +16,8 @@ from braid.graph.v1 import (
 from services.graph_query import mapping
 from services.graph_query.history.calls import HistoryCalls
 from services.graph_query.names import name_key
-from services.graph_query.searching import FactSearch, FactSearcher, QueryVector
+from services.graph_query.query_vector import QueryVector
+from services.graph_query.searching import FactSearch, FactSearcher
 from services.graph_query.store import GraphStore
 from services.graph_query.structure.calls import StructureCalls
 from services.runtime.context import current_call
@@ -64,6 +65,8 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
             ),
             vector=QueryVector(given.model, list(given.values)) if given else None,
             text_only=request.text_only,
+            ordering=mapping.ordering(request),
+            known=mapping.seconds(request.known_time) if request.HasField("known_time") else None,
         )
         return mapping.answer(await self._searcher.search(current_call().space, search))
 

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
 
-from services.graph_query.searching import QueryVector, Shortfall
 from services.graph_query.store import SpaceState
 from services.models.embedder import Embedder
 from services.runtime.errors import EmbedderUnavailableError, FieldError, InvalidFieldError
 
 _FIELD = "query_embedding.values"
+
+
+class Shortfall(Enum):
+    """Why an answer is less than it could be: vectors left out although the space has some, or the order not had."""
+
+    EMBEDDER = "embedder"
+    MODEL = "model"
+    RERANKER = "reranker"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVector:
+    """A query's vector as its caller made it."""
+
+    model: str
+    values: Sequence[float]
 
 
 async def query_vector(

@@ -23,6 +23,14 @@ class Scores:
     text_rank: int | None = None
     vector: float | None = None
     vector_rank: int | None = None
+    rerank: float | None = None
+
+
+class FoundFact(NamedTuple):
+    """A fact with its scores."""
+
+    fact: Fact
+    scores: Scores
 
 
 class Ranked(NamedTuple):

@@ -5,54 +5,41 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
-from services.graph_query.domain import Fact, FactFilter
+from services.graph_query.domain import FactFilter
+from services.graph_query.history.store import HistoryStore
 from services.graph_query.lucene import name_candidates, query_terms
 from services.graph_query.names import name_key
-from services.graph_query.ranking import Ranked, Scores, fuse
-from services.graph_query.store import GraphStore, Hit, SpaceState, VectorPath
+from services.graph_query.ordering.reranking import FactReranker, Order, Ordering
+from services.graph_query.ordering.store import OrderingStore
+from services.graph_query.past.store import Known, PastStore
+from services.graph_query.query_vector import QueryVector, Shortfall, query_vector
+from services.graph_query.ranking import FoundFact, Ranked, fuse
+from services.graph_query.store import GraphStore, Hit, SpaceState, VectorPath, WordHits
 from services.models.embedder import Embedder
-from services.runtime.errors import EmbedderUnavailableError, FieldError, InvalidFieldError
+from services.models.reranker import Reranker
 
 EXACT_LIMIT = 1_000
 # Spaces whose state is remembered, so that vectors are searched along with the words, not after them.
 _REMEMBERED = 10_000
 
 
-class Shortfall(Enum):
-    """Why vectors were left out although the space has some."""
-
-    EMBEDDER = "embedder"
-    MODEL = "model"
-
-
-@dataclass(frozen=True, slots=True)
-class QueryVector:
-    """A query's vector as its caller made it."""
-
-    model: str
-    values: Sequence[float]
-
-
 @dataclass(frozen=True, slots=True)
 class FactSearch:
-    """A question; `vector` None lets the tier embed it, `text_only` does without."""
+    """A question; `vector` None lets the tier embed it, `text_only` does without.
+
+    `known` in epoch seconds asks for what was known then; None is now.
+    """
 
     query: str
     limit: int
     only: FactFilter
     vector: QueryVector | None = None
     text_only: bool = False
-
-
-class FoundFact(NamedTuple):
-    """A fact with its scores."""
-
-    fact: Fact
-    scores: Scores
+    ordering: Ordering = field(default_factory=Ordering)
+    known: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +50,23 @@ class Answer:
     shortfall: Shortfall | None
     path: VectorPath | None
     revision: int
+    order: Order = Order.RRF
+
+
+class SearchStores(GraphStore, Protocol):
+    """The graph with what other orders and other times of knowing need."""
+
+    @property
+    def ordering(self) -> OrderingStore:
+        """Vectors and distances of what was found."""
+
+    @property
+    def past(self) -> PastStore:
+        """Facts as they were known."""
+
+    @property
+    def history(self) -> HistoryStore:
+        """Facts over both clocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,36 +81,83 @@ class _Near:
 class FactSearcher:
     """Finds the facts that answer a question."""
 
-    def __init__(self, store: GraphStore, embedder: Embedder) -> None:
+    def __init__(
+        self, store: SearchStores, embedder: Embedder, reranker: Reranker | None = None
+    ) -> None:
         self._store = store
         self._embedder = embedder
+        self._reranker = FactReranker(store.ordering, reranker)
         self._spaces: OrderedDict[str, SpaceState] = OrderedDict()
 
     async def search(self, space: str, search: FactSearch) -> Answer:
-        """Searches all lists at the same time and fuses them. Raises what the store raises."""
-        terms = query_terms(search.query)
-        keys = [] if search.only.entity_key else name_candidates(search.query)
+        """Searches all lists at the same time, fuses them, and puts the best in the asked order.
+
+        Raises what the store and `FactReranker.ready` raise.
+        """
+        centers = await self._reranker.ready(space, search.ordering)
+        pool = replace(search, limit=search.ordering.pool(search.limit))
+        words, near = await self._lists(space, pool)
+        ranked = fuse(
+            words,
+            near.hits,
+            terms=query_terms(search.query),
+            entity_key=name_key(search.only.entity_key),
+            limit=pool.limit,
+        )
+        hits = await self._in_full(space, ranked, search.known)
+        answer = Answer(hits, near.shortfall, near.path, words.state.revision)
+        if search.ordering.order is Order.RRF:
+            return answer
+        return await self._in_order(space, search, answer, centers)
+
+    async def _in_order(
+        self, space: str, search: FactSearch, answer: Answer, centers: Sequence[str]
+    ) -> Answer:
+        ordering = search.ordering
+        hits, had = await self._reranker.rerank(
+            space,
+            search.query,
+            answer.hits,
+            ordering,
+            centers=centers,
+            only=search.only,
+        )
+        shortfall = answer.shortfall if had else answer.shortfall or Shortfall.RERANKER
+        order = ordering.order if had else Order.RRF
+        return replace(answer, hits=hits[: search.limit], shortfall=shortfall, order=order)
+
+    async def _lists(self, space: str, search: FactSearch) -> tuple[WordHits, _Near]:
+        """The lists by words and by vectors."""
         expected = self._spaces.get(space)
         try:
             async with asyncio.TaskGroup() as group:
                 ahead = group.create_task(self._near(space, search, expected))
-                asked = group.create_task(
-                    self._store.search_words(space, terms, keys, search.only, search.limit)
-                )
+                asked = group.create_task(self._words(space, search))
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
         words, near = asked.result(), ahead.result()
         if _plan(words.state) != _plan(expected):
             near = await self._near(space, search, words.state)
         self._remember(space, words.state)
-        entity_key = name_key(search.only.entity_key)
-        ranked = fuse(words, near.hits, terms=terms, entity_key=entity_key, limit=search.limit)
-        hits = await self._in_full(space, ranked)
-        return Answer(hits, near.shortfall, near.path, words.state.revision)
+        return words, near
 
-    async def _in_full(self, space: str, ranked: Sequence[Ranked]) -> list[FoundFact]:
+    async def _words(self, space: str, search: FactSearch) -> WordHits:
+        terms = query_terms(search.query)
+        keys = [] if search.only.entity_key else name_candidates(search.query)
+        if search.known is None:
+            return await self._store.search_words(space, terms, keys, search.only, search.limit)
+        at = Known(search.only, search.known, search.limit)
+        return await self._store.past.words_known(space, terms, keys, at)
+
+    async def _in_full(
+        self, space: str, ranked: Sequence[Ranked], known: float | None
+    ) -> list[FoundFact]:
         """The ranked facts; one that is deleted meanwhile is left out."""
-        stated = await self._store.facts(space, [one.uuid for one in ranked if one.local is None])
+        uuids = [one.uuid for one in ranked if one.local is None]
+        if known is None:
+            stated = await self._store.facts(space, uuids)
+        else:
+            stated = await self._store.history.facts_known(space, uuids, known)
         facts = {**stated, **{one.uuid: one.local for one in ranked if one.local is not None}}
         return [FoundFact(facts[one.uuid], one.scores) for one in ranked if one.uuid in facts]
 
@@ -114,33 +165,20 @@ class FactSearcher:
         """The list by vectors of a space that is as `state` says; empty when nothing is known of it."""
         if state is None:
             return _Near()
-        vector, shortfall = await self._vector(search, state)
+        vector, shortfall = await query_vector(
+            self._embedder, search.query, search.vector, state, text_only=search.text_only
+        )
         if vector is None:
             return _Near(shortfall=shortfall)
+        if search.known is not None:
+            at = Known(search.only, search.known, search.limit)
+            hits, compared = await self._store.past.near_known(space, vector, at, state)
+            return _Near(hits, path=_path(compared=compared))
         exact = state.vectors <= EXACT_LIMIT
         hits = await self._store.search_vector(
             space, vector, search.only, search.limit, exact=exact
         )
-        compared = exact or bool(search.only.entity_key)
-        return _Near(hits, path=VectorPath.EXACT if compared else VectorPath.INDEX)
-
-    async def _vector(
-        self, search: FactSearch, state: SpaceState
-    ) -> tuple[Sequence[float] | None, Shortfall | None]:
-        if state.vectors == 0:
-            return None, None
-        if search.text_only:
-            return None, Shortfall.EMBEDDER
-        if search.vector is not None and search.vector.model == state.model:
-            _check_vector(search.vector.values, self._embedder.dimension)
-            return search.vector.values, None
-        if self._embedder.model != state.model:
-            return None, Shortfall.MODEL
-        try:
-            matrix = await self._embedder.embed([search.query])
-        except EmbedderUnavailableError:
-            return None, Shortfall.EMBEDDER
-        return [float(value) for value in matrix[0]], None
+        return _Near(hits, path=_path(compared=exact or bool(search.only.entity_key)))
 
     def _remember(self, space: str, state: SpaceState) -> None:
         self._spaces[space] = state
@@ -149,17 +187,12 @@ class FactSearcher:
             self._spaces.popitem(last=False)
 
 
+def _path(*, compared: bool) -> VectorPath:
+    return VectorPath.EXACT if compared else VectorPath.INDEX
+
+
 def _plan(state: SpaceState | None) -> tuple[str, bool, bool]:
     """What of a space decides how its vectors are searched."""
     if state is None or state.vectors == 0:
         return "", False, False
     return state.model, True, state.vectors <= EXACT_LIMIT
-
-
-def _check_vector(values: Sequence[float], dimension: int) -> None:
-    """InvalidFieldError for a vector that the index cannot be asked with."""
-    field = "query_embedding.values"
-    if len(values) != dimension:
-        raise InvalidFieldError(FieldError(field, f"must have {dimension} values"))
-    if not any(values):
-        raise InvalidFieldError(FieldError(field, "must not be all zeros"))

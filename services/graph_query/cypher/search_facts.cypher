@@ -1,4 +1,4 @@
-// The space as of the search; its stated facts by their words and by the entities that are named, as uuids with scores.
+// The space as of the search, and how many facts all spaces have; its stated facts by their words and by the entities that are named, as uuids with scores.
 CYPHER 25
 CALL () {
   OPTIONAL MATCH (s:BraidSpace {group_id: $p.space})
@@ -22,4 +22,8 @@ CALL () {
   WITH e, toFloat(count(DISTINCT n)) AS ends ORDER BY ends DESC, e.valid_from DESC, e.uuid LIMIT $p.limit
   RETURN collect([e.uuid, ends]) AS entity
 }
-RETURN revision, vectors, model, text, entity
+CALL () {
+  MATCH ()-[e:RELATES_TO]->()
+  RETURN count(e) AS stored
+}
+RETURN revision, vectors, model, text, entity, stored

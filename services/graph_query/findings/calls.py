@@ -10,7 +10,7 @@ from services.graph_query.findings.filters import finding_filter
 from services.graph_query.findings.intake import FindingIntake
 from services.graph_query.findings.searching import FindingSearch, FindingSearcher
 from services.graph_query.findings.store import FindingStore, Position
-from services.graph_query.searching import QueryVector
+from services.graph_query.query_vector import QueryVector
 from services.models.embedder import Embedder
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError

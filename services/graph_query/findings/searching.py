@@ -10,9 +10,9 @@ from typing import NamedTuple
 from services.graph_query.findings.domain import Finding, FindingFilter
 from services.graph_query.findings.store import FindingStore, Position
 from services.graph_query.lucene import query_terms
-from services.graph_query.query_vector import query_vector
+from services.graph_query.query_vector import QueryVector, Shortfall, query_vector
 from services.graph_query.ranking import Ranked, Scores, fuse
-from services.graph_query.searching import EXACT_LIMIT, QueryVector, Shortfall
+from services.graph_query.searching import EXACT_LIMIT
 from services.graph_query.store import Hit, SpaceState, VectorPath, WordHits
 from services.models.embedder import Embedder
 

@@ -7,7 +7,8 @@ import pytest
 from services.graph_query.domain import FactFilter, Origin
 from services.graph_query.fake import FakeGraphStore
 from services.graph_query.intervals import OPEN
-from services.graph_query.searching import FactSearch, FactSearcher, QueryVector, Shortfall
+from services.graph_query.query_vector import QueryVector, Shortfall
+from services.graph_query.searching import FactSearch, FactSearcher
 from services.graph_query.store import VectorPath
 from services.runtime.errors import InvalidFieldError
 from tests.store_suite.graph.builders import fact, passage, unit

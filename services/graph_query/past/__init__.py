@@ -1,0 +1,1 @@
+"""Searches for facts as they were known at an instant."""

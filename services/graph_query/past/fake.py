@@ -1,0 +1,73 @@
+"""Searches in memory for facts as they were known at an instant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from services.graph_query.fake_reads import FakeReads, best, overlap, state_of
+from services.graph_query.fake_versions import FakeVersion
+from services.graph_query.intervals import end_of, start_of
+from services.graph_query.names import link_key, name_key
+from services.graph_query.past.store import Known
+from services.graph_query.store import Hit, SpaceState, WordHits
+
+
+@dataclass(frozen=True, slots=True)
+class FakePast:
+    """`PastStore` over the spaces of a fake graph."""
+
+    graph: FakeReads
+
+    async def words_known(
+        self,
+        space: str,
+        terms: Sequence[str],
+        link_keys: Sequence[str],
+        at: Known,
+    ) -> WordHits:
+        """Facts by words and by named entities."""
+        key = at.only.entity_key
+        keys = {link_key(key)} if key else set(link_keys)
+        found = list(self._known(space, at))
+        text = [
+            Hit(one.uuid, overlap(terms, f"{one.given.fact} {one.given.relation}")) for one in found
+        ]
+        entity = [
+            Hit(one.uuid, float(len({link_key(name) for name in _names(one)} & keys)))
+            for one in found
+        ]
+        state = state_of(self.graph.readable(space))
+        return WordHits(state, text=best(text, at.limit), entity=best(entity, at.limit))
+
+    async def near_known(
+        self,
+        space: str,
+        vector: Sequence[float],
+        at: Known,
+        state: SpaceState,  # noqa: ARG002 - no index here
+    ) -> tuple[list[Hit], bool]:
+        """Facts by cosine."""
+        facts = self.graph.readable(space).facts
+        near = [
+            Hit(
+                one.uuid, sum(a * b for a, b in zip(facts[one.uuid].embedding, vector, strict=True))
+            )
+            for one in self._known(space, at)
+            if one.uuid in facts and facts[one.uuid].embedding
+        ]
+        return sorted(near, key=lambda hit: (-hit.score, hit.uuid))[: at.limit], True
+
+    def _known(self, space: str, at: Known) -> Iterator[FakeVersion]:
+        only = at.only
+        for version in self.graph.readable(space).versions.known(at.known).values():
+            given = version.given
+            holds = start_of(given.valid_at) <= only.until and end_of(given.invalid_at) > only.since
+            fits = not only.relation or given.relation.lower() == only.relation.lower()
+            named = {name_key(name) for name in _names(version)}
+            if holds and fits and (not only.entity_key or only.entity_key in named):
+                yield version
+
+
+def _names(version: FakeVersion) -> tuple[str, str]:
+    return version.source.name, version.target.name
