@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from services.agent_orchestrator.app import Tiers, open_tiers
 from services.agent_orchestrator.database import open_database
 from services.agent_orchestrator.ingest.graph_turn import GraphTurns
-from services.agent_orchestrator.ingest.reading import parse_in_thread
+from services.agent_orchestrator.ingest.parsers import Parsers, open_parsers
 from services.agent_orchestrator.ingest.retries import Retries
 from services.agent_orchestrator.ingest.search_turn import SearchTurns
 from services.agent_orchestrator.ingest.stages import Stages
@@ -36,10 +36,11 @@ async def open_worker(
     async with (
         open_tiers(settings, runtime) as tiers,
         open_database(settings, "braid-agent-worker") as database,
+        open_parsers(at_once=settings.jobs_at_once) as parsers,
     ):
         turns = TurnQueue(database, lease_seconds=settings.lease_seconds)
         work = WorkStore(database, turns)
-        runners = _runners(settings, runtime, tiers, embedder, work)
+        runners = _runners(settings, runtime, tiers, embedder, work=work, parsers=parsers)
         runners[TASK] = TaskRunner(TaskStore(database, turns), _handlers(), TASKS_AT_ONCE)
         worker = Worker(turns, runners, lease_seconds=settings.lease_seconds)
         others = _others(settings, work, worker)
@@ -72,13 +73,15 @@ def _runners(
     runtime: RuntimeSettings,
     tiers: Tiers,
     embedder: Embedder,
+    *,
     work: WorkStore,
+    parsers: Parsers,
 ) -> dict[str, Runner]:
     retries = Retries(settings.retry_seconds)
     search = SearchTurns(
         work,
         Stages(vector=tiers.vector, embedder=embedder, retries=retries),
-        parse_in_thread,
+        parsers.parse,
         max_message_bytes=runtime.max_message_bytes,
         turn_seconds=settings.turn_seconds,
     )

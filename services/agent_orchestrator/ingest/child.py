@@ -15,13 +15,16 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from services.agent_orchestrator.ingest.documents import ParsedDocument, Rejected
-from services.agent_orchestrator.ingest.limits import MIB, Limits
+from services.agent_orchestrator.ingest.limits import Limits
 from services.agent_orchestrator.ingest.parsing import parse
 from services.agent_orchestrator.ingest.upload import Upload
 from services.agent_orchestrator.ingest.wire import (
+    BEGUN,
+    OUT_OF_MEMORY,
     PREFIX,
     READY,
     json_frame,
+    out_of_memory,
     outcome_frames,
     read_request,
 )
@@ -41,6 +44,8 @@ def main(source: BinaryIO, target: BinaryIO) -> None:
         header = _frame(source)
         if header is None:
             return
+        target.write(json_frame(BEGUN))
+        target.flush()
         upload, limits = read_request(json.loads(header), _frame(source) or b"")
         if served == 1:
             _limit_process(limits)
@@ -71,8 +76,8 @@ class _Ends:
         try:
             yield from parse(upload, limits)
         except MemoryError:
-            reason = f"takes over {limits.memory_bytes // MIB} MiB of memory to be read"
-            yield self._failed(upload, "MemoryError", reason)
+            _limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)
+            yield self._failed(upload, "MemoryError", out_of_memory(limits))
         except RecursionError:
             yield self._failed(upload, "RecursionError", "is nested too deep")
         # Parsers of broken files fail in ways that nobody has listed.
@@ -100,9 +105,10 @@ def _limit_time(limits: Limits) -> None:
 
 def _limit(what: int, value: int) -> None:
     _, hard = resource.getrlimit(what)
+    soft = hard if value == resource.RLIM_INFINITY else value
     # Not every system has every limit.
     with suppress(ValueError, OSError):
-        resource.setrlimit(what, (value, hard))
+        resource.setrlimit(what, (soft, hard))
 
 
 def _frame(source: BinaryIO) -> bytes | None:
@@ -116,4 +122,7 @@ def _frame(source: BinaryIO) -> bytes | None:
 
 
 if __name__ == "__main__":
-    main(sys.stdin.buffer, sys.stdout.buffer)
+    try:
+        main(sys.stdin.buffer, sys.stdout.buffer)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)

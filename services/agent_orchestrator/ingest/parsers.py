@@ -1,9 +1,7 @@
 """Uploads to documents for whatever runs jobs: light ones in a thread, others in child processes that may die.
 
-    parsers = Parsers()
-    async with aclosing(parsers.parse(upload)) as parts:
-        async for part in parts: ...        # a few documents at a time, in order
-    await parsers.close()
+    async with open_parsers() as parsers:
+        async for part in parsers.parse(upload): ...    # some documents at a time, in order
 
 The same upload gives the same number of outcomes each time: one a document, whatever becomes of it.
 """
@@ -12,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import islice
 
@@ -47,6 +46,7 @@ class Parsers:
         self._places = asyncio.Semaphore(at_once)
         self._idle_seconds = idle_seconds
         self._idle: dict[ReaderProcess, asyncio.TimerHandle] = {}
+        self._ending: set[asyncio.Task[None]] = set()
 
     async def parse(self, upload: Upload) -> AsyncIterator[Outcomes]:
         """The upload's documents in order, some at a time; what cannot be read is there with its reason."""
@@ -63,8 +63,8 @@ class Parsers:
         """Ends the children that wait."""
         for process, timer in list(self._idle.items()):
             timer.cancel()
-            await process.stop()
-        self._idle.clear()
+            self._dismiss(process)
+        await asyncio.gather(*self._ending, return_exceptions=True)
 
     async def _parse_here(self, upload: Upload) -> AsyncIterator[Outcomes]:
         documents = parse(upload, self._limits)
@@ -79,11 +79,11 @@ class Parsers:
                 outcomes, reusable = await process.read(upload, self._limits)
             except ReaderStoppedError as stopped:
                 await process.stop()
-                if is_new or not stopped.before_answer:
+                if is_new or stopped.begun:
                     return [_refused(upload, stopped)]
                 continue
             except BaseException:
-                process.kill()
+                await process.stop()
                 raise
             await self._keep(process, reusable=reusable)
             return outcomes
@@ -104,7 +104,21 @@ class Parsers:
 
     def _dismiss(self, process: ReaderProcess) -> None:
         del self._idle[process]
-        process.kill()
+        ending = asyncio.create_task(process.stop())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+
+@asynccontextmanager
+async def open_parsers(
+    limits: Limits | None = None, *, at_once: int = AT_ONCE, idle_seconds: float = IDLE_SECONDS
+) -> AsyncIterator[Parsers]:
+    """Parsers whose children end with the block. None is started before the first file that needs one."""
+    parsers = Parsers(limits, at_once=at_once, idle_seconds=idle_seconds)
+    try:
+        yield parsers
+    finally:
+        await parsers.close()
 
 
 def _singles(upload: Upload) -> Iterator[Upload]:

@@ -21,9 +21,11 @@ from services.agent_orchestrator.ingest.limits import Limits
 from services.agent_orchestrator.ingest.upload import Upload
 from services.agent_orchestrator.ingest.wire import (
     MAX_FRAME,
+    OUT_OF_MEMORY,
     PREFIX,
     frame,
     json_frame,
+    out_of_memory,
     read_document,
     read_rejected,
     request_header,
@@ -38,12 +40,12 @@ _NONSENSE = (ValueError, TypeError, KeyError, UnreadableError)
 
 
 class ReaderStoppedError(Exception):
-    """The child is no more: `reason` is why, in words for whoever sent the file."""
+    """The child is no more: `reason` is why, in words for whoever sent the file, if it had `begun` with that."""
 
-    def __init__(self, reason: str, *, before_answer: bool = False) -> None:
+    def __init__(self, reason: str, *, begun: bool = True) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.before_answer = before_answer
+        self.begun = begun
 
 
 class ReaderProcess:
@@ -55,7 +57,7 @@ class ReaderProcess:
         self._process = process
         self._requests = process.stdin
         self._answers = process.stdout
-        self._answered = False
+        self._begun = False
 
     @classmethod
     async def start(cls) -> ReaderProcess:
@@ -75,7 +77,7 @@ class ReaderProcess:
             async with asyncio.timeout(_START_SECONDS):
                 await child._frame()
         except (TimeoutError, EOFError, ValueError) as error:
-            child.kill()
+            await child.stop()
             raise RuntimeError("the process that reads files does not start") from error
         return child
 
@@ -83,7 +85,7 @@ class ReaderProcess:
         self, upload: Upload, limits: Limits
     ) -> tuple[Sequence[ParsedDocument | Rejected], bool]:
         """What the upload is read as, and whether the child can read another. ReaderStoppedError when it is no more."""
-        self._answered = False
+        self._begun = False
         try:
             async with asyncio.timeout(limits.seconds):
                 return await self._exchange(upload, limits)
@@ -95,14 +97,10 @@ class ReaderProcess:
         except _NONSENSE:
             raise ReaderStoppedError("made its reader answer nonsense") from None
 
-    def kill(self) -> None:
-        """Ends the child, whatever it does."""
+    async def stop(self) -> None:
+        """Ends the child, whatever it does, and waits for its end."""
         with suppress(ProcessLookupError):
             self._process.kill()
-
-    async def stop(self) -> None:
-        """Ends the child and waits for its end."""
-        self.kill()
         async with asyncio.timeout(_STOP_SECONDS):
             await self._process.wait()
 
@@ -115,7 +113,9 @@ class ReaderProcess:
         outcomes: list[ParsedDocument | Rejected] = []
         while True:
             told = json.loads(await self._frame())
-            self._answered = True
+            self._begun = True
+            if "begun" in told:
+                continue
             if "document" in told:
                 outcomes.append(await self._document(told["document"]))
             elif "rejected" in told:
@@ -144,8 +144,10 @@ class ReaderProcess:
             code = await self._process.wait()
         if code == -signal.SIGXCPU:
             reason = f"takes over {limits.seconds:g} seconds to be read"
+        elif code == OUT_OF_MEMORY:
+            reason = out_of_memory(limits)
         elif code < 0:
             reason = f"made its reader crash (signal {-code})"
         else:
             reason = f"made its reader end (status {code})"
-        return ReaderStoppedError(reason, before_answer=not self._answered)
+        return ReaderStoppedError(reason, begun=self._begun)

@@ -18,13 +18,22 @@ from services.agent_orchestrator.ingest.documents import (
     check_text,
     check_values,
 )
-from services.agent_orchestrator.ingest.limits import Limits
+from services.agent_orchestrator.ingest.limits import MIB, Limits
 from services.agent_orchestrator.ingest.upload import Upload
 
 # Before each frame: its length.
 PREFIX = 4
 MAX_FRAME = 512 * 1024 * 1024
+# Sent by a child that has started, and by one that has begun with a request.
 READY = {"ready": True}
+BEGUN = {"begun": True}
+# How a child ends that has no memory left to say so.
+OUT_OF_MEMORY = 86
+
+
+def out_of_memory(limits: Limits) -> str:
+    """The reason of a file that takes too much memory."""
+    return f"takes over {limits.memory_bytes // MIB} MiB of memory to be read"
 
 
 def frame(data: bytes) -> bytes:

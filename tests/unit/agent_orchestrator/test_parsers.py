@@ -1,0 +1,157 @@
+"""Reading files in child processes: what a file may do to its reader, and what becomes of the others."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+
+import psutil
+import pytest
+
+from services.agent_orchestrator.ingest.documents import ParsedDocument, Rejected
+from services.agent_orchestrator.ingest.limits import MIB, Limits
+from services.agent_orchestrator.ingest.parsers import Parsers, open_parsers
+from services.agent_orchestrator.ingest.parsing import parse
+from services.agent_orchestrator.ingest.upload import (
+    DOCX,
+    HTML,
+    JSON_LINES,
+    MAILBOX,
+    MARKDOWN,
+    MESSAGES,
+    PDF,
+    PLAIN,
+    Upload,
+)
+from tests.hostile import docx, paragraph, pdf
+
+# A page that keeps a parser busy for minutes.
+ENDLESS = Upload(HTML, b"<div>" * 300_000 + b"x", source="endless.html")
+NOTE = Upload(MARKDOWN, b"# Note\n\nSome text.", source="note.md", metadata={"k": 1})
+
+
+@pytest.fixture
+async def parsers() -> AsyncIterator[Parsers]:
+    async with open_parsers(at_once=2) as parsers:
+        yield parsers
+
+
+async def read(parsers: Parsers, upload: Upload) -> list[ParsedDocument | Rejected]:
+    return [one async for part in parsers.parse(upload) for one in part]
+
+
+def children() -> list[psutil.Process]:
+    """The readers of this process."""
+    found = psutil.Process().children()
+    return [one for one in found if any("ingest.child" in word for word in one.cmdline())]
+
+
+def is_busy() -> bool:
+    """A child has begun to work."""
+    return any(child.cpu_times().user > 0.5 for child in children())
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Processes tell nobody: they are looked at."""
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    "upload",
+    [
+        NOTE,
+        Upload(PLAIN, "Grüße".encode(), document_id="d"),
+        Upload(PLAIN, "Grüße an alle".encode("utf-16"), source="a.txt"),
+        Upload(PDF, pdf([["One page."], ["Another one."]], title="T"), source="a.pdf"),
+        Upload(DOCX, docx(paragraph("Head", "Heading1") + paragraph("Text")), source="a.docx"),
+        Upload(JSON_LINES, b'{"id": "a", "text": "x"}\n{'),
+        Upload(MESSAGES, b'{"thread": "t", "time": "2024-05-01", "text": "x"}'),
+        Upload(MAILBOX, b"From a\nDate: 1 May 2024 10:00 +0000\n\nx\n\nFrom b\nSubject: S\n\ny\n"),
+        Upload(PDF, b"no such file", source="a.pdf"),
+    ],
+    ids=lambda upload: upload.content_type,
+)
+async def test_a_child_reads_the_same_as_the_process_itself(
+    parsers: Parsers, upload: Upload
+) -> None:
+    assert await read(parsers, upload) == list(parse(upload))
+
+
+async def test_light_uploads_need_no_child(parsers: Parsers) -> None:
+    await read(parsers, Upload(JSON_LINES, b'{"id": "a", "text": "x"}'))
+    await read(parsers, Upload(PLAIN, b"text"))
+    assert children() == []
+
+
+async def test_a_child_reads_one_file_after_another(parsers: Parsers) -> None:
+    await read(parsers, NOTE)
+    first = children()
+    await read(parsers, NOTE)
+    assert len(first) == 1
+    assert children() == first
+
+
+async def test_a_child_knows_nothing_of_this_processs_environment(
+    parsers: Parsers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRAID_SERVICE_KEY", "secret")
+    await read(parsers, NOTE)
+    [child] = children()
+    assert "BRAID_SERVICE_KEY" not in child.environ()
+
+
+async def test_a_file_that_takes_too_long_is_told_and_its_reader_killed() -> None:
+    async with open_parsers(Limits(seconds=1.5)) as parsers:
+        slow, quick = await asyncio.gather(read(parsers, ENDLESS), read(parsers, NOTE))
+        assert slow == [Rejected("endless.html", "takes over 1.5 seconds to be read")]
+        assert isinstance(quick[0], ParsedDocument)
+        assert isinstance((await read(parsers, NOTE))[0], ParsedDocument)
+    assert children() == []
+
+
+async def test_a_file_that_takes_too_much_memory_is_told_and_the_next_one_read() -> None:
+    big = Upload(MARKDOWN, b"* x\n" * 2_000_000, source="big.md")
+    async with open_parsers(Limits(memory_bytes=256 * MIB)) as parsers:
+        told = await read(parsers, big)
+        assert told == [Rejected("big.md", "takes over 256 MiB of memory to be read")]
+        assert isinstance((await read(parsers, NOTE))[0], ParsedDocument)
+
+
+async def test_a_file_whose_reader_dies_is_told_and_the_next_one_read(parsers: Parsers) -> None:
+    reading = asyncio.create_task(read(parsers, ENDLESS))
+    await until(is_busy)
+    children()[0].kill()
+    assert await reading == [Rejected("endless.html", "made its reader crash (signal 9)")]
+    assert isinstance((await read(parsers, NOTE))[0], ParsedDocument)
+
+
+async def test_a_reader_that_died_while_it_waited_is_no_files_fault(parsers: Parsers) -> None:
+    await read(parsers, NOTE)
+    [child] = children()
+    os.kill(child.pid, 9)
+    assert isinstance((await read(parsers, NOTE))[0], ParsedDocument)
+
+
+async def test_a_reader_that_has_nothing_to_do_ends() -> None:
+    async with open_parsers(idle_seconds=0.05) as parsers:
+        await read(parsers, NOTE)
+        await until(lambda: not children())
+
+
+async def test_who_stops_waiting_leaves_no_reader_at_work(parsers: Parsers) -> None:
+    reading = asyncio.create_task(read(parsers, ENDLESS))
+    await until(is_busy)
+    reading.cancel()
+    await asyncio.gather(reading, return_exceptions=True)
+    await until(lambda: not children())
+
+
+async def test_a_mail_that_cannot_be_read_spoils_no_other_of_its_mailbox(parsers: Parsers) -> None:
+    mailbox = b"From a\n\n\n\nFrom b\nSubject: Second\n\ntext\n"
+    first, second = await read(parsers, Upload(MAILBOX, mailbox, source="m.mbox"))
+    assert first == Rejected("m.mbox", "has no text")
+    assert isinstance(second, ParsedDocument)
+    assert second.title == "Second"
