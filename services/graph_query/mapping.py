@@ -42,6 +42,7 @@ SHORTFALLS = {
     Shortfall.EMBEDDER: legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
     Shortfall.MODEL: legs_pb2.LEG_REASON_MODEL_MISMATCH,
     Shortfall.RERANKER: legs_pb2.LEG_REASON_RERANKER_UNAVAILABLE,
+    Shortfall.LATE: legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
 }
 _ORDERS = {
     Order.RRF: query_pb2.FACT_RERANKER_RRF,
@@ -162,7 +163,9 @@ def answer(found: Answer) -> query_pb2.SearchFactsResponse:
     status = legs_pb2.LEG_STATUS_OK if found.hits else legs_pb2.LEG_STATUS_NO_MATCH
     reason = legs_pb2.LEG_REASON_UNSPECIFIED
     if found.shortfall is not None:
-        status, reason = legs_pb2.LEG_STATUS_DEGRADED, SHORTFALLS[found.shortfall]
+        late = found.shortfall is Shortfall.LATE
+        status = legs_pb2.LEG_STATUS_TIMED_OUT if late else legs_pb2.LEG_STATUS_DEGRADED
+        reason = SHORTFALLS[found.shortfall]
     return query_pb2.SearchFactsResponse(
         hits=[_hit(one) for one in found.hits],
         status=status,

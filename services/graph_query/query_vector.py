@@ -19,6 +19,7 @@ class Shortfall(Enum):
     EMBEDDER = "embedder"
     MODEL = "model"
     RERANKER = "reranker"
+    LATE = "late"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,12 @@ from services.graph_query.ranking import FoundFact, Ranked, fuse
 from services.graph_query.store import GraphStore, Hit, SpaceState, VectorPath, WordHits
 from services.models.embedder import Embedder
 from services.models.reranker import Reranker
+from services.runtime.context import current_call_or_none, remaining
+from services.runtime.errors import DeadlineError
 
 EXACT_LIMIT = 1_000
+# Of a caller's time: vectors that take longer are left out. The rest is for reading the facts that words found.
+VECTOR_SHARE = 0.75
 # Spaces whose state is remembered, so that vectors are searched along with the words, not after them.
 _REMEMBERED = 10_000
 
@@ -131,15 +135,25 @@ class FactSearcher:
         expected = self._spaces.get(space)
         try:
             async with asyncio.TaskGroup() as group:
-                ahead = group.create_task(self._near(space, search, expected))
+                ahead = group.create_task(self._near_in_time(space, search, expected))
                 asked = group.create_task(self._words(space, search))
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
         words, near = asked.result(), ahead.result()
         if _plan(words.state) != _plan(expected):
-            near = await self._near(space, search, words.state)
+            near = await self._near_in_time(space, search, words.state)
         self._remember(space, words.state)
         return words, near
+
+    async def _near_in_time(
+        self, space: str, search: FactSearch, state: SpaceState | None
+    ) -> _Near:
+        """As `_near`; when that is late for the caller's deadline, what words find must do."""
+        try:
+            async with asyncio.timeout(_time_for_vectors()):
+                return await self._near(space, search, state)
+        except (TimeoutError, DeadlineError):
+            return _Near(shortfall=Shortfall.LATE)
 
     async def _words(self, space: str, search: FactSearch) -> WordHits:
         terms = query_terms(search.query)
@@ -189,6 +203,14 @@ class FactSearcher:
 
 def _path(*, compared: bool) -> VectorPath:
     return VectorPath.EXACT if compared else VectorPath.INDEX
+
+
+def _time_for_vectors() -> float | None:
+    """Seconds; None for a caller without a deadline."""
+    call = current_call_or_none()
+    if call is None or call.deadline is None:
+        return None
+    return remaining(float("inf")) * VECTOR_SHARE
 
 
 def _plan(state: SpaceState | None) -> tuple[str, bool, bool]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from braid.graph.v1.query_pb2 import SearchFactsResponse
 
 MOST_SPACES = 10_000
+_LEFT_OUT = frozenset({legs_pb2.LEG_STATUS_DEGRADED, legs_pb2.LEG_STATUS_TIMED_OUT})
 
 
 class WordySpaces:
@@ -34,8 +35,7 @@ class WordySpaces:
 
 
 def needed_vectors(answer: SearchFactsResponse) -> bool:
-    """Whether the space's facts have vectors: they were compared, or the answer is degraded for want of a query's."""
+    """Whether the space's facts have vectors: they were compared, were late, or lacked the query's to compare with."""
     return (
-        answer.vector_path != query_pb2.FACT_VECTOR_PATH_UNSPECIFIED
-        or answer.status == legs_pb2.LEG_STATUS_DEGRADED
+        answer.vector_path != query_pb2.FACT_VECTOR_PATH_UNSPECIFIED or answer.status in _LEFT_OUT
     )
