@@ -69,7 +69,7 @@ async def until(condition: Callable[[], bool]) -> None:
         Upload(DOCX, docx(paragraph("Head", "Heading1") + paragraph("Text")), source="a.docx"),
         Upload(JSON_LINES, b'{"id": "a", "text": "x"}\n{'),
         Upload(MESSAGES, b'{"thread": "t", "time": "2024-05-01", "text": "x"}'),
-        Upload(MAILBOX, b"From a\nDate: 1 May 2024 10:00 +0000\n\nx\n\nFrom b\nSubject: S\n\ny\n"),
+        Upload(MAILBOX, b"From a 10:00\nDate: 1 May 2024 10:00 +0000\n\nx\n\nFrom b 11:00\n\ny\n"),
         Upload(PDF, b"no such file", source="a.pdf"),
     ],
     ids=lambda upload: upload.content_type,
@@ -150,7 +150,7 @@ async def test_who_stops_waiting_leaves_no_reader_at_work(parsers: Parsers) -> N
 
 
 async def test_a_mail_that_cannot_be_read_spoils_no_other_of_its_mailbox(parsers: Parsers) -> None:
-    mailbox = b"From a\n\n\n\nFrom b\nSubject: Second\n\ntext\n"
+    mailbox = b"From a 10:00\n\n\n\nFrom b 11:00\nSubject: Second\n\ntext\n"
     first, second = await read(parsers, Upload(MAILBOX, mailbox, source="m.mbox"))
     assert first == Rejected("m.mbox", "has no text")
     assert isinstance(second, ParsedDocument)

@@ -16,8 +16,10 @@ from services.agent_orchestrator.ingest.documents import MAX_ID, MAX_TITLE, Meta
 from services.agent_orchestrator.ingest.formats.html import html_layout
 from services.agent_orchestrator.ingest.layout import Layout, Writer, clean, paragraphs
 
-# A mailbox's messages each begin with a line like this, after a blank one.
-_FROM = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\r?\n")
+# A mailbox's messages each begin with such a line: who sent it and at what time, after a blank one.
+_FROM = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d:\d\d[^\r\n]*\r?\n")
+# Lines of a message that look like it are marked in a mailbox.
+_MARKED = re.compile(rb"^>(>*From )", re.MULTILINE)
 _SHOWN = ("From", "To", "Cc", "Date")
 MAX_HEADER = 1000
 MAX_ATTACHMENTS = 100
@@ -47,7 +49,8 @@ def split_mailbox(data: bytes) -> Iterator[bytes]:
 
 def read_mail(data: bytes, limit: int) -> Mail:
     """One message. What its headers say stands above its text; attachments are named in the metadata, not read."""
-    data = _FROM.sub(b"", data, count=1) if data.startswith(b"From ") else data
+    if data.startswith(b"From "):
+        data = _MARKED.sub(rb"\1", _FROM.sub(b"", data, count=1))
     message = email.message_from_bytes(data, policy=default)
     subject = _header(message, "Subject")[:MAX_TITLE]
     writer = Writer(limit, title=subject)

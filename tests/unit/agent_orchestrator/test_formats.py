@@ -1,0 +1,329 @@
+"""What files of each format are read as: text, title, pages, times."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from services.agent_orchestrator.ingest.decoding import decode
+from services.agent_orchestrator.ingest.documents import (
+    ParsedDocument,
+    Rejected,
+    UnreadableError,
+)
+from services.agent_orchestrator.ingest.limits import MIB, Limits
+from services.agent_orchestrator.ingest.parsing import count_documents, parse
+from services.agent_orchestrator.ingest.prepare import prepare
+from services.agent_orchestrator.ingest.upload import (
+    DOCX,
+    HTML,
+    MAIL,
+    MAILBOX,
+    MARKDOWN,
+    MESSAGES,
+    PDF,
+    PLAIN,
+    Upload,
+)
+from tests.hostile import MIXED, docx, paragraph, pdf, zip_bomb
+
+MAY = datetime(2024, 5, 1, 10, tzinfo=UTC)
+SENTENCES = "It is a sentence of some ten words, more or less. "
+GERMAN = "Ein schöner Tag für größere Übungen in der Küche, über alle Maße. " * 5
+
+
+def read(kind: str, data: bytes, limits: Limits | None = None, **values: Any) -> ParsedDocument:
+    [one] = parse(Upload(kind, data, **{"source": "in/file", **values}), limits or Limits())
+    assert isinstance(one, ParsedDocument), one
+    return one
+
+
+def reason(kind: str, data: bytes, limits: Limits | None = None) -> str:
+    [one] = parse(Upload(kind, data, source="in/file"), limits or Limits())
+    assert isinstance(one, Rejected), one
+    assert one.document_id == "in/file"
+    return one.reason
+
+
+PAGE = """<!doctype html><html><head><title> The
+ page </title><style>p { color: red }</style></head><body><nav><a href="/">Home</a></nav>
+<h1>First <i>heading</i></h1><p>Some <b>bold</b> text
+and a <a href="https://example.org">link</a>.<br>Next line.</p>
+<ul><li>one<li><p>two</p><ul><li>inner</ul></ul>
+<table><tr> <th>a</th> <th>b</th></tr><tr><td><p>1</p></td><td>2</td></tr></table>
+<pre>x = 1
+  y</pre><script>alert("no")</script>last</body></html>"""
+SHOWN = """Home
+
+# First heading
+
+Some bold text and a link.
+Next line.
+- one
+- two
+- inner
+a | b
+1 | 2
+
+x = 1
+  y
+
+last"""
+
+
+def test_a_page_is_read_as_it_is_shown() -> None:
+    page = read(HTML, PAGE.encode())
+    assert (page.title, page.text) == ("The page", SHOWN)
+
+
+def test_a_page_without_a_title_is_titled_by_its_first_heading() -> None:
+    assert read(HTML, b"<p>x<h2>The <b>plan</b></h2>y").title == "The plan"
+
+
+def test_a_page_is_read_in_the_encoding_that_it_tells() -> None:
+    page = '<meta charset="iso-8859-2"><p>Zażółć gęślą jaźń'
+    assert read(HTML, page.encode("iso-8859-2")).text == "Zażółć gęślą jaźń"
+
+
+def test_a_page_of_nothing_to_read_is_refused() -> None:
+    assert reason(HTML, b"<script>x</script>") == "has no text"
+
+
+@settings(max_examples=200)
+@given(st.text(alphabet=st.sampled_from("ab<>/ \n&;\x00") | st.characters(), max_size=80))
+def test_any_page_has_text_that_can_be_stored_or_a_reason(text: str) -> None:
+    [one] = parse(Upload(HTML, f"<p>{text}".encode("utf-8", "replace"), source="s"))
+    if isinstance(one, ParsedDocument):
+        assert "\x00" not in one.text
+        assert one.text == one.text.strip() != ""
+    else:
+        assert one.reason
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "<p>",
+                "</p>",
+                "<li>",
+                "<ul>",
+                "</ul>",
+                "<tr>",
+                "<td>",
+                "</table>",
+                "<table>",
+                "<h1>",
+                "</h1>",
+                "<pre>",
+                "</pre>",
+                "<div>",
+                "</div>",
+                "<br>",
+                "w",
+            ]
+        ),
+        max_size=40,
+    )
+)
+def test_no_word_of_a_page_is_lost_however_it_is_tagged(parts: list[str]) -> None:
+    words = [f"word{n}" for n in range(len(parts))]
+    page = "".join(f"{part}{word} " for part, word in zip(parts, words, strict=True))
+    text = read(HTML, f"<body>start {page}".encode()).text
+    assert all(word in text for word in words)
+
+
+def test_a_pdf_is_read_page_by_page_and_its_chunks_know_their_pages() -> None:
+    lines = [SENTENCES.strip()] * 25
+    file = read(PDF, pdf([lines, lines, lines], title="The report"))
+    assert file.title == "The report"
+    assert [piece.page for piece in file.pieces] == [1, 2, 3]
+    chunks = prepare(file, "space", dimension=4, max_size=MIB).input.chunks
+    assert [chunk.page for chunk in chunks] == [1, 2, 3]
+    assert all(file.text[c.start_char : c.end_char] == c.content for c in chunks)
+
+
+def test_lines_of_a_pdf_are_put_together_to_paragraphs() -> None:
+    page = [
+        "A paragraph goes on over the end of",
+        "a line.",
+        "The next one begins here and is long too",
+    ]
+    assert read(PDF, pdf([page])).text == (
+        "A paragraph goes on over the end of a line.\n\nThe next one begins here and is long too"
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (pdf([["x"]], locked=True), "is encrypted"),
+        (pdf([[]] * 6), "has 6 pages: at most 5 are taken"),
+        (pdf([[], []]), "has no text on its 2 pages: they may be pictures"),
+        (b"%PDF-1.7 and nothing else", "is not a readable PDF file"),
+        (pdf([["much text"] * 9]), "holds more than 50 characters of text: split it"),
+    ],
+)
+def test_a_pdf_that_cannot_be_taken_is_told(data: bytes, told: str) -> None:
+    assert reason(PDF, data, Limits(pages=5, text=50)) == told
+
+
+def test_a_word_document_is_read_with_its_headings_and_tables() -> None:
+    cells = "".join(f"<w:tc>{paragraph(text)}</w:tc>" for text in ("a", "b"))
+    body = paragraph("The plan", "Heading1") + paragraph("Some text.")
+    file = read(DOCX, docx(f"{body}<w:tbl><w:tr>{cells}</w:tr></w:tbl>"))
+    assert (file.title, file.text) == ("The plan", "# The plan\n\nSome text.\na | b")
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (zip_bomb(2), "unpacks to over 1 MiB"),
+        (docx("", **{f"m{n}": b"" for n in range(20)}), "holds over 20 files"),
+        (docx("<w:p>" * 5000 + "</w:p>" * 5000), "is not a readable DOCX file"),
+        (docx("<broken"), "is not a readable DOCX file"),
+        (b"PK\x03\x04", "is not a readable DOCX file"),
+        (bytes.fromhex("d0cf11e0a1b11ae1"), "is encrypted, or of Word before 2007"),
+        (docx(""), "has no text"),
+    ],
+)
+def test_a_word_document_that_cannot_be_taken_is_told(data: bytes, told: str) -> None:
+    assert reason(DOCX, data, Limits(unpacked_bytes=MIB, members=20)) == told
+
+
+THREAD: list[dict[str, object]] = [
+    {"id": 1, "thread": "t", "author": "Ada", "time": "2024-05-01T10:00:00Z", "text": "Hello."},
+    {"thread": "t", "author": "Ben", "time": "2024-05-02T11:30:00Z", "text": "Hi."},
+    {"thread": "u", "text": "Alone."},
+]
+
+
+def messages(*lines: object, **upload: Any) -> list[ParsedDocument | Rejected]:
+    raw = "\n".join(json.dumps(line) for line in lines).encode()
+    given = Upload(MESSAGES, raw, **upload)
+    found = list(parse(given))
+    assert len(found) == count_documents(given)
+    return found
+
+
+def test_each_thread_is_a_document_of_its_messages_in_order() -> None:
+    first, second = messages(*THREAD)
+    assert isinstance(first, ParsedDocument)
+    assert isinstance(second, ParsedDocument)
+    assert first.text == "Ada (2024-05-01 10:00): Hello.\n\nBen (2024-05-02 11:30): Hi."
+    assert (first.document_id, first.title, first.valid_time) == ("t", "t", None)
+    assert first.metadata == {"participants": ["Ada", "Ben"]}
+    assert (second.document_id, second.text) == ("u", "Alone.")
+
+
+def test_what_a_message_says_was_true_when_it_was_written() -> None:
+    long = [{**THREAD[n], "text": SENTENCES * 25} for n in range(2)]
+    [thread] = messages(*long)
+    assert isinstance(thread, ParsedDocument)
+    prepared = prepare(thread, "space", dimension=4, max_size=MIB)
+    times = [e.reference_time.ToDatetime(UTC).day for e in prepared.episodes(accepted=None)]  # type: ignore[arg-type]
+    assert times == [1, 2]
+
+
+def test_a_thread_that_has_grown_keeps_the_chunks_that_it_had() -> None:
+    lines = [{"thread": "t", "author": "Ada", "text": f"{n}. {SENTENCES * 3}"} for n in range(30)]
+    [short], [grown] = messages(*lines[:29]), messages(*lines)
+    assert isinstance(short, ParsedDocument)
+    assert isinstance(grown, ParsedDocument)
+    before = {short.text[p.start : p.end] for p in short.pieces}
+    after = {grown.text[p.start : p.end] for p in grown.pieces}
+    assert len(after - before) <= 2
+
+
+def test_a_message_that_comes_again_is_taken_as_it_came_last() -> None:
+    [thread] = messages(THREAD[0], {**THREAD[0], "text": "Hello all."})
+    assert isinstance(thread, ParsedDocument)
+    assert thread.text == "Ada (2024-05-01 10:00): Hello all."
+
+
+def test_a_message_that_cannot_be_read_is_told_by_its_line_and_the_others_are_taken() -> None:
+    bad = [{"thread": "t"}, {"text": "x"}, {"thread": "t", "text": "x", "time": "soon"}]
+    told = messages(*THREAD, *bad)
+    assert [one.reason for one in told if isinstance(one, Rejected)] == [
+        "text is empty",
+        "thread is missing",
+        "time is not an ISO 8601 date",
+    ]
+    assert len(told) == 5
+
+
+MAIL_DATA = (
+    b"From: Ada <ada@example.org>\nTo: ben@example.org\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\n"
+    b"Date: Wed, 1 May 2024 12:00:00 +0200\nMessage-ID: <m2@example.org>\n"
+    b"In-Reply-To: <m1@example.org>\n\nDear Ben,\n\nall is well.\n"
+)
+
+
+def test_a_mail_begins_with_who_wrote_it_and_holds_since_it_was_sent() -> None:
+    mail = read(MAIL, MAIL_DATA)
+    assert (mail.title, mail.document_id, mail.valid_time) == ("Grüße", "in/file", MAY)
+    assert mail.text.startswith("From: Ada <ada@example.org>\nTo: ben@example.org\n")
+    assert mail.text.endswith("Dear Ben,\n\nall is well.")
+    assert mail.metadata["thread"] == "m1@example.org"
+
+
+def test_a_mail_in_html_is_read_as_it_is_shown() -> None:
+    mail = b"Subject: S\nContent-Type: text/html; charset=utf-8\n\n<p>Dear <b>Ben</b><p>all is well"
+    assert read(MAIL, mail).text == "Dear Ben\n\nall is well"
+
+
+def test_each_mail_of_a_mailbox_is_a_document_under_its_own_id() -> None:
+    mailbox = (
+        b"From ada Wed May  1 10:00:00 2024\n"
+        + MAIL_DATA
+        + b"\nFrom ben Thu May  2 10:00:00 2024\nSubject: Two\n\nFrom here on.\n\n>From me"
+    )
+    upload = Upload(MAILBOX, mailbox, source="in/box")
+    first, second = parse(upload)
+    assert count_documents(upload) == 2
+    assert isinstance(first, ParsedDocument)
+    assert isinstance(second, ParsedDocument)
+    assert (first.document_id, second.title, second.text) == (
+        "m2@example.org",
+        "Two",
+        "From here on.\n\nFrom me",
+    )
+
+
+@settings(max_examples=200)
+@given(
+    st.binary(max_size=200),
+    st.sampled_from([HTML, PDF, DOCX, MAIL, MAILBOX, MESSAGES, PLAIN, MARKDOWN]),
+)
+def test_any_bytes_of_any_kind_are_documents_or_have_a_reason(data: bytes, kind: str) -> None:
+    for one in parse(Upload(kind, data, source="s")):
+        assert isinstance(one, ParsedDocument) or one.reason
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+def test_text_is_read_in_the_encoding_that_it_is_in(encoding: str) -> None:
+    assert decode(GERMAN.encode(encoding)) == GERMAN
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (MIXED, "it mixes UTF-8 with another encoding"),
+        (b"\xff\xfe\x00", "is not UTF-16-LE text"),
+        (b"x \xe9", "is not UTF-8 text (byte 2)"),
+    ],
+)
+def test_text_whose_encoding_cannot_be_told_is_refused(data: bytes, told: str) -> None:
+    with pytest.raises(UnreadableError, match=told.replace("(", r"\(").replace(")", r"\)")):
+        decode(data)
+
+
+@given(st.text(max_size=200))
+def test_text_in_utf8_is_read_as_it_is(text: str) -> None:
+    text = text.encode("utf-8", "replace").decode()
+    assert decode(text.encode()) == text.removeprefix("\ufeff")
