@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 
 import grpc
 
-from braid.agent.v1 import ingest_pb2_grpc, search_pb2_grpc
-from services.agent_orchestrator.database import open_database
+from braid.agent.v1 import consistency_pb2_grpc, ingest_pb2_grpc, search_pb2_grpc
+from services.agent_orchestrator.consistency.checking import Check
+from services.agent_orchestrator.consistency.inventories import GraphInventory, VectorInventory
+from services.agent_orchestrator.consistency.servicer import ConsistencyServicer
+from services.agent_orchestrator.consistency.work import JobWork
+from services.agent_orchestrator.database import Database, open_database
+from services.agent_orchestrator.deletion.calls import Deletions
+from services.agent_orchestrator.deletion.store import DeletionStore
 from services.agent_orchestrator.ingest.backlog import Backlog
-from services.agent_orchestrator.ingest.deletion import Deletion
 from services.agent_orchestrator.ingest.facts import FactIngestion
-from services.agent_orchestrator.ingest.retries import Retries
 from services.agent_orchestrator.ingest.servicer import IngestServicer
 from services.agent_orchestrator.jobs.queue import TurnQueue
 from services.agent_orchestrator.jobs.store import JobStore
@@ -36,7 +40,8 @@ if TYPE_CHECKING:
 
 SEARCH_SERVICE = "braid.agent.v1.SearchService"
 INGEST_SERVICE = "braid.agent.v1.IngestService"
-DELETION_RETRY_SECONDS = 5.0
+CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
+DELETION_SECONDS = 30.0
 PROBE_SECONDS = 1.5
 
 
@@ -54,6 +59,8 @@ class Tiers:
 
     vector: VectorTier
     graph: GraphTier
+    vector_ids: VectorInventory
+    graph_ids: GraphInventory
     channels: Mapping[str, grpc.aio.Channel]
 
 
@@ -77,10 +84,17 @@ async def open_app(
         turns = TurnQueue(database, lease_seconds=settings.lease_seconds)
         jobs = JobStore(database, turns)
         watchers = Watchers(jobs)
-        ingest = _ingest(settings, tiers, jobs, watchers, embedders.documents)
+        deletions = Deletions(
+            DeletionStore(database, turns, jobs),
+            tiers.vector_ids,
+            watchers,
+            wait_seconds=DELETION_SECONDS,
+        )
+        ingest = _ingest(settings, tiers, jobs, watchers, deletions, embedders.documents)
         services = [
             _search_service(SearchServicer(_search(settings, tiers, embedders.queries))),
             _ingest_service(ingest),
+            _consistency_service(_consistency(tiers, database, jobs)),
         ]
         watching = asyncio.create_task(watchers.run(), name="watchers")
         try:
@@ -116,6 +130,13 @@ def _tiers(
             write_seconds=settings.write_seconds,
         ),
         GraphTier(graph, outgoing, write_seconds=settings.write_seconds),
+        VectorInventory(vector, outgoing, seconds=settings.read_seconds),
+        GraphInventory(
+            graph,
+            outgoing,
+            seconds=settings.read_seconds,
+            write_seconds=settings.write_seconds,
+        ),
         {"vector": vector, "graph": graph},
     )
 
@@ -131,23 +152,34 @@ def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> Compre
     )
 
 
-def _ingest(
+def _ingest(  # noqa: PLR0917 - each is built once, and all are needed
     settings: AgentSettings,
     tiers: Tiers,
     jobs: JobStore,
     watchers: Watchers,
+    deletions: Deletions,
     embedder: Embedder,
 ) -> IngestServicer:
-    vector, graph = tiers.vector, tiers.graph
     return IngestServicer(
         jobs=jobs,
         watchers=watchers,
         backlog=Backlog(
             jobs, max_jobs=settings.max_waiting_jobs, max_bytes=settings.max_waiting_bytes
         ),
-        facts=FactIngestion(graph=graph, embedder=embedder),
-        deletion=Deletion(vector=vector, graph=graph, retries=Retries(DELETION_RETRY_SECONDS)),
+        facts=FactIngestion(graph=tiers.graph, embedder=embedder),
+        deletions=deletions,
         max_upload_bytes=settings.max_upload_bytes,
+    )
+
+
+def _consistency(tiers: Tiers, database: Database, jobs: JobStore) -> ConsistencyServicer:
+    work = JobWork(database, jobs)
+    return ConsistencyServicer(
+        Check(tiers.vector_ids, tiers.graph_ids, work),
+        vector=tiers.vector,
+        graph=tiers.graph,
+        inventory=tiers.graph_ids,
+        work=work,
     )
 
 
@@ -162,6 +194,15 @@ def _ingest_service(servicer: IngestServicer) -> Service:
     return Service(
         INGEST_SERVICE,
         lambda server: ingest_pb2_grpc.add_IngestServiceServicer_to_server(servicer, server),
+    )
+
+
+def _consistency_service(servicer: ConsistencyServicer) -> Service:
+    return Service(
+        CONSISTENCY_SERVICE,
+        lambda server: consistency_pb2_grpc.add_ConsistencyServiceServicer_to_server(
+            servicer, server
+        ),
     )
 
 

@@ -92,20 +92,13 @@ class VectorTier:
             raise error_from_rpc(error) from None
         return answer.chunks
 
-    async def chunk_ids(self, document_id: str) -> Sequence[str]:
-        """Ids of a document's current chunks. NotFoundError's reason when there is no such document."""
-        request = documents_pb2.GetDocumentRequest(document_id=document_id)
-        try:
-            answer = await self._documents.GetDocument(
-                request, timeout=remaining(self._read_seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
-        return answer.chunk_ids
-
-    async def delete(self, document_id: str) -> documents_pb2.DeleteDocumentResponse:
-        """Removes a document with all its versions."""
-        request = documents_pb2.DeleteDocumentRequest(document_id=document_id)
+    async def delete(
+        self, document_id: str, deletion_id: str
+    ) -> documents_pb2.DeleteDocumentResponse:
+        """Removes a document with all its versions, once under that name."""
+        request = documents_pb2.DeleteDocumentRequest(
+            document_id=document_id, deletion_id=deletion_id
+        )
         try:
             return await self._documents.DeleteDocument(
                 request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()

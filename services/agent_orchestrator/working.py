@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from services.agent_orchestrator.app import Tiers, open_tiers
-from services.agent_orchestrator.database import open_database
+from services.agent_orchestrator.database import Database, open_database
+from services.agent_orchestrator.deletion.store import DELETE, DeletionStore
+from services.agent_orchestrator.deletion.task import DeletionTask
 from services.agent_orchestrator.ingest.graph_turn import GraphTurns
 from services.agent_orchestrator.ingest.parsers import Parsers, open_parsers
 from services.agent_orchestrator.ingest.retries import Retries
@@ -17,6 +19,7 @@ from services.agent_orchestrator.jobs.housekeeping import Housekeeping
 from services.agent_orchestrator.jobs.listening import Listener
 from services.agent_orchestrator.jobs.queue import GRAPH, SEARCH, TASK, TurnQueue
 from services.agent_orchestrator.jobs.runners import SpaceRunner, TaskRunner
+from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.tasks import Handler, TaskStore
 from services.agent_orchestrator.jobs.work import WorkStore
 from services.agent_orchestrator.jobs.worker import Runner, Worker
@@ -41,7 +44,8 @@ async def open_worker(
         turns = TurnQueue(database, lease_seconds=settings.lease_seconds)
         work = WorkStore(database, turns)
         runners = _runners(settings, runtime, tiers, embedder, work=work, parsers=parsers)
-        runners[TASK] = TaskRunner(TaskStore(database, turns), _handlers(), TASKS_AT_ONCE)
+        handlers = _handlers(tiers, database, turns)
+        runners[TASK] = TaskRunner(TaskStore(database, turns), handlers, TASKS_AT_ONCE)
         worker = Worker(turns, runners, lease_seconds=settings.lease_seconds)
         others = _others(settings, work, worker)
         working = asyncio.create_task(worker.run(), name="worker")
@@ -63,9 +67,10 @@ def _others(settings: AgentSettings, work: WorkStore, worker: Worker) -> list[as
     ]
 
 
-def _handlers() -> Mapping[str, Handler]:
+def _handlers(tiers: Tiers, database: Database, turns: TurnQueue) -> Mapping[str, Handler]:
     """What jobs that are no uploads do, by kind."""
-    return {}
+    deletions = DeletionStore(database, turns, JobStore(database, turns))
+    return {DELETE: DeletionTask(deletions, tiers.vector, tiers.graph_ids).run}
 
 
 def _runners(

@@ -10,6 +10,8 @@ from typing import Any
 
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import facts_pb2, ingest_pb2, ingest_pb2_grpc, query_pb2, query_pb2_grpc
+from braid.graph.v1 import inventory_pb2 as graph_inventory
+from braid.graph.v1 import inventory_pb2_grpc as graph_inventory_grpc
 from braid.vector.v1 import (
     chunks_pb2,
     documents_pb2,
@@ -17,6 +19,8 @@ from braid.vector.v1 import (
     search_pb2,
     search_pb2_grpc,
 )
+from braid.vector.v1 import inventory_pb2 as vector_inventory
+from braid.vector.v1 import inventory_pb2_grpc as vector_inventory_grpc
 from services.runtime.context import CallContext, current_call
 from services.runtime.errors import NotFoundError, StoreUnavailableError
 from services.runtime.server import RunningServer, Service, start_server
@@ -105,6 +109,7 @@ class VectorStub(
     documents: dict[tuple[str, str], documents_pb2.DocumentInput] = field(default_factory=dict)
     vectors: dict[str, list[float]] = field(default_factory=dict)
     retired: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    deletions: dict[str, documents_pb2.DeleteDocumentResponse] = field(default_factory=dict)
 
     async def HybridSearch(
         self, request: search_pb2.HybridSearchRequest, context: Any
@@ -160,13 +165,17 @@ class VectorStub(
     ) -> documents_pb2.DeleteDocumentResponse:
         await self.script.note("DeleteDocument", request)
         key = (current_call().space, request.document_id)
+        if request.deletion_id in self.deletions:
+            return self.deletions[request.deletion_id]
         if key not in self.documents:
             raise NotFoundError("document")
         former = self.retired.pop(key, [])
         ids = [*former, *(chunk.id for chunk in self.documents.pop(key).chunks)]
-        return documents_pb2.DeleteDocumentResponse(
+        answer = documents_pb2.DeleteDocumentResponse(
             versions_deleted=2 if former else 1, chunks_deleted=len(ids), deleted_chunk_ids=ids
         )
+        self.deletions[request.deletion_id] = answer
+        return answer
 
     def _hash(self, document_id: str) -> str | None:
         document = self.documents.get((current_call().space, document_id))
@@ -206,6 +215,8 @@ class GraphStub(
     facts: list[ingest_pb2.FactInput] = field(default_factory=list)
     known_facts: set[bytes] = field(default_factory=set)
     writes: Counter[str] = field(default_factory=Counter)
+    deletions: dict[str, int] = field(default_factory=dict)
+    strays: list[str] = field(default_factory=list)
 
     async def SearchFacts(
         self, request: query_pb2.SearchFactsRequest, context: Any
@@ -264,6 +275,118 @@ class GraphStub(
         )
 
 
+@dataclass
+class VectorInventoryStub(vector_inventory_grpc.InventoryServiceServicer):
+    """Ids of what the vector tier's stub holds, in one page."""
+
+    tier: VectorStub
+
+    async def ListChunkIds(
+        self, request: vector_inventory.ListChunkIdsRequest, context: Any
+    ) -> vector_inventory.ListChunkIdsResponse:
+        await self.tier.script.note("ListChunkIds", request)
+        return vector_inventory.ListChunkIdsResponse(
+            chunks=[
+                vector_inventory.ChunkRef(chunk_id=chunk, document_id=document)
+                for chunk, document in sorted(self._chunks().items())
+            ]
+        )
+
+    async def FindChunks(
+        self, request: vector_inventory.FindChunksRequest, context: Any
+    ) -> vector_inventory.FindChunksResponse:
+        await self.tier.script.note("FindChunks", request)
+        found = sorted(set(request.chunk_ids) & self._chunks().keys())
+        return vector_inventory.FindChunksResponse(chunk_ids=found)
+
+    async def FindDocuments(
+        self, request: vector_inventory.FindDocumentsRequest, context: Any
+    ) -> vector_inventory.FindDocumentsResponse:
+        await self.tier.script.note("FindDocuments", request)
+        known = {key for space, key in self.tier.documents if space == current_call().space}
+        return vector_inventory.FindDocumentsResponse(
+            document_ids=sorted(known & set(request.document_ids))
+        )
+
+    def _chunks(self) -> dict[str, str]:
+        held = {
+            (space, chunk.id): key
+            for (space, key), document in self.tier.documents.items()
+            for chunk in document.chunks
+        }
+        held |= {(s, one): key for (s, key), ids in self.tier.retired.items() for one in ids}
+        return {chunk: key for (space, chunk), key in held.items() if space == current_call().space}
+
+
+@dataclass
+class GraphInventoryStub(graph_inventory_grpc.GraphInventoryServiceServicer):
+    """Ids of what the graph tier's stub holds, in one page."""
+
+    tier: GraphStub
+
+    async def ListEpisodes(
+        self, request: graph_inventory.ListEpisodesRequest, context: Any
+    ) -> graph_inventory.ListEpisodesResponse:
+        await self.tier.script.note("ListEpisodes", request)
+        return graph_inventory.ListEpisodesResponse(
+            episodes=[
+                graph_inventory.EpisodeRef(uuid=one.uuid, document_id=one.document_id)
+                for one in sorted(self._episodes(), key=lambda one: one.uuid)
+            ]
+        )
+
+    async def FindEpisodes(
+        self, request: graph_inventory.FindEpisodesRequest, context: Any
+    ) -> graph_inventory.FindEpisodesResponse:
+        await self.tier.script.note("FindEpisodes", request)
+        found = {one.uuid for one in self._episodes()} & set(request.uuids)
+        return graph_inventory.FindEpisodesResponse(uuids=sorted(found))
+
+    async def ListGraphDocuments(
+        self, request: graph_inventory.ListGraphDocumentsRequest, context: Any
+    ) -> graph_inventory.ListGraphDocumentsResponse:
+        await self.tier.script.note("ListGraphDocuments", request)
+        found = {one.document_id for one in self._episodes()}
+        return graph_inventory.ListGraphDocumentsResponse(document_ids=sorted(found))
+
+    async def ListUnjoinedEntities(
+        self, request: graph_inventory.ListUnjoinedEntitiesRequest, context: Any
+    ) -> graph_inventory.ListUnjoinedEntitiesResponse:
+        await self.tier.script.note("ListUnjoinedEntities", request)
+        return graph_inventory.ListUnjoinedEntitiesResponse(
+            entities=[
+                graph_inventory.UnjoinedEntity(uuid=one, name="Stray") for one in self.tier.strays
+            ],
+            looked_through=len(self.tier.strays),
+        )
+
+    async def DeleteUnjoinedEntities(
+        self, request: graph_inventory.DeleteUnjoinedEntitiesRequest, context: Any
+    ) -> graph_inventory.DeleteUnjoinedEntitiesResponse:
+        await self.tier.script.note("DeleteUnjoinedEntities", request)
+        gone = [one for one in request.uuids if one in self.tier.strays]
+        self.tier.strays = [one for one in self.tier.strays if one not in gone]
+        return graph_inventory.DeleteUnjoinedEntitiesResponse(entities_deleted=len(gone))
+
+    async def DeleteGraphDocument(
+        self, request: graph_inventory.DeleteGraphDocumentRequest, context: Any
+    ) -> graph_inventory.DeleteGraphDocumentResponse:
+        await self.tier.script.note("DeleteGraphDocument", request)
+        if request.deletion_id not in self.tier.deletions:
+            gone = [one for one in self._episodes() if one.document_id == request.document_id]
+            for one in gone:
+                del self.tier.episodes[current_call().space, one.uuid]
+            self.tier.deletions[request.deletion_id] = len(gone)
+        count = self.tier.deletions[request.deletion_id]
+        return graph_inventory.DeleteGraphDocumentResponse(
+            episodes_deleted=count, mentions_deleted=2 * count, entities_deleted=count
+        )
+
+    def _episodes(self) -> list[ingest_pb2.EpisodeInput]:
+        space = current_call().space
+        return [one for (held, _), one in self.tier.episodes.items() if held == space]
+
+
 async def serve_vector(
     stub: VectorStub, settings: RuntimeSettings, listen: str = "127.0.0.1:0"
 ) -> RunningServer:
@@ -283,6 +406,12 @@ async def serve_vector(
                 "braid.vector.v1.DocumentService",
                 lambda server: documents_pb2_grpc.add_DocumentServiceServicer_to_server(
                     stub, server
+                ),
+            ),
+            Service(
+                "braid.vector.v1.InventoryService",
+                lambda server: vector_inventory_grpc.add_InventoryServiceServicer_to_server(
+                    VectorInventoryStub(stub), server
                 ),
             ),
         ],
@@ -306,6 +435,12 @@ async def serve_graph(
                 "braid.graph.v1.GraphIngestService",
                 lambda server: ingest_pb2_grpc.add_GraphIngestServiceServicer_to_server(
                     stub, server
+                ),
+            ),
+            Service(
+                "braid.graph.v1.GraphInventoryService",
+                lambda server: graph_inventory_grpc.add_GraphInventoryServiceServicer_to_server(
+                    GraphInventoryStub(stub), server
                 ),
             ),
         ],

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc
+from services.agent_orchestrator.deletion.calls import Deletions
 from services.agent_orchestrator.ingest.backlog import Backlog
-from services.agent_orchestrator.ingest.deletion import Deletion
 from services.agent_orchestrator.ingest.facts import FactIngestion
 from services.agent_orchestrator.ingest.job_lists import JobLists
 from services.agent_orchestrator.ingest.uploads import new_upload, receive
@@ -27,7 +27,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         watchers: Watchers,
         backlog: Backlog,
         facts: FactIngestion,
-        deletion: Deletion,
+        deletions: Deletions,
         max_upload_bytes: int,
     ) -> None:
         self._jobs = jobs
@@ -35,7 +35,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         self._watchers = watchers
         self._backlog = backlog
         self._facts = facts
-        self._deletion = deletion
+        self._deletions = deletions
         self._max_upload_bytes = max_upload_bytes
 
     async def IngestDocument(
@@ -111,5 +111,5 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     async def DeleteDocument(
         self, request: ingest_pb2.DeleteDocumentRequest, _context: Any
     ) -> ingest_pb2.DeleteDocumentResponse:
-        """Removes a document from both tiers."""
-        return await self._deletion.run(request.document_id)
+        """Removes a document from both stores."""
+        return await self._deletions.run(request.document_id)

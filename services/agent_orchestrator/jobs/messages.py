@@ -43,7 +43,16 @@ def job_message(job: JobRecord) -> ingest_pb2.IngestJob:
         graph_ready_per_second=_rate(
             job.documents_graph_ready, job.start_time, job.graph_ready_time
         ),
+        removed=removed_rows(job),
     )
+
+
+def removed_rows(job: JobRecord) -> list[ingest_pb2.RemovedRows]:
+    """What a deletion has removed; none of other jobs, and of one that has not succeeded."""
+    rows = (job.result or {}).get("removed", [])
+    return [
+        ingest_pb2.RemovedRows(store=store, kind=kind, count=count) for store, kind, count in rows
+    ]
 
 
 def _rate(count: int, start: datetime | None, last: datetime | None) -> float:

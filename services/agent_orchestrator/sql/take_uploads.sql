@@ -1,9 +1,11 @@
 -- Takes up the next uploads of a space that are not in hand ($2) with their bytes: at most $3, and $4 bytes or one.
+-- Those accepted after a deletion wait for it.
 with next as (
   select id, number, takes, sum(size) over (order by number) - size as before
   from (
     select id, number, takes, size from job
     where space = $1 and kind = 'upload' and not read and state in ('queued', 'running') and id <> all($2::uuid[])
+      and number < first_deletion($1)
     order by number limit $3
   ) waiting
 ), chosen as (

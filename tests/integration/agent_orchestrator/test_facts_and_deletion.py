@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 
 import grpc
@@ -10,7 +9,7 @@ import pytest
 
 from braid.agent.v1 import ingest_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
-from services.runtime.errors import FieldError, InvalidFieldError, StoreUnavailableError
+from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, Metadata, World
 from tests.integration.agent_orchestrator.uploads import data, document, ingest
@@ -114,6 +113,7 @@ async def test_a_deleted_document_is_gone_from_both_stores_with_a_receipt(world:
         ("neo4j", "local_facts"): 0,
         ("neo4j", "mentions"): 2,
         ("neo4j", "entities"): 1,
+        ("neo4j", "findings"): 0,
     }
     assert {key for _, key in world.vector.documents} == {"kept"}
     assert {one.document_id for one in world.graph.episodes.values()} == {"kept"}
@@ -134,26 +134,3 @@ async def test_a_document_of_another_space_is_not_found_and_stays(world: World) 
     assert await not_found(world, "d", BOB)
     assert await not_found(world, "unknown")
     assert len(world.graph.episodes) == len(world.vector.documents) == 1
-
-
-async def test_a_deletion_that_stopped_half_way_is_finished_by_the_same_call(
-    world: World,
-) -> None:
-    await ingest(world, document(document_id="d"), data("text"))
-    world.vector.script.acts["DeleteDocument"] = fail(StoreUnavailableError("postgresql"))
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await delete(world, "d")
-    assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
-    world.vector.script.acts.clear()
-    removed = await delete(world, "d")
-    assert removed["postgresql", "chunks"] == 1
-    assert world.graph.episodes == world.vector.documents == {}
-
-
-async def test_while_the_graph_is_away_nothing_is_deleted(world: World) -> None:
-    await ingest(world, document(document_id="d"), data("text"))
-    world.graph.script.acts["DeleteEpisodes"] = fail(StoreUnavailableError("neo4j"))
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await delete(world, "d")
-    assert "neo4j" in json.dumps(error_from_rpc(caught.value).metadata)
-    assert len(world.vector.documents) == 1

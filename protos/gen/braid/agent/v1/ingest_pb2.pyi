@@ -187,6 +187,7 @@ class IngestJob(_message.Message):
     WAITING_FOR_FIELD_NUMBER: _builtins.int
     SEARCHABLE_PER_SECOND_FIELD_NUMBER: _builtins.int
     GRAPH_READY_PER_SECOND_FIELD_NUMBER: _builtins.int
+    REMOVED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The job's id."""
     state: Global___JobState.ValueType
@@ -223,6 +224,10 @@ class IngestJob(_message.Message):
     def update_time(self) -> _timestamp_pb2.Timestamp:
         """When it last went on."""
 
+    @_builtins.property
+    def removed(self) -> _containers.RepeatedCompositeFieldContainer[Global___RemovedRows]:
+        """What a job of kind `delete` has removed, once it has succeeded."""
+
     def __init__(
         self,
         *,
@@ -241,10 +246,11 @@ class IngestJob(_message.Message):
         waiting_for: _builtins.str = ...,
         searchable_per_second: _builtins.float = ...,
         graph_ready_per_second: _builtins.float = ...,
+        removed: _abc.Iterable[Global___RemovedRows] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks_written", b"chunks_written", "create_time", b"create_time", "documents_failed", b"documents_failed", "documents_graph_ready", b"documents_graph_ready", "documents_searchable", b"documents_searchable", "documents_total", b"documents_total", "documents_unchanged", b"documents_unchanged", "failures", b"failures", "graph_ready_per_second", b"graph_ready_per_second", "id", b"id", "kind", b"kind", "searchable_per_second", b"searchable_per_second", "state", b"state", "update_time", b"update_time", "waiting_for", b"waiting_for"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks_written", b"chunks_written", "create_time", b"create_time", "documents_failed", b"documents_failed", "documents_graph_ready", b"documents_graph_ready", "documents_searchable", b"documents_searchable", "documents_total", b"documents_total", "documents_unchanged", b"documents_unchanged", "failures", b"failures", "graph_ready_per_second", b"graph_ready_per_second", "id", b"id", "kind", b"kind", "removed", b"removed", "searchable_per_second", b"searchable_per_second", "state", b"state", "update_time", b"update_time", "waiting_for", b"waiting_for"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -748,18 +754,24 @@ class DeleteDocumentResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     REMOVED_FIELD_NUMBER: _builtins.int
+    JOB_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def removed(self) -> _containers.RepeatedCompositeFieldContainer[Global___RemovedRows]:
-        """Rows removed, one entry a kind."""
+        """Rows removed, one entry a kind; none while the job goes on."""
+
+    @_builtins.property
+    def job(self) -> Global___IngestJob:
+        """The job of the deletion, of kind `delete`: to be watched when it has not ended."""
 
     def __init__(
         self,
         *,
         removed: _abc.Iterable[Global___RemovedRows] | None = ...,
+        job: Global___IngestJob | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["removed", b"removed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["job", b"job", "removed", b"removed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -777,7 +789,7 @@ class RemovedRows(_message.Message):
     store: _builtins.str
     """`postgresql` or `neo4j`."""
     kind: _builtins.str
-    """What they were: versions, chunks, episodes, facts, local_facts, mentions, entities."""
+    """What they were: versions, chunks, episodes, facts, local_facts, mentions, entities, findings."""
     count: _builtins.int
     """How many."""
     def __init__(

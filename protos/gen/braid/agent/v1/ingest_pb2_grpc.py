@@ -135,7 +135,8 @@ class IngestServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CancelIngestJob(self, request, context):
-        """Ends a job; what is searchable of it still goes into the graph. One that has ended stays as it is.
+        """Ends a job; what is searchable of it still goes into the graph. One that has ended, or
+        that deletes, stays as it is.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -157,7 +158,10 @@ class IngestServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteDocument(self, request, context):
-        """Removes a document from both tiers; answers with what was removed from each store.
+        """Removes a document, all its versions included, from both stores: after what was accepted of it before, and before
+        what is accepted of it later. Once accepted it is done, whatever goes down meanwhile. Answers with what was removed
+        from each store, or, when that takes longer than the caller waits, with the job that goes on. NOT_FOUND for a
+        document that is neither stored nor on its way.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -31,7 +31,9 @@ class IngestServiceStub:
     ListDeadDocuments: _aio.UnaryUnaryMultiCallable[_ingest_pb2.ListDeadDocumentsRequest, _ingest_pb2.ListDeadDocumentsResponse]
     """A space's documents that could not be taken, with their reasons, the latest first, in pages."""
     CancelIngestJob: _aio.UnaryUnaryMultiCallable[_ingest_pb2.CancelIngestJobRequest, _ingest_pb2.CancelIngestJobResponse]
-    """Ends a job; what is searchable of it still goes into the graph. One that has ended stays as it is."""
+    """Ends a job; what is searchable of it still goes into the graph. One that has ended, or
+    that deletes, stays as it is.
+    """
     RetryIngestJob: _aio.UnaryUnaryMultiCallable[_ingest_pb2.RetryIngestJobRequest, _ingest_pb2.RetryIngestJobResponse]
     """Tries again what an ended job did not do: documents that could not be taken, and those that were not reached. They
     are written now, after everything accepted since. Reason WRONG_STATE while the job runs, and when nothing is left.
@@ -39,7 +41,11 @@ class IngestServiceStub:
     CheckIngestCapacity: _aio.UnaryUnaryMultiCallable[_ingest_pb2.CheckIngestCapacityRequest, _ingest_pb2.CheckIngestCapacityResponse]
     """Whether an upload would be accepted now: reason OVERLOADED with a delay when too much waits. Asked before a body is read."""
     DeleteDocument: _aio.UnaryUnaryMultiCallable[_ingest_pb2.DeleteDocumentRequest, _ingest_pb2.DeleteDocumentResponse]
-    """Removes a document from both tiers; answers with what was removed from each store."""
+    """Removes a document, all its versions included, from both stores: after what was accepted of it before, and before
+    what is accepted of it later. Once accepted it is done, whatever goes down meanwhile. Answers with what was removed
+    from each store, or, when that takes longer than the caller waits, with the job that goes on. NOT_FOUND for a
+    document that is neither stored nor on its way.
+    """
 
 class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
     """Brings documents and facts into both tiers."""
@@ -100,7 +106,9 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_pb2.CancelIngestJobRequest,
         context: _aio.ServicerContext[_ingest_pb2.CancelIngestJobRequest, _abc.Awaitable[_ingest_pb2.CancelIngestJobResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.CancelIngestJobResponse]:
-        """Ends a job; what is searchable of it still goes into the graph. One that has ended stays as it is."""
+        """Ends a job; what is searchable of it still goes into the graph. One that has ended, or
+        that deletes, stays as it is.
+        """
 
     @_abc_1.abstractmethod
     def RetryIngestJob(
@@ -126,6 +134,10 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_pb2.DeleteDocumentRequest,
         context: _aio.ServicerContext[_ingest_pb2.DeleteDocumentRequest, _abc.Awaitable[_ingest_pb2.DeleteDocumentResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.DeleteDocumentResponse]:
-        """Removes a document from both tiers; answers with what was removed from each store."""
+        """Removes a document, all its versions included, from both stores: after what was accepted of it before, and before
+        what is accepted of it later. Once accepted it is done, whatever goes down meanwhile. Answers with what was removed
+        from each store, or, when that takes longer than the caller waits, with the job that goes on. NOT_FOUND for a
+        document that is neither stored nor on its way.
+        """
 
 def add_IngestServiceServicer_to_server(servicer: IngestServiceServicer, server: _aio.Server) -> None: ...

@@ -1,0 +1,64 @@
+"""What a check asks of the jobs, in the orchestrator's database."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from services.agent_orchestrator.consistency.checking import DeadWork
+from services.agent_orchestrator.database import Database
+from services.agent_orchestrator.jobs.queue import SEARCH
+from services.agent_orchestrator.jobs.records import WHOLE_JOB
+from services.agent_orchestrator.jobs.store import DeadDocument, JobStore
+from services.runtime.errors import WrongStateError
+
+PAGE = 500
+_LAST = (datetime.max.replace(tzinfo=UTC), "ffffffff-ffff-ffff-ffff-ffffffffffff", 2**31 - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Dead:
+    """Implements `DeadWork`."""
+
+    job_id: str
+    document_id: str
+
+
+class JobWork:
+    """Implements `Work`."""
+
+    def __init__(self, database: Database, jobs: JobStore) -> None:
+        self._database = database
+        self._jobs = jobs
+
+    async def under_way(self, space: str, document_ids: Sequence[str]) -> set[str]:
+        """See `Work`."""
+        query = self._database.queries["documents_under_way"]
+        async with self._database.pool.session() as session:
+            rows = await session.fetch(query, space, list(document_ids))
+        return {row["document_id"] for row in rows}
+
+    async def dead(self, space: str) -> AsyncIterator[DeadWork]:
+        """See `Work`: what the graph refused, and jobs that ended as a whole; unreadable documents stay unreadable."""
+        before, more = _LAST, True
+        while more:
+            page = await self._jobs.dead(space, before=before, size=PAGE)
+            for one in page:
+                if _may_be_mended(one):
+                    yield Dead(one.job_id, one.failure.document_id)
+            more = len(page) == PAGE
+            if more:
+                before = (page[-1].create_time, page[-1].job_id, page[-1].failure.position)
+
+    async def retry(self, space: str, job_id: str) -> bool:
+        """See `Work`."""
+        try:
+            await self._jobs.retry(space, job_id)
+        except WrongStateError:
+            return False
+        return True
+
+
+def _may_be_mended(dead: DeadDocument) -> bool:
+    return dead.failure.stage != SEARCH or dead.failure.position == WHOLE_JOB

@@ -1,0 +1,101 @@
+"""Deletions in the orchestrator's database: their place among a space's uploads, and how far each is.
+
+Uploads accepted after a deletion are not read until it is through the vector tier, and what they bring of the document
+goes into the graph once the deletion is through the graph.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+from services.agent_orchestrator.database import Database
+from services.agent_orchestrator.jobs.queue import GRAPH, SEARCH, TurnLostError, TurnQueue
+from services.agent_orchestrator.jobs.records import JobRecord, NewJob, job_record
+from services.agent_orchestrator.jobs.store import JobStore
+from services.agent_orchestrator.jobs.tasks import Task
+from services.postgres.pool import Session
+from services.runtime.context import CallContext
+
+DELETE = "delete"
+
+Rows = Sequence[Sequence[str | int]]
+"""What was removed: store, kind, count."""
+Progress = dict[str, Any]
+
+
+class DeletionStore:
+    """Deletions of every space."""
+
+    def __init__(self, database: Database, turns: TurnQueue, jobs: JobStore) -> None:
+        self._database = database
+        self._queries = database.queries
+        self._turns = turns
+        self._jobs = jobs
+
+    async def running(self, space: str, document_id: str) -> JobRecord | None:
+        """The document's deletion that has not ended and that nothing accepted since undoes."""
+        async with self._database.pool.session() as session:
+            row = await session.row(self._queries["running_deletion"], space, document_id)
+        return None if row is None else job_record(row)
+
+    async def expected(self, space: str, document_id: str) -> bool:
+        """Whether work that was accepted may still bring the document."""
+        return await self._ask("document_expected", space, document_id)
+
+    async def accept(self, call: CallContext, document_id: str) -> JobRecord:
+        """Records that the document is to go; the same request again is the same job."""
+        digest = sha256(f"{DELETE}\0{document_id}".encode()).hexdigest()
+        return await self._jobs.enqueue(
+            NewJob(
+                space=call.space,
+                user=call.user,
+                request_id=call.request_id,
+                kind=DELETE,
+                arguments={"document_id": document_id},
+                input_hash=digest,
+                documents_total=1,
+            )
+        )
+
+    async def comes_before(self, job: JobRecord) -> bool:
+        """Whether uploads that may bring the document were accepted before, and are not read to their end."""
+        return await self._ask(
+            "uploads_before", job.space, job.number, job.arguments["document_id"]
+        )
+
+    async def is_on_its_way(self, job: JobRecord, mark: int) -> bool:
+        """Whether what became searchable of the document before its deletion has not reached the graph."""
+        return await self._ask("document_on_its_way", job.space, job.arguments["document_id"], mark)
+
+    async def leave_vector(self, task: Task, removed: Rows) -> Progress:
+        """The document is out of the vector tier: uploads go on; what waits of it for the graph is dropped there."""
+        space, document_id = task.job.space, task.job.arguments["document_id"]
+        async with self._database.pool.transaction() as session:
+            await self._turns.hold(session, task.turn)
+            await self._turns.ask(session, SEARCH, space)
+            await self._jobs.forget_document(session, space, document_id)
+            mark = await session.value(self._queries["last_document"])
+            return await self._save(session, task, {"vector": removed, "mark": mark})
+
+    async def leave_graph(self, task: Task, progress: Progress, removed: Rows) -> Progress:
+        """The document is out of the graph: what was accepted of it since goes on."""
+        async with self._database.pool.transaction() as session:
+            await self._turns.hold(session, task.turn)
+            await self._turns.ask(session, GRAPH, task.job.space)
+            return await self._save(session, task, {**progress, "graph": removed})
+
+    async def _save(self, session: Session, task: Task, progress: Progress) -> Progress:
+        done = int("graph" in progress)
+        key, told = uuid.UUID(task.job.id), json.dumps(progress)
+        row = await session.row(self._queries["save_task"], key, told, 1, 1, done, 0)
+        if row is None:
+            raise TurnLostError
+        return progress
+
+    async def _ask(self, query: str, *arguments: object) -> bool:
+        async with self._database.pool.session() as session:
+            return bool(await session.value(self._queries[query], *arguments))

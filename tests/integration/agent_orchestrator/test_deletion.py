@@ -1,0 +1,180 @@
+"""Deletions are accepted, then done whatever goes down; they keep their place among uploads of the document."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import grpc
+import pytest
+
+from braid.agent.v1 import ingest_pb2
+from services.runtime.errors import StoreUnavailableError
+from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
+from tests.integration.agent_orchestrator.uploads import data, document, ingest, submit
+from tests.stubs.tiers import GraphInventoryStub, fail
+
+Receipt = dict[tuple[str, str], int]
+
+
+async def delete(
+    world: World, document_id: str = "d", seconds: float = 20
+) -> ingest_pb2.DeleteDocumentResponse:
+    """Asks for a deletion as Alice."""
+    request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
+    return await world.ingest.DeleteDocument(request, metadata=ALICE, timeout=seconds)
+
+
+async def ended(world: World, job_id: str) -> ingest_pb2.IngestJob:
+    """A job once it has ended."""
+    request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
+    job = ingest_pb2.IngestJob()
+    async for answer in world.ingest.WatchIngestJob(request, metadata=ALICE, timeout=30):
+        job = answer.job
+    return job
+
+
+def receipt(removed: object) -> Receipt:
+    """The rows of a receipt that tell of something."""
+    return {(row.store, row.kind): row.count for row in removed if row.count}  # type: ignore[attr-defined]
+
+
+WHOLE: Receipt = {
+    ("postgresql", "versions"): 1,
+    ("postgresql", "chunks"): 1,
+    ("neo4j", "episodes"): 1,
+    ("neo4j", "mentions"): 2,
+    ("neo4j", "entities"): 1,
+}
+
+
+async def test_the_answer_carries_the_receipt_and_the_job_that_keeps_it(world: World) -> None:
+    await ingest(world, document(document_id="d"), data("text"))
+    answer = await delete(world)
+    assert receipt(answer.removed) == WHOLE
+    assert (answer.job.kind, answer.job.state) == ("delete", ingest_pb2.JOB_STATE_SUCCEEDED)
+    request = ingest_pb2.GetIngestJobRequest(job_id=answer.job.id)
+    kept = (await world.ingest.GetIngestJob(request, metadata=ALICE)).job
+    assert receipt(kept.removed) == WHOLE
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await world.ingest.GetIngestJob(request, metadata=BOB)
+    assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_while_the_graph_is_away_the_job_is_answered_and_ends_when_it_is_back(
+    world: World,
+) -> None:
+    await ingest(world, document(document_id="d"), data("text"))
+    away = fail(StoreUnavailableError("neo4j", retry_after=0.1))
+    world.graph.script.acts["DeleteGraphDocument"] = away
+    answer = await delete(world, seconds=2)
+    assert answer.job.state in {ingest_pb2.JOB_STATE_RUNNING, ingest_pb2.JOB_STATE_QUEUED}
+    assert not answer.removed
+    assert world.vector.documents == {}
+    again = await delete(world, seconds=1)
+    assert again.job.id == answer.job.id
+    world.graph.script.acts.clear()
+    job = await ended(world, answer.job.id)
+    assert receipt(job.removed) == WHOLE
+    assert world.graph.episodes == {}
+
+
+@pytest.mark.parametrize("method", ["DeleteDocument", "DeleteGraphDocument"])
+async def test_an_answer_that_is_lost_changes_neither_the_stores_nor_the_receipt(
+    world: World, method: str
+) -> None:
+    await ingest(world, document(document_id="d"), data("text"))
+    script = world.vector.script if method == "DeleteDocument" else world.graph.script
+
+    async def lost_once(request: object) -> None:
+        """The tier does its work, and its answer does not arrive: what is seen of it is a failure."""
+        script.acts.pop(method)
+        stub = world.vector if method == "DeleteDocument" else GraphInventoryStub(world.graph)
+        await getattr(stub, method)(request, None)
+        raise StoreUnavailableError("store", retry_after=0.05)
+
+    script.acts[method] = lost_once
+    answer = await delete(world)
+    assert receipt(answer.removed) == WHOLE
+    assert script.count(method) >= 2
+
+
+async def test_an_upload_accepted_before_is_removed_and_one_accepted_after_stays(
+    world: World,
+) -> None:
+    world.vector.script.acts["BatchUpsertDocuments"] = fail(
+        StoreUnavailableError("postgresql", retry_after=0.05)
+    )
+    first = await submit(world, document(document_id="d"), data("before"))
+    deleting = asyncio.create_task(delete(world))
+    async with asyncio.timeout(10):
+        while not await jobs(world, "delete"):  # noqa: ASYNC110 - accepted is what the list says
+            await asyncio.sleep(0.02)
+    last = await submit(world, document(document_id="d"), data("after"))
+    world.vector.script.acts.clear()
+    assert receipt((await deleting).removed)["postgresql", "chunks"] == 1
+    for job in (first, last):
+        assert (await ended(world, job.id)).state == ingest_pb2.JOB_STATE_SUCCEEDED
+    [stored] = world.vector.documents.values()
+    assert [chunk.content for chunk in stored.chunks] == ["after"]
+    assert [one.content for one in world.graph.episodes.values()] == ["after"]
+
+
+async def test_what_waits_for_the_graph_is_removed_and_what_comes_after_waits_for_that(
+    world: World,
+) -> None:
+    await ingest(world, document(document_id="other"), data("other"))
+    away = fail(StoreUnavailableError("neo4j", retry_after=0.05))
+    world.graph.script.acts["BatchAddEpisodes"] = away
+    world.graph.script.acts["DeleteEpisodes"] = away
+    world.graph.script.acts["DeleteGraphDocument"] = away
+    first = await submit(world, document(document_id="d"), data("same text"))
+    await searchable(world, first.id)
+    answer = await delete(world, seconds=1.5)
+    last = await submit(world, document(document_id="d"), data("same text"))
+    await searchable(world, last.id)
+    world.graph.script.acts.clear()
+    assert (await ended(world, answer.job.id)).state == ingest_pb2.JOB_STATE_SUCCEEDED
+    assert (await ended(world, last.id)).documents_graph_ready == 1
+    contents = sorted(one.content for one in world.graph.episodes.values())
+    assert contents == ["other", "same text"]
+
+
+async def test_a_deletion_cannot_be_cancelled(world: World) -> None:
+    await ingest(world, document(document_id="d"), data("text"))
+    away = fail(StoreUnavailableError("neo4j", retry_after=0.05))
+    world.graph.script.acts["DeleteGraphDocument"] = away
+    answer = await delete(world, seconds=1)
+    request = ingest_pb2.CancelIngestJobRequest(job_id=answer.job.id)
+    kept = (await world.ingest.CancelIngestJob(request, metadata=ALICE)).job
+    assert kept.state != ingest_pb2.JOB_STATE_CANCELLED
+    world.graph.script.acts.clear()
+    assert (await ended(world, answer.job.id)).state == ingest_pb2.JOB_STATE_SUCCEEDED
+
+
+async def test_two_workers_and_many_callers_make_one_receipt(world: World) -> None:
+    async with AsyncExitStack() as stack:
+        await world.start_worker(stack)
+        await ingest(world, document(document_id="d"), data("text"))
+        answers = await asyncio.gather(*(delete(world) for _ in range(6)), return_exceptions=True)
+    told = [one for one in answers if isinstance(one, ingest_pb2.DeleteDocumentResponse)]
+    late = [one for one in answers if isinstance(one, grpc.aio.AioRpcError)]
+    assert len(told) + len(late) == 6
+    assert all(one.code() is grpc.StatusCode.NOT_FOUND for one in late)
+    assert WHOLE in [receipt(one.removed) for one in told]
+    whole = [one.job.id for one in told if receipt(one.removed) == WHOLE]
+    assert len(set(whole)) == 1
+
+
+async def jobs(world: World, kind: str) -> list[ingest_pb2.IngestJob]:
+    """Alice's jobs of a kind."""
+    request = ingest_pb2.ListIngestJobsRequest(kind=kind)
+    return list((await world.ingest.ListIngestJobs(request, metadata=ALICE)).jobs)
+
+
+async def searchable(world: World, job_id: str) -> None:
+    """Waits until a job's document is stored."""
+    request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
+    async for answer in world.ingest.WatchIngestJob(request, metadata=ALICE, timeout=30):
+        if answer.job.documents_searchable:
+            return
