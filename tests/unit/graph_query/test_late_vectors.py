@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -30,7 +29,7 @@ class SlowVectors(FakeGraphStore):
     stuck = False
     over = False
 
-    async def search_vector(self, *args: Any, **more: Any) -> Sequence[Hit]:
+    async def search_vector(self, *args: Any, **more: Any) -> list[Hit]:
         if self.stuck:
             await asyncio.Event().wait()
         if self.over:

@@ -171,7 +171,9 @@ class SearchFactsResponse(_message.Message):
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
     RERANKER_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
-    """OK, NO_MATCH, or DEGRADED when a part could not be searched."""
+    """OK, NO_MATCH, DEGRADED when a part could not be searched, or TIMED_OUT when the vectors were late for the caller's
+    deadline: the hits are then those by words.
+    """
     reason: _legs_pb2.LegReason.ValueType
     """Why it is degraded."""
     vector_path: Global___FactVectorPath.ValueType
