@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,9 @@ class GraphitiReader:
 
 def _load() -> type[Session]:
     os.environ.update(_QUIET)
-    from services.graph_query.graphiti.session import Session  # noqa: PLC0415
+    with warnings.catch_warnings():
+        # Its classes are written in an older style of pydantic's.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from services.graph_query.graphiti.session import Session  # noqa: PLC0415
 
     return Session
