@@ -46,6 +46,17 @@ class Api:
         given = {name: value for name, value in parameters.items() if value is not None}
         return self._ask("GET", path, params=given)
 
+    def readiness(self) -> dict[str, Any]:
+        """Which services serve: the body of `/readyz`, whether they all do or not."""
+        response = self._send("GET", "/readyz")
+        if response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+            return dict(_answer(response))
+        try:
+            body = response.json()
+        except ValueError:
+            return dict(_answer(response))
+        return body if "services" in body else dict(_answer(response))
+
     def post(self, path: str, body: Any) -> Any:
         """A JSON body."""
         return self._ask("POST", path, json=body)

@@ -14,6 +14,7 @@ from rich.console import Console
 from gateway.cli import show
 from gateway.cli.errors import CliError
 from gateway.cli.session import Session
+from gateway.cli.status import READY, read_status, show_status
 
 app = typer.Typer(
     name="braid",
@@ -131,16 +132,13 @@ def search(  # noqa: PLR0917 - as above
 
 @app.command()
 def status(context: typer.Context, as_json: AsJson = False) -> None:
-    """Say which services serve, and what the graph holds."""
+    """Say which services serve, and what the graph holds. Ends with 1 when one does not serve."""
     session: Session = context.obj
     with session.api() as api:
-        answer = {"url": api.url, **api.get("/readyz"), "graph": api.get("/api/graph/status")}
-
-    def shown(out: Console, answer: dict[str, Any]) -> None:
-        pairs = {"gateway": answer["url"], **answer["services"]}
-        show.show_pairs(out, pairs | {f"graph {k}": v for k, v in answer["graph"].items()})
-
-    _show(session, answer, shown, as_json)
+        answer = read_status(api)
+    _show(session, answer, show_status, as_json)
+    if answer["status"] != READY:
+        raise typer.Exit(1)
 
 
 @graph.command()

@@ -19,7 +19,7 @@ from braid.graph.v1 import query_pb2
 from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.runtime import errors
-from tests.integration.gateway.conftest import Served
+from tests.integration.gateway.conftest import Served, serve_gateway
 from tests.integration.gateway.samples import (
     COMPREHENSIVE,
     COMPREHENSIVE_JSON,
@@ -28,6 +28,7 @@ from tests.integration.gateway.samples import (
     FACT,
     JOB_ID,
 )
+from tests.integration.gateway.scripted import Script
 
 DONE = ingest_pb2.IngestJob(
     id=JOB_ID,
@@ -168,6 +169,18 @@ async def test_the_status_names_services_and_counts(served: Served) -> None:
     ended = await braid(served, "status")
     assert "vector_search: SERVING" in ended.out
     assert "graph entities: 7" in ended.out
+
+
+async def test_the_status_is_told_whole_when_a_service_is_away(
+    settings_of: Any, script: Script
+) -> None:
+    settings = (await settings_of()).model_copy(update={"graph_target": "127.0.0.1:9"})
+    async with serve_gateway(settings, script) as running:
+        ended = await braid(running, "status")
+    assert ended.code == 1
+    assert "vector_search: SERVING" in ended.out
+    assert "graph_query: UNREACHABLE" in ended.out
+    assert "graph reason: STORE_UNAVAILABLE" in ended.out
 
 
 async def test_a_folder_is_ingested_and_bad_files_are_told_while_the_others_go_on(
