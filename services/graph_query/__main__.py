@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from services.graph_query import app
 from services.graph_query.settings import GraphSettings
+from services.models.language_settings import LanguageModelSettings
 from services.models.reranker_settings import RerankerSettings
 from services.models.settings import EmbeddingSettings
 from services.runtime.loop import run
@@ -15,7 +16,15 @@ def main() -> None:
     """Builds the settings and serves until told to end."""
     runtime = RuntimeSettings()
     configure_telemetry(runtime, "graph_query")
-    run(app.run(GraphSettings(), runtime, EmbeddingSettings(), RerankerSettings()))
+    run(
+        app.run(
+            GraphSettings(),
+            runtime,
+            EmbeddingSettings(),
+            RerankerSettings(),
+            LanguageModelSettings(),
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -16,8 +16,13 @@ from services.graph_query import episode_intake
 from services.graph_query.embeddings.servicer import GraphEmbeddingServicer
 from services.graph_query.embeddings.store import EmbeddingStore
 from services.graph_query.episode_intake import EpisodeIntake, EpisodeReader
+from services.graph_query.episode_reading import WholeReader
 from services.graph_query.findings.calls import FindingCalls
+from services.graph_query.findings.extraction import FindingExtractor
+from services.graph_query.findings.intake import FindingIntake
+from services.graph_query.findings.reading import FindingReader
 from services.graph_query.findings.store import FindingStore
+from services.graph_query.graphiti.reader import GraphitiReader
 from services.graph_query.history.calls import HistoryCalls
 from services.graph_query.history.store import HistoryStore
 from services.graph_query.ingest_servicer import GraphIngestServicer
@@ -35,6 +40,9 @@ from services.graph_query.structure.calls import StructureCalls
 from services.graph_query.structure.store import StructureStore
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
+from services.models.language import LanguageModel
+from services.models.language_factory import build_language_model
+from services.models.language_settings import LanguageModelSettings
 from services.models.reranker import Reranker
 from services.models.reranker_settings import RerankerSettings, build_reranker
 from services.models.settings import EmbeddingSettings
@@ -154,15 +162,27 @@ async def keep_schema(store: Neo4jStore) -> None:
         await asyncio.sleep(_SCHEMA_RETRY_SECONDS)
 
 
+def build_reader(
+    store: Neo4jStore, embedder: Embedder, language: LanguageModel | None
+) -> EpisodeReader | None:
+    """What reads episodes, None without a language model."""
+    if language is None:
+        return None
+    findings = FindingReader(FindingExtractor(language), FindingIntake(store.findings, embedder))
+    return WholeReader(findings, GraphitiReader(language, embedder, store.known))
+
+
 async def run(
     settings: GraphSettings,
     runtime: RuntimeSettings,
     embedding: EmbeddingSettings,
     reranking: RerankerSettings,
+    language_model: LanguageModelSettings,
 ) -> None:
     """Serves until told to end; healthy once Neo4j answers and has its indexes."""
     embedder = build_embedder(embedding)
     reranker = build_reranker(reranking)
+    language = build_language_model(language_model)
     store = build_store(settings, embedder.dimension)
     background = [
         asyncio.create_task(keep_schema(store), name="schema"),
@@ -172,7 +192,9 @@ async def run(
         await serve(
             settings=runtime,
             listen=settings.listen,
-            services=build_services(store, embedder, reranker=reranker),
+            services=build_services(
+                store, embedder, build_reader(store, embedder, language), reranker
+            ),
             probes={"neo4j": store.ping},
         )
     finally:
@@ -180,6 +202,8 @@ async def run(
             task.cancel()
         await asyncio.gather(*background, return_exceptions=True)
         await embedder.close()
+        if language is not None:
+            await language.close()
         if reranker is not None:
             await reranker.close()
         await store.close()

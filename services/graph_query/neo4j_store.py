@@ -20,6 +20,7 @@ from services.graph_query.embeddings.neo4j_store import RETRY_SECONDS, Neo4jEmbe
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.findings.neo4j_store import Neo4jFindings
 from services.graph_query.gazetteer_cache import GazetteerCache
+from services.graph_query.graphiti.known import KnownGraph, Neo4jKnownGraph
 from services.graph_query.history.neo4j_store import Neo4jHistory
 from services.graph_query.inventory.neo4j_store import Neo4jInventory
 from services.graph_query.neo4j_database import Database, Transaction
@@ -94,6 +95,10 @@ class Neo4jStore(Neo4jReads):
             space, lambda writer: add_facts(writer, facts, model), model
         )
         return replace(counts, revision=revision)
+
+    def known(self, space: str) -> KnownGraph:
+        """A space as a language model's reading is compared with it."""
+        return Neo4jKnownGraph(self._database, self, space)
 
     async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
         """Ends a fact in one transaction."""

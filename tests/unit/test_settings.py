@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings
 from gateway.settings import GatewaySettings
 from services.agent_orchestrator.settings import AgentSettings
 from services.graph_query.settings import GraphSettings
+from services.models.language_settings import LanguageModelSettings
 from services.models.reranker_settings import RerankerSettings
 from services.models.settings import EmbeddingSettings
 from services.runtime.settings import RuntimeSettings
@@ -22,6 +23,7 @@ CLASSES: list[type[BaseSettings]] = [
     EmbeddingSettings,
     GatewaySettings,
     GraphSettings,
+    LanguageModelSettings,
     RerankerSettings,
     RuntimeSettings,
     VectorSettings,
