@@ -15,6 +15,7 @@ pytest.register_assert_rewrite(
     "tests.store_suite.graph.writing_suite",
     "tests.store_suite.graph.facts_suite",
     "tests.store_suite.graph.findings_suite",
+    "tests.store_suite.graph.ordering_suite",
 )
 
 

@@ -1,0 +1,152 @@
+"""What every graph store promises to other orders of facts, and to searches of what was known."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from services.graph_query.domain import EntityName, FactFilter
+from services.graph_query.identity import entity_uuid
+from services.graph_query.past.store import Known
+from services.graph_query.searching import SearchStores
+from services.graph_query.store import Hit
+from services.runtime.times import utc_now
+from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage, unit
+
+
+def ids(space: str, *names: str) -> list[str]:
+    """The entities of these names."""
+    return [entity_uuid(space, name) for name in names]
+
+
+async def told(store: SearchStores, space: str, hits: list[Hit], known: float) -> set[str]:
+    """The objects of the facts found, as they were known."""
+    found = await store.history.facts_known(space, [hit.uuid for hit in hits], known)
+    return {one.target.name for one in found.values()}
+
+
+class OrderingSuite:
+    """Distances and vectors of what was found."""
+
+    async def test_distance_is_the_number_of_facts_between(self, store: SearchStores) -> None:
+        space = new_space()
+        names = ["Aaa", "Bbb", "Ccc", "Ddd", "Eee", "Fff"]
+        chain = [fact(a, "KNOWS", b) for a, b in pairwise(names)]
+        await store.add_facts(space, [*chain, fact("Ggg", "KNOWS", "Hhh")], "")
+        centers = ids(space, "aaa")
+        asked = ids(space, "bbb", "ccc", "eee", "fff", "hhh")
+        far = await store.ordering.distances(space, centers, asked, ALWAYS)
+        assert far == dict(zip(asked[:3], (1, 2, 4), strict=True))
+
+    async def test_distance_goes_over_facts_of_the_time_and_over_co_occurrences(
+        self, store: SearchStores
+    ) -> None:
+        space = new_space()
+        old = fact("Aaa", "KNOWS", "Bbb", invalid_at=day("2020-01-01"))
+        await store.add_facts(space, [old], "")
+        note = passage(space, "d1", "Anna Bell", "She met Karl Otto.")
+        await store.add_episodes(space, [note])
+        asked = ids(space, "bbb", "karl otto")
+        centers = ids(space, "aaa", "anna bell")
+        before = await store.ordering.distances(space, centers, asked, at("2019-01-01"))
+        after = await store.ordering.distances(space, centers, asked, at("2021-01-01"))
+        assert before == dict.fromkeys(asked, 1)
+        assert after == {asked[1]: 1}
+
+    async def test_entities_of_another_space_are_neither_named_nor_reached(
+        self, store: SearchStores
+    ) -> None:
+        space, other = new_space(), new_space()
+        await store.add_facts(space, [fact("Aaa", "KNOWS", "Bbb", embedding=unit(1))], "m")
+        assert await store.ordering.entities_named(other, "aaa", "") == []
+        ours = ids(space, "aaa", "bbb")
+        assert await store.ordering.distances(other, ours[:1], ours[1:], ALWAYS) == {}
+        (hit,) = await store.search_vector(space, unit(1), ALWAYS, 5, exact=True)
+        assert list(await store.ordering.fact_vectors(space, [hit.uuid])) == [hit.uuid]
+        assert await store.ordering.fact_vectors(other, [hit.uuid]) == {}
+
+    async def test_entities_of_a_name_are_told_apart_by_type(self, store: SearchStores) -> None:
+        space = new_space()
+        facts = [fact(EntityName("Mercury", kind), "IS", f"A {kind}") for kind in ("Band", "God")]
+        await store.add_facts(space, facts, "")
+        both = await store.ordering.entities_named(space, "mercury", "")
+        god = await store.ordering.entities_named(space, "mercury", "God")
+        assert (len(both), len(god)) == (2, 1)
+        assert god[0] in both
+
+
+class PastSuite:
+    """Searches of what was known."""
+
+    async def test_what_is_added_later_was_not_known_before(self, store: SearchStores) -> None:
+        space = new_space()
+        for name in ("Early", "Late"):
+            one = fact("Payments", "RUNS_ON", name, embedding=unit(1))
+            await store.add_facts(space, [one], "model")
+            if name == "Early":
+                between = utc_now().timestamp()
+        state = (await store.search_words(space, ["payments"], [], ALWAYS, 5)).state
+        for moment, names in ((between, {"Early"}), (utc_now().timestamp(), {"Early", "Late"})):
+            at_then = Known(ALWAYS, moment, 5)
+            words = await store.past.words_known(space, ["payments"], ["payments"], at_then)
+            near, compared = await store.past.near_known(space, unit(1), at_then, state)
+            assert compared
+            for hits in (words.text, words.entity, near):
+                assert await told(store, space, hits, moment) == names
+
+    async def test_what_was_taken_back_was_known_until_then(self, store: SearchStores) -> None:
+        space = new_space()
+        note = passage(space, "d1", "Note", "Nothing else.")
+        await store.add_episodes(space, [note])
+        gone = fact("Karl Otto", "OWNED", "Harbour", document_id="d1")
+        await store.add_facts(space, [gone], "")
+        before = utc_now().timestamp()
+        await store.delete_episodes(space, [note.uuid])
+        for moment, names in ((before, {"Harbour"}), (utc_now().timestamp(), set())):
+            then = Known(ALWAYS, moment, 5)
+            words = await store.past.words_known(space, ["harbour"], [], then)
+            assert await told(store, space, words.text, moment) == names
+            named = FactFilter(ALWAYS.since, ALWAYS.until, "karl otto")
+            words = await store.past.words_known(space, ["harbour"], [], Known(named, moment, 5))
+            assert await told(store, space, words.text, moment) == names
+
+    async def test_both_clocks_and_the_filters_count(self, store: SearchStores) -> None:
+        space = new_space()
+        held = fact("Anna", "LEADS", "Guild", invalid_at=day("2020-01-01"), embedding=unit(1))
+        await store.add_facts(space, [held, fact("Karl", "JOINS", "Guild")], "model")
+        now = utc_now().timestamp()
+        state = (await store.search_words(space, ["guild"], [], ALWAYS, 5)).state
+        expected = {"2019-01-01": 1, "2021-01-01": 0}
+        for moment, number in expected.items():
+            only = FactFilter(at(moment).since, at(moment).until, relation="leads")
+            then = Known(only, now, 5)
+            words = await store.past.words_known(space, ["guild"], [], then)
+            near, _ = await store.past.near_known(space, unit(1), then, state)
+            assert (len(words.text), len(near)) == (number, number)
+
+    async def test_another_space_is_never_seen(self, store: SearchStores) -> None:
+        space, other = new_space(), new_space()
+        await store.add_facts(space, [fact("Anna", "LEADS", "Guild", embedding=unit(1))], "model")
+        state = (await store.search_words(space, ["guild"], [], ALWAYS, 5)).state
+        then = Known(ALWAYS, utc_now().timestamp(), 5)
+        words = await store.past.words_known(other, ["guild"], ["anna"], then)
+        near, _ = await store.past.near_known(other, unit(1), then, state)
+        assert (words.text, words.entity, near) == ([], [], [])
+
+
+class RareSuite:
+    """Filters that let few of many pass."""
+
+    @pytest.mark.parametrize("relation", ["WAS_ONCE", "IS", "Of The"])
+    async def test_a_rare_relation_is_found_among_many_with_the_same_words(
+        self, store: SearchStores, relation: str
+    ) -> None:
+        space = new_space()
+        many = [fact("Anna Bell", "LIKES", f"Song {n}", fact="Anna sings") for n in range(100)]
+        rare = fact("Anna Bell", relation, "Singer", fact="Anna sings once in a longer sentence")
+        await store.add_facts(space, [*many, rare], "")
+        only = FactFilter(ALWAYS.since, ALWAYS.until, relation=relation)
+        found = await store.search_words(space, ["anna", "sings"], [], only, 5)
+        (best,) = (await store.facts(space, [hit.uuid for hit in found.text])).values()
+        assert best.target.name == "Singer"

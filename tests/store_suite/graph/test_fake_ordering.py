@@ -1,0 +1,26 @@
+"""Other orders, known times and rare facts in memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.graph_query.fake import FakeGraphStore
+from services.graph_query.searching import SearchStores
+from tests.store_suite.graph.ordering_suite import OrderingSuite, PastSuite, RareSuite
+
+
+@pytest.fixture
+def store() -> SearchStores:
+    return FakeGraphStore()
+
+
+class TestOrdering(OrderingSuite):
+    """Orders in memory."""
+
+
+class TestPast(PastSuite):
+    """Known times in memory."""
+
+
+class TestRare(RareSuite):
+    """Rare facts in memory."""

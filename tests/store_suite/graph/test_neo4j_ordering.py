@@ -1,0 +1,49 @@
+"""Other orders, known times and rare facts in Neo4j."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from deploy.local.stores import LocalStores
+from services.graph_query import neo4j_search
+from services.graph_query.searching import SearchStores
+from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space
+from tests.store_suite.graph.neo4j_graph import opened
+from tests.store_suite.graph.ordering_suite import OrderingSuite, PastSuite, RareSuite
+
+
+@pytest.fixture
+async def store(graph_stores: LocalStores) -> AsyncIterator[SearchStores]:
+    async with opened(graph_stores) as found:
+        yield found
+
+
+class TestOrdering(OrderingSuite):
+    """Orders in Neo4j."""
+
+
+class TestPast(PastSuite):
+    """Known times in Neo4j."""
+
+
+class TestRare(RareSuite):
+    """Rare facts in Neo4j."""
+
+    async def test_a_fact_beyond_those_that_are_fetched_at_first_is_found(
+        self, store: SearchStores, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(neo4j_search, "_FETCH", 10)
+        space = new_space()
+        past = [
+            fact("Anna Bell", "SANG", f"Song {n}", fact="Anna sang", invalid_at=day("2000-01-01"))
+            for n in range(50)
+        ]
+        now = fact("Anna Bell", "SANG", "Hymn", fact="Anna sang somewhere far from home")
+        await store.add_facts(space, [*past, now], "")
+        found = await store.search_words(space, ["anna", "sang"], [], at("2021-01-01"), 5)
+        (best,) = (await store.facts(space, [hit.uuid for hit in found.text])).values()
+        assert best.target.name == "Hymn"
+        everything = await store.search_words(space, ["anna", "sang"], [], ALWAYS, 5)
+        assert len(everything.text) == 25
