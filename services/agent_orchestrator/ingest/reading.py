@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from itertools import islice
 
 from services.agent_orchestrator.ingest.batches import Batch, Source
 from services.agent_orchestrator.ingest.documents import (
@@ -12,26 +11,17 @@ from services.agent_orchestrator.ingest.documents import (
     Rejected,
     UnreadableError,
 )
-from services.agent_orchestrator.ingest.parsing import Upload, parse
+from services.agent_orchestrator.ingest.parsing import Upload
 from services.agent_orchestrator.ingest.prepare import Prepared, prepare
 from services.agent_orchestrator.ingest.uploads import stored_upload
 from services.agent_orchestrator.jobs.work import TakenUpload
 
-# Documents that a thread prepares at a time.
-PART = 64
 MAX_TAKES = 6
 ENDED_ITS_WORKER = f"ended the worker {MAX_TAKES} times"
 
 Item = Prepared | Rejected
 Parse = Callable[[Upload], AsyncIterator[Sequence[ParsedDocument | Rejected]]]
 NextUploads = Callable[[Sequence[str]], Awaitable[Sequence[TakenUpload]]]
-
-
-async def parse_in_thread(upload: Upload) -> AsyncIterator[Sequence[ParsedDocument | Rejected]]:
-    """An upload's documents in order, some at a time. Parsing is work for a thread: the loop goes on."""
-    documents = parse(upload)
-    while part := await asyncio.to_thread(lambda: list(islice(documents, PART))):
-        yield part
 
 
 class Reader:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from services.agent_orchestrator.ingest.batches import BATCH_DOCUMENTS, Batch
-from services.agent_orchestrator.ingest.parsing import Upload
-from services.agent_orchestrator.ingest.reading import MAX_TAKES, Reader, parse_in_thread
+from services.agent_orchestrator.ingest.parsers import Parsers
+from services.agent_orchestrator.ingest.reading import MAX_TAKES, Reader
+from services.agent_orchestrator.ingest.upload import Upload
 from services.agent_orchestrator.ingest.uploads import upload_arguments
 from services.agent_orchestrator.jobs.records import JobRecord
 from services.agent_orchestrator.jobs.work import ReadJob, TakenUpload
@@ -62,7 +63,7 @@ async def read(*uploads: TakenUpload, max_size: int = MAX) -> list[Batch]:
         return [one for one in uploads if one.job.id not in in_hand]
 
     reader = Reader(
-        more, parse_in_thread, space="space", dimension=4, max_size=max_size, in_hand=set()
+        more, Parsers().parse, space="space", dimension=4, max_size=max_size, in_hand=set()
     )
     return [batch async for batch in reader.batches()]
 
