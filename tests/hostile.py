@@ -124,7 +124,7 @@ def fill(folder: Path) -> dict[str, str]:
         "huge.jsonl": "line 1: is longer than",
         "locked.pdf": "is encrypted",
         "long.pdf": "has 10000 pages: at most 2000 are taken",
-        "mixed.txt": "is not UTF-8 text (byte 22): it mixes UTF-8 with another encoding",
+        "mixed.txt": "is not UTF-8 text (byte 23): it mixes UTF-8 with another encoding",
         "nul.txt": "the document holds a NUL character",
         "broken.docx": "is not a readable DOCX file",
         "loop": "links back to a folder that holds it",

@@ -22,6 +22,7 @@ from tests.stores import data_folder
 
 SAMPLE = Path(deploy.local.__file__).parent / "sample"
 OTHER_KEY = "a-key-of-another-space"
+HOSTILE_KEY = "a-key-of-the-space-that-takes-anything"
 
 
 @dataclass(frozen=True)
@@ -64,16 +65,14 @@ def corpus_in(folder: Path) -> Path:
 
 
 def let_in(data: Path) -> None:
-    """A key of another space, in the keys' file that the stack will add its own to."""
-    record = {
-        "id": "other",
-        "hash": hash_key(OTHER_KEY),
-        "space": "other",
-        "scopes": ["read", "write"],
-    }
+    """Keys of other spaces, in the keys' file that the stack will add its own to."""
+    records = [
+        {"id": space, "hash": hash_key(key), "space": space, "scopes": ["read", "write"]}
+        for space, key in (("other", OTHER_KEY), ("hostile", HOSTILE_KEY))
+    ]
     path = data / "api_keys.json"
     path.touch(mode=0o600)
-    path.write_text(json.dumps({"keys": [record]}))
+    path.write_text(json.dumps({"keys": records}))
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,47 @@
+"""A folder of files that would harm a careless reader: each is told with its reason, all others are searchable."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import HOSTILE_KEY, System
+from tests.hostile import HARMLESS, fill
+
+
+def ingest(system: System, folder: Path) -> subprocess.CompletedProcess[str]:
+    """`braid ingest` into a space of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "gateway.cli", "ingest", str(folder), "--json"],
+        env={**os.environ, "BRAID_URL": system.url, "BRAID_API_KEY": HOSTILE_KEY},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+@pytest.mark.timeout(300)
+def test_each_harmful_file_gets_its_reason_and_the_others_are_ingested(
+    system: System, tmp_path: Path
+) -> None:
+    expected = fill(tmp_path)
+    ended = ingest(system, tmp_path)
+    report = json.loads(ended.stdout)
+    told = {Path(one["path"]).name: one["reason"] for one in report["failures"]}
+    assert told.keys() == expected.keys()
+    assert all(told[name].startswith(reason) for name, reason in expected.items()), told
+    assert report["searchable"] == report["graph_ready"] == len(HARMLESS)
+    # No worker died of them: what comes after them is taken as before.
+    again = json.loads(ingest(system, tmp_path).stdout)
+    assert (again["unchanged"], again["chunks_written"]) == (len(HARMLESS), 0)
+    with system.client(HOSTILE_KEY) as http:
+        found = http.post("/api/search/text", json={"query": "that is read", "limit": 20}).json()
+    assert {hit["document_id"] for hit in found["results"]} >= {"good.md", "good.pdf", "t1"}
+    [page] = [hit["page"] for hit in found["results"] if hit["document_id"] == "good.pdf"]
+    assert page == 1
