@@ -12,6 +12,7 @@ COMMANDS = {
     "text": "tests.benchmarks.text",
     "ann": "tests.benchmarks.ann",
     "upsert": "tests.benchmarks.upsert",
+    "graph_search": "tests.benchmarks.graph_search",
 }
 
 if __name__ == "__main__":

@@ -1,0 +1,106 @@
+"""SearchFacts over the tier's socket: its orders, what was known when, and filters that let few of many pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from braid.common.v1 import errors_pb2, legs_pb2
+from braid.graph.v1 import ingest_pb2, query_pb2
+from services.runtime.status import error_from_rpc
+from tests.integration.graph_query.conftest import Tier
+from tests.integration.graph_query.messages import episode, fact, stamp, stream
+
+
+async def search(tier: Tier, query: str = "payments", **more: Any) -> query_pb2.SearchFactsResponse:
+    request = query_pb2.SearchFactsRequest(query=query, **more)
+    return await tier.query.SearchFacts(request, metadata=tier.ours)
+
+
+async def refusal(tier: Tier, **more: Any) -> errors_pb2.ErrorReason.ValueType:
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await search(tier, **more)
+    return error_from_rpc(failed.value).reason
+
+
+def targets(answer: query_pb2.SearchFactsResponse) -> list[str]:
+    return [hit.fact.target_entity.name for hit in answer.hits]
+
+
+async def chained(tier: Tier) -> None:
+    """Payments needs Ledger, Ledger needs Vault."""
+    facts = [fact("Payments", "NEEDS", "Ledger"), fact("Ledger", "NEEDS", "Vault")]
+    await tier.ingest.AddFacts(stream(*facts), metadata=tier.ours)
+
+
+async def test_the_order_that_ran_is_told(tier: Tier) -> None:
+    await chained(tier)
+    plain = await search(tier, "needs")
+    assert plain.reranker == query_pb2.FACT_RERANKER_RRF
+    assert not plain.hits[0].scores.HasField("rerank")
+    near = await search(
+        tier,
+        "payments needs",
+        reranker=query_pb2.FACT_RERANKER_NODE_DISTANCE,
+        center_entity_name="VAULT",
+    )
+    assert near.reranker == query_pb2.FACT_RERANKER_NODE_DISTANCE
+    assert targets(near) == ["Vault", "Ledger"]
+    assert [hit.scores.rerank for hit in near.hits] == [1.0, 0.5]
+    varied = await search(tier, "needs", reranker=query_pb2.FACT_RERANKER_MMR, mmr_lambda=0.2)
+    assert varied.reranker == query_pb2.FACT_RERANKER_MMR
+    assert {*targets(varied)} == {"Ledger", "Vault"}
+
+
+async def test_an_order_that_cannot_be_had_is_refused_with_its_reason(tier: Tier) -> None:
+    await chained(tier)
+    distance = query_pb2.FACT_RERANKER_NODE_DISTANCE
+    assert await refusal(tier, reranker=distance) == errors_pb2.ERROR_REASON_INVALID_FIELD
+    assert (
+        await refusal(tier, reranker=distance, center_entity_name="`x`] DETACH DELETE n //")
+        == errors_pb2.ERROR_REASON_NOT_FOUND
+    )
+    cross = query_pb2.FACT_RERANKER_CROSS_ENCODER
+    assert await refusal(tier, reranker=cross) == errors_pb2.ERROR_REASON_WRONG_STATE
+    assert await refusal(tier, mmr_lambda=1.5) == errors_pb2.ERROR_REASON_INVALID_FIELD
+    assert await refusal(tier, reranker=99) == errors_pb2.ERROR_REASON_INVALID_FIELD
+
+
+async def test_the_centre_of_another_space_is_not_found(tier: Tier) -> None:
+    await chained(tier)
+    request = query_pb2.SearchFactsRequest(
+        query="needs",
+        reranker=query_pb2.FACT_RERANKER_NODE_DISTANCE,
+        center_entity_name="Vault",
+    )
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await tier.query.SearchFacts(request, metadata=tier.theirs)
+    assert error_from_rpc(failed.value).reason == errors_pb2.ERROR_REASON_NOT_FOUND
+
+
+async def test_what_was_known_is_told_as_it_was_known(tier: Tier) -> None:
+    note = episode("note", "Note", "Nothing of interest.")
+    await tier.ingest.AddEpisode(ingest_pb2.AddEpisodeRequest(episode=note), metadata=tier.ours)
+    told = fact("Payments", "RUNS_ON", "Old Cluster", document_id="note")
+    await tier.ingest.AddFacts(stream(told), metadata=tier.ours)
+    known = Timestamp()
+    known.GetCurrentTime()
+    assert targets(await search(tier)) == ["Old Cluster"]
+    await tier.ingest.DeleteEpisodes(
+        ingest_pb2.DeleteEpisodesRequest(uuids=[note.uuid]), metadata=tier.ours
+    )
+    assert (await search(tier)).status == legs_pb2.LEG_STATUS_NO_MATCH
+    assert targets(await search(tier, known_time=known)) == ["Old Cluster"]
+    assert targets(await search(tier, known_time=known, entity_name="payments")) == ["Old Cluster"]
+    assert targets(await search(tier, known_time=stamp("2001-01-01"))) == []
+
+
+async def test_few_facts_of_a_relation_are_found_among_many_of_others(tier: Tier) -> None:
+    many = [fact("Payments", "LIKES", f"Song {n}", fact="Payments") for n in range(200)]
+    rare = fact("Payments", "IS", "Service", fact="Payments is a service of ours")
+    request = ingest_pb2.AddFactsRequest(facts=[*many, rare])
+    await tier.ingest.AddFacts(iter([request]), metadata=tier.ours)
+    assert targets(await search(tier, relation_type="is", limit=1)) == ["Service"]
