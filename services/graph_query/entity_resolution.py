@@ -7,7 +7,7 @@ type in alphabetical order keeps the name's plain uuid, and whatever names it wi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from services.graph_query.domain import EntityName
@@ -49,6 +49,9 @@ class Resolution:
     space: str
     held: Mapping[str, Types]
     types: Mapping[str, Types]
+    # Each name is asked for several times in a write, and making uuids takes a while.
+    _after: dict[str, dict[str, str]] = field(default_factory=dict, compare=False, repr=False)
+    _meant: dict[EntityName, str] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def adding(
@@ -73,13 +76,16 @@ class Resolution:
 
     def uuid(self, name: EntityName) -> str:
         """The entity that a given name means after the write."""
-        key = name_key(name.name)
-        named = homonyms(self.space, key, self.types[key])
-        return named.get(name.type) or entity_uuid(self.space, key)
+        meant = self._meant.get(name)
+        if meant is None:
+            key = name_key(name.name)
+            meant = self._homonyms(key).get(name.type) or entity_uuid(self.space, key)
+            self._meant[name] = meant
+        return meant
 
     def named(self, key: str) -> tuple[str, ...]:
         """All entities of a name after the write, by type."""
-        return tuple(homonyms(self.space, key, self.types[key]).values())
+        return tuple(self._homonyms(key).values())
 
     def changed(self) -> list[str]:
         """Names that were there and have other types now."""
@@ -90,7 +96,7 @@ class Resolution:
         return [
             NewEntity(uuid, key, kind)
             for key in sorted(self.types)
-            for kind, uuid in homonyms(self.space, key, self.types[key]).items()
+            for kind, uuid in self._homonyms(key).items()
             if uuid not in self._before(key).values()
         ]
 
@@ -108,7 +114,7 @@ class Resolution:
         found = []
         for key in self.changed():
             old = next(iter(self._before(key)))
-            new = next(iter(homonyms(self.space, key, self.types[key])))
+            new = next(iter(self._homonyms(key)))
             if old != new:
                 found.append(Retyped(entity_uuid(self.space, key), key, old, new))
         return found
@@ -119,8 +125,14 @@ class Resolution:
             uuid
             for key in self.changed()
             for kind, uuid in self._before(key).items()
-            if kind in self.types[key] and homonyms(self.space, key, self.types[key])[kind] != uuid
+            if kind in self.types[key] and self._homonyms(key)[kind] != uuid
         ]
+
+    def _homonyms(self, key: str) -> dict[str, str]:
+        found = self._after.get(key)
+        if found is None:
+            found = self._after[key] = homonyms(self.space, key, self.types[key])
+        return found
 
     def _before(self, key: str) -> dict[str, str]:
         return homonyms(self.space, key, self.held[key]) if key in self.held else {}

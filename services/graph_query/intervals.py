@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 OPEN = float(2**60)
 _INSTANT = 1e-6
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def start_of(value: datetime | None) -> float:
@@ -16,6 +17,14 @@ def start_of(value: datetime | None) -> float:
 def end_of(value: datetime | None) -> float:
     """An interval's end, the first instant outside, in epoch seconds; open is 2^60."""
     return OPEN if value is None else value.timestamp()
+
+
+def seconds_and_nanoseconds(value: datetime | None) -> tuple[int, int] | None:
+    """An instant as whole epoch seconds, towards the past, and nanoseconds; None is open."""
+    if value is None:
+        return None
+    since = value - _EPOCH
+    return since.days * 86_400 + since.seconds, since.microseconds * 1_000
 
 
 def range_bounds(start: datetime | None, end: datetime | None) -> tuple[float, float]:

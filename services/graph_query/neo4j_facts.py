@@ -12,7 +12,7 @@ from services.graph_query.domain import EntityName, FactCounts, GivenFact
 from services.graph_query.entity_resolution import Resolution
 from services.graph_query.extraction.gazetteer import Uuids
 from services.graph_query.identity import document_uuid, fact_uuid
-from services.graph_query.intervals import end_of, start_of
+from services.graph_query.intervals import end_of, seconds_and_nanoseconds, start_of
 from services.graph_query.names import is_linkable, link_key, name_key
 from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_described import NOTHING, Described, describe
@@ -50,10 +50,11 @@ async def add_facts(
     by_key = _spelt(ends, lambda end: name_key(end.name))
     touched = await apply_types(writer, found, {**by_key, **spelt})
     await describe(writer, found, described, model)
+    uuids = [_uuid(writer.space, fact, found) for fact in facts]
     rows: dict[str, dict[str, Any]] = {}
-    for fact in facts:
-        row = _row(writer.space, fact, found)
-        rows.setdefault(row["uuid"], row)
+    for uuid, fact in zip(uuids, facts, strict=True):
+        if uuid not in rows:
+            rows[uuid] = _row(uuid, fact, found)
     known = {row["uuid"]: row for row in await writer.ask("facts_by_uuid", uuids=sorted(rows))}
     new = [rows[uuid] for uuid in sorted(rows) if uuid not in known]
     if new:
@@ -61,7 +62,7 @@ async def add_facts(
     await _set_vectors(
         writer, [rows[uuid] for uuid in sorted(rows) if not _has(known, uuid)], model
     )
-    touched |= await _claim(writer, facts, found, known)
+    touched |= await _claim(writer, list(zip(uuids, facts, strict=True)), known)
     touched |= await _link_names(writer, ends, found)
     if unasked := sorted(key for key in held.unasked if not is_linkable(key)):
         rows_of = [[key, link_key(key), False] for key in unasked]
@@ -128,23 +129,23 @@ def _spelt(ends: Iterable[EntityName], place: Callable[[EntityName], str]) -> di
 
 async def _claim(
     writer: SpaceWriter,
-    facts: Sequence[GivenFact],
-    found: Resolution,
+    facts: Sequence[tuple[str, GivenFact]],
     known: Mapping[str, Mapping[str, Any]],
 ) -> set[str]:
     """Notes how facts were given, where that is news; the documents that it is news of."""
     given: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for fact in facts:
-        uuid = _uuid(writer.space, fact, found)
+    for uuid, fact in facts:
         given[claimant_of(fact), uuid].add(GivenEnds.of(fact).encode())
     for uuid, row in known.items():
         for document, told in row["claims"]:
             given[document, uuid] -= set(told)
+    documents = {document for document, _ in given}
+    nodes = {document: document_uuid(writer.space, document) for document in documents}
     rows: Rows = [
         {
             "document_id": document,
             "uuid": uuid,
-            "document_uuid": document_uuid(writer.space, document),
+            "document_uuid": nodes[document],
             "episode_uuid": claimed_episode(document),
             "given": sorted(told),
         }
@@ -193,17 +194,17 @@ def _uuid(space: str, fact: GivenFact, found: Resolution) -> str:
     return fact_uuid(space, ends, fact.relation, interval, statement_of(fact))
 
 
-def _row(space: str, fact: GivenFact, found: Resolution) -> dict[str, Any]:
+def _row(uuid: str, fact: GivenFact, found: Resolution) -> dict[str, Any]:
     return {
-        "uuid": _uuid(space, fact, found),
+        "uuid": uuid,
         "source": found.uuid(fact.subject),
         "target": found.uuid(fact.object),
         "relation": fact.relation,
         "relation_key": fact.relation.lower(),
         "fact": fact.fact,
         "origin": fact.origin.value,
-        "valid_at": fact.valid_at,
-        "invalid_at": fact.invalid_at,
+        "valid_at": seconds_and_nanoseconds(fact.valid_at),
+        "invalid_at": seconds_and_nanoseconds(fact.invalid_at),
         "valid_from": start_of(fact.valid_at),
         "valid_until": end_of(fact.invalid_at),
         "attributes": {

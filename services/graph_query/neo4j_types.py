@@ -27,10 +27,10 @@ class Known(NamedTuple):
 async def known_names(writer: SpaceWriter, keys: Iterable[str]) -> Known:
     """Those of the names that have an entity."""
     known = Known({}, set())
-    for row in await writer.ask("names_by_key", keys=sorted(keys)):
-        key = row["key"]
-        known.types[key] = known.types.get(key, frozenset()) | ({row["type"]} - {""})
-        if not row["asked"]:
+    rows = await writer.ask("names_by_key", keys=sorted(keys))
+    for key, kind, asked in rows[0]["names"]:
+        known.types[key] = known.types.get(key, frozenset()) | ({kind} - {""})
+        if not asked:
             known.unasked.add(key)
     return known
 

@@ -13,5 +13,5 @@ CALL (uuid) {
 WITH uuid, v
 WHERE v.known_from <= $p.known AND v.known_until > $p.known AND ($p.relation = '' OR toLower(v.name) = $p.relation)
 WITH uuid, collect(v) AS found
-RETURN uuid, [v IN found | [v.fact_uuid, v.name, v.valid_from, v.valid_until, v.created_at.epochMillis / 1000.0]] AS moments,
+RETURN uuid, [v IN found | [v.fact_uuid, v.name, v.valid_from, v.valid_until, v.created_at.epochSeconds + v.created_at.microsecond / 1000000.0]] AS moments,
   head([v IN found | CASE uuid WHEN v.source_uuid THEN [v.source_name, v.source_type] ELSE [v.target_name, v.target_type] END]) AS known_as

@@ -16,6 +16,6 @@ CALL (found) {
   MATCH (n)-[e:RELATES_TO]-()
   WHERE e.group_id = $p.space AND ($p.relation = '' OR e.relation_key = $p.relation)
   WITH DISTINCT e
-  RETURN collect([e.uuid, e.name, e.valid_from, e.valid_until, e.created_at.epochMillis / 1000.0]) AS moments
+  RETURN collect([e.uuid, e.name, e.valid_from, e.valid_until, e.created_at.epochSeconds + e.created_at.microsecond / 1000000.0]) AS moments
 }
 RETURN entities, found[0].created_at AS first_seen, moments
