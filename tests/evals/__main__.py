@@ -7,6 +7,7 @@ from tests.benchmarks.command import run
 COMMANDS = {
     "multihop": "tests.evals.multihop",
     "scifact": "tests.evals.scifact",
+    "temporal": "tests.evals.temporal",
 }
 
 if __name__ == "__main__":

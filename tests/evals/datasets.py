@@ -54,7 +54,7 @@ def read_multihop(folder: Path) -> Dataset:
     """A folder of `corpus.jsonl.gz` (id, title, text) and `queries.jsonl.gz` (id, question, gold)."""
     questions = [
         Question(str(row["id"]), row["question"], {str(gold): 1.0 for gold in row["gold"]})
-        for row in _rows(folder, "queries.jsonl.gz")
+        for row in read_rows(folder, "queries.jsonl.gz")
     ]
     return _checked(folder, Dataset(_documents(folder, "id"), questions))
 
@@ -64,7 +64,7 @@ def read_scifact(folder: Path) -> Dataset:
     judged = _qrels(folder / "qrels" / "test.tsv")
     questions = [
         Question(str(row["_id"]), row["text"], judged[str(row["_id"])])
-        for row in _rows(folder, "queries.jsonl.gz")
+        for row in read_rows(folder, "queries.jsonl.gz")
         if str(row["_id"]) in judged
     ]
     return _checked(folder, Dataset(_documents(folder, "_id"), questions))
@@ -73,7 +73,7 @@ def read_scifact(folder: Path) -> Dataset:
 def _documents(folder: Path, key: str) -> list[Document]:
     return [
         Document(str(row[key]), row["title"], row["text"])
-        for row in _rows(folder, "corpus.jsonl.gz")
+        for row in read_rows(folder, "corpus.jsonl.gz")
     ]
 
 
@@ -86,7 +86,8 @@ def _qrels(path: Path) -> dict[str, dict[str, float]]:
     return dict(judged)
 
 
-def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
+def read_rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
+    """The rows of a file of JSON lines, packed or plain. UsageError when it is missing or broken."""
     path = _existing(folder / name, folder / name.removesuffix(".gz"))
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
         for number, line in enumerate(lines, start=1):
