@@ -59,8 +59,8 @@ class World:
         listen = f"127.0.0.1:{self.graph_server.port}"
         self.graph_server = await serve_graph(self.graph, self.runtime, listen)
 
-    async def start(self, stack: AsyncExitStack, **settings: Any) -> None:
-        """Starts the tiers and the orchestrator, and connects to it."""
+    async def start(self, stack: AsyncExitStack, workers: int = 1, **settings: Any) -> None:
+        """Starts the tiers, the orchestrator and workers, and connects to it."""
         self.vector_server = await serve_vector(self.vector, self.runtime)
         stack.push_async_callback(self.stop_vector)
         self.graph_server = await serve_graph(self.graph, self.runtime)
@@ -73,7 +73,8 @@ class World:
         )
         embedders = Embedders(self.embedder, self.embedder)
         app = await stack.enter_async_context(open_app(self.agent, self.runtime, embedders))
-        await self.start_worker(stack)
+        for _ in range(workers):
+            await self.start_worker(stack)
         server = await start_server(
             settings=self.runtime, listen="127.0.0.1:0", services=app.services, probes=app.probes
         )
@@ -102,7 +103,7 @@ def write_keys(path: Path) -> None:
 
 @pytest.fixture
 def settings() -> dict[str, Any]:
-    """What a test module sets differently."""
+    """What a test module sets differently; `workers` is how many there are from the start."""
     return {}
 
 

@@ -1,0 +1,120 @@
+"""Documents into search and the graph, against the embedder alone; then with vectors given, at length."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import psutil
+
+from braid.agent.v1 import ingest_pb2_grpc
+from deploy.local.stack import LocalStack
+from services.models.embedder import Embedder
+from tests.benchmarks.command import Options
+from tests.benchmarks.figures import Figures, note
+from tests.benchmarks.generated import invented_sentences
+from tests.benchmarks.given_vectors import given_vectors
+from tests.benchmarks.harness import bar, channel_to, running_stack
+from tests.benchmarks.uploading import Text, ingested
+from tests.evals.datasets import read_multihop
+from tests.evals.embedding import embedding_seconds, local_embedder
+
+_EMBEDDED = 4_000
+_ROUND = 1_000
+_GIVEN = 50_000
+_UPLOAD = 2_500
+_SENTENCES = 4
+_MIB = 2**20
+_PROCESSES = ("agent_orchestrator", "agent_worker", "vector_search", "graph_query")
+
+
+async def run(options: Options) -> None:
+    """Both parts; `--queries` is the number of passages of the second, the first takes as many at most."""
+    figures = Figures(options.name)
+    given = options.queries or _GIVEN
+    texts = _passages(options, min(_EMBEDDED, given))
+    async with (
+        running_stack() as stack,
+        channel_to(stack, "agent_orchestrator") as channel,
+        local_embedder() as embedder,
+    ):
+        stub = ingest_pb2_grpc.IngestServiceStub(channel)
+        await _against_embedder(stub, embedder, texts, figures)
+    async with (
+        given_vectors(options.seed) as environment,
+        running_stack(environment=environment) as stack,
+        channel_to(stack, "agent_orchestrator") as channel,
+    ):
+        stub = ingest_pb2_grpc.IngestServiceStub(channel)
+        await _at_length(stack, stub, _invented("given", given, options.seed), figures)
+
+
+def _passages(options: Options, count: int) -> list[Text]:
+    if options.data is None:
+        return _invented("embedded", count, options.seed)
+    documents = read_multihop(options.folder()).documents[:count]
+    return [Text(document.id, document.title, document.text) for document in documents]
+
+
+def _invented(name: str, count: int, seed: int) -> list[Text]:
+    """Passages of a few statements, as long as those of the public sets."""
+    statements = invented_sentences(seed)
+    return [
+        Text(f"{name}-{place}", f"{name.title()} {place}", _passage(statements))
+        for place in range(count)
+    ]
+
+
+def _passage(statements: Iterator[str]) -> str:
+    return " ".join(itertools.islice(statements, _SENTENCES))
+
+
+async def _against_embedder(
+    stub: ingest_pb2_grpc.IngestServiceStub,
+    embedder: Embedder,
+    texts: Sequence[Text],
+    figures: Figures,
+) -> None:
+    """The same passages by the embedder alone and through the door, a round each in turn."""
+    note("loading the model on both sides")
+    await ingested(stub, [Text("first", "", "It loads the model.")])
+    alone = searchable = graph_ready = 0.0
+    with bar("both ways in turn", len(texts)) as show:
+        for start in range(0, len(texts), _ROUND):
+            part = texts[start : start + _ROUND]
+            alone += await embedding_seconds(embedder, [f"{t.title}\n{t.text}" for t in part])
+            spent = await ingested(stub, part)
+            searchable += spent.searchable
+            graph_ready += spent.graph_ready
+            show(start + len(part))
+    figures.put("embedder_per_s", len(texts) / alone, "passages/s")
+    figures.put("searchable_per_s", len(texts) / searchable, "passages/s")
+    figures.put("graph_ready_per_s", len(texts) / graph_ready, "passages/s")
+    figures.put("searchable_embedder_ratio", alone / searchable, "ratio")
+    figures.put("graph_ready_embedder_ratio", alone / graph_ready, "ratio")
+
+
+async def _at_length(
+    stack: LocalStack,
+    stub: ingest_pb2_grpc.IngestServiceStub,
+    texts: Sequence[Text],
+    figures: Figures,
+) -> None:
+    """All passages, upload after upload; memory from the end of the first tenth on."""
+    seconds, held = 0.0, 0
+    with bar("with vectors given", len(texts)) as show:
+        for start in range(0, len(texts), _UPLOAD):
+            part = texts[start : start + _UPLOAD]
+            seconds += (await ingested(stub, part)).graph_ready
+            show(start + len(part))
+            if not held and start + len(part) >= len(texts) / 10:
+                held = _held(stack)
+    figures.put("given_vectors_graph_ready_per_s", len(texts) / seconds, "passages/s")
+    figures.put("rss_growth_mib", (_held(stack) - held) / _MIB, "MiB")
+    figures.put("given_vectors_passages", len(texts), "passages")
+
+
+def _held(stack: LocalStack) -> int:
+    """Bytes that Braid's processes hold: stores have caches of a set size."""
+    pids = [stack.pid(name) for name in _PROCESSES]
+    return sum(psutil.Process(pid).memory_info().rss for pid in pids if pid is not None)

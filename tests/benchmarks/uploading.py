@@ -1,0 +1,85 @@
+"""Passages through the door for documents: one upload of JSON lines, and its job watched to the end."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+import grpc
+
+from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc
+from tests.benchmarks.command import MeasureError
+from tests.benchmarks.credentials import Metadata
+
+_PART = 512 * 1024
+_PATIENCE = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A document of one passage."""
+
+    id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Seconds from the upload until all of it was searchable, and until all of it was in the graph."""
+
+    searchable: float
+    graph_ready: float
+
+
+async def upload(
+    stub: ingest_pb2_grpc.IngestServiceStub, texts: Sequence[Text], called: Metadata = ()
+) -> ingest_pb2.IngestJob:
+    """Sends passages as one upload; the job as it was accepted."""
+    lines = [json.dumps({"id": one.id, "title": one.title, "text": one.text}) for one in texts]
+    data = "\n".join(lines).encode()
+
+    async def parts() -> AsyncIterator[ingest_pb2.IngestDocumentRequest]:
+        metadata = ingest_pb2.DocumentMetadata(content_type="application/jsonl")
+        yield ingest_pb2.IngestDocumentRequest(metadata=metadata)
+        for start in range(0, len(data), _PART):
+            yield ingest_pb2.IngestDocumentRequest(data=data[start : start + _PART])
+
+    answer = await stub.IngestDocument(parts(), metadata=called, timeout=60, wait_for_ready=True)
+    return answer.job
+
+
+async def ingested(
+    stub: ingest_pb2_grpc.IngestServiceStub, texts: Sequence[Text], called: Metadata = ()
+) -> Spent:
+    """Uploads passages and waits until they are in the graph. MeasureError when one could not be taken."""
+    began = time.perf_counter()
+    job = await upload(stub, texts, called)
+    searchable = 0.0
+    request = ingest_pb2.WatchIngestJobRequest(job_id=job.id)
+    async for answer in stub.WatchIngestJob(request, metadata=called, timeout=_PATIENCE):
+        now = time.perf_counter() - began
+        if not searchable and answer.job.documents_searchable >= len(texts):
+            searchable = now
+        if answer.job.state > ingest_pb2.JOB_STATE_RUNNING:
+            _check(answer.job, len(texts))
+            return Spent(searchable or now, now)
+    raise MeasureError("the job was not watched to its end")
+
+
+def _check(job: ingest_pb2.IngestJob, count: int) -> None:
+    if job.documents_graph_ready != count:
+        reasons = {failure.reason for failure in job.failures}
+        raise MeasureError(f"{job.documents_graph_ready} of {count} are graph-ready: {reasons}")
+
+
+def is_passing(error: grpc.aio.AioRpcError) -> bool:
+    """Whether a call failed for a service that was away."""
+    return error.code() in {
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+    }

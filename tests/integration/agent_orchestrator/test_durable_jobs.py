@@ -1,0 +1,332 @@
+"""Jobs that outlive whoever works on them: kept in the database, in order, fair, and told about to the end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import asyncpg
+import grpc
+import pytest
+
+from braid.agent.v1 import ingest_pb2
+from braid.common.v1 import errors_pb2
+from services.runtime.errors import OverloadedError
+from services.runtime.status import error_from_rpc
+from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
+from tests.integration.agent_orchestrator.uploads import (
+    FAILED,
+    SUCCEEDED,
+    data,
+    document,
+    ingest,
+    lines,
+    reasons,
+    submit,
+    watch,
+    watched,
+)
+from tests.stubs.tiers import hang, wait
+
+CANCELLED = ingest_pb2.JOB_STATE_CANCELLED
+
+
+@pytest.fixture
+def settings() -> dict[str, object]:
+    return {"workers": 0, "retry_seconds": 0.2, "lease_seconds": 1.0, "jobs_at_once": 1}
+
+
+@asynccontextmanager
+async def worker(world: World) -> AsyncIterator[None]:
+    """A worker for the time of the block, given back cleanly at its end."""
+    async with AsyncExitStack() as stack:
+        await world.start_worker(stack)
+        yield
+
+
+@asynccontextmanager
+async def worker_process(world: World) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A worker as a process of its own, with the local model; killed at the end if it still runs."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "services.agent_orchestrator", "--worker"),
+        env={
+            **os.environ,
+            "BRAID_AGENT_DATABASE_URL": world.database.dsn("braid_agent"),
+            "BRAID_VECTOR_TARGET": f"127.0.0.1:{world.vector_server.port}",
+            "BRAID_GRAPH_TARGET": f"127.0.0.1:{world.graph_server.port}",
+            "BRAID_AGENT_WORKER_LISTEN": "127.0.0.1:0",
+            "BRAID_AGENT_LEASE_SECONDS": "1",
+            "BRAID_API_KEYS_FILE": str(world.runtime.api_keys_file),
+            "BRAID_SERVICE_KEY": "service-key",
+            "BRAID_LOG_LEVEL": "error",
+        },
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def get(world: World, job: ingest_pb2.IngestJob) -> ingest_pb2.IngestJob:
+    request = ingest_pb2.GetIngestJobRequest(job_id=job.id)
+    return (await world.ingest.GetIngestJob(request, metadata=ALICE, timeout=10)).job
+
+
+async def until(world: World, job: ingest_pb2.IngestJob, searchable: int) -> None:
+    """Waits until so many documents of the job are searchable."""
+    async for told in watch(world, job):
+        if told.documents_searchable >= searchable:
+            return
+
+
+async def test_what_was_accepted_without_a_worker_is_done_once_there_is_one(world: World) -> None:
+    job = await submit(world, document(document_id="d"), data("text"))
+    assert (await get(world, job)).state == ingest_pb2.JOB_STATE_QUEUED
+    async with worker(world):
+        assert (await watched(world, job))[-1].state == SUCCEEDED
+    assert ("alice", "d") in world.vector.documents
+
+
+async def test_the_same_request_with_the_same_upload_is_the_same_job(world: World) -> None:
+    async def send(text: str, request_id: str) -> str:
+        async def parts() -> AsyncIterator[ingest_pb2.IngestDocumentRequest]:
+            yield document(document_id="d")
+            yield data(text)
+
+        metadata = (*ALICE, ("x-request-id", request_id))
+        return (await world.ingest.IngestDocument(parts(), metadata=metadata, timeout=10)).job.id
+
+    first = await send("text", "r-1")
+    assert await send("text", "r-1") == first
+    assert len({first, await send("other", "r-1"), await send("text", "r-2")}) == 3
+
+
+async def test_uploads_that_wait_together_are_stored_together(world: World) -> None:
+    jobs = [await submit(world, document(document_id=str(n)), data(f"t{n}")) for n in range(30)]
+    async with worker(world):
+        for job in jobs:
+            assert (await watched(world, job))[-1].state == SUCCEEDED
+    assert world.vector.script.count("BatchUpsertDocuments") == 1
+    assert world.graph.script.count("BatchAddEpisodes") == 1
+
+
+async def test_versions_of_a_document_are_written_in_the_order_they_were_accepted(
+    world: World,
+) -> None:
+    jobs = [await submit(world, document(document_id="d"), data(f"version {n}")) for n in range(5)]
+    async with worker(world):
+        for job in jobs:
+            assert (await watched(world, job))[-1].state == SUCCEEDED
+    written = [
+        request.documents[0].chunks[0].content
+        for request in world.vector.script.requests["BatchUpsertDocuments"]
+    ]
+    assert written == [f"version {n}" for n in range(5)]
+    episodes = [
+        episode.content
+        for request in world.graph.script.requests["BatchAddEpisodes"]
+        for episode in request.episodes
+    ]
+    assert episodes == written
+
+
+@pytest.mark.parametrize("settings", [{"workers": 0, "jobs_at_once": 1, "turn_seconds": 0.01}])
+async def test_a_space_with_much_to_do_does_not_hold_up_a_small_one(world: World) -> None:
+    many = [{"id": str(n), "text": f"text {n}"} for n in range(2000)]
+    world.vector.script.acts["BatchUpsertDocuments"] = wait(0.2)
+    large = await submit(world, *lines(*many))
+    async with worker(world):
+        await until(world, large, 1)
+        small = await ingest(world, document(document_id="d"), data("text"), caller=BOB)
+        assert small.state == SUCCEEDED
+        assert (await get(world, large)).documents_searchable < 2000
+        assert (await watched(world, large))[-1].documents_graph_ready == 2000
+
+
+async def test_a_worker_that_stops_gives_its_work_to_the_next_without_a_lease_to_wait_for(
+    world: World,
+) -> None:
+    world.graph.script.acts["BatchAddEpisodes"] = hang
+    async with worker(world):
+        job = await submit(world, document(document_id="d"), data("text"))
+        await until(world, job, 1)
+        async with asyncio.timeout(5):
+            await world.graph.script.seen.wait()
+    world.graph.script.acts.clear()
+    async with worker(world):
+        assert (await watched(world, job))[-1].state == SUCCEEDED
+
+
+@pytest.mark.timeout(180)
+async def test_of_two_worker_processes_one_is_killed_and_nothing_is_lost_or_doubled(
+    world: World,
+) -> None:
+    async with worker_process(world) as first, worker_process(world) as second:
+        world.graph.script.acts["BatchAddEpisodes"] = hang
+        jobs = [
+            await submit(world, document(document_id=str(n)), data(f"t{n}"), caller=caller)
+            for n in range(10)
+            for caller in (ALICE, BOB)
+        ]
+        async with asyncio.timeout(60):
+            await world.graph.script.seen.wait()
+        first.send_signal(signal.SIGKILL)
+        await first.wait()
+        world.graph.script.acts.clear()
+        for job in jobs:
+            caller = ALICE if job in jobs[::2] else BOB
+            told = (await watched(world, job, caller))[-1]
+            assert (told.state, told.documents_graph_ready) == (SUCCEEDED, 1)
+        assert world.graph.writes["episodes"] == len(world.vector.documents) == 20
+        second.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(20):
+            assert await second.wait() == 0
+
+
+async def test_connections_that_break_end_neither_a_worker_nor_the_service(world: World) -> None:
+    async with worker(world):
+        assert (await ingest(world, document(document_id="a"), data("a"))).state == SUCCEEDED
+        await break_connections(world)
+        await break_connections(world)
+        assert (await ingest(world, document(document_id="b"), data("b"))).state == SUCCEEDED
+
+
+async def break_connections(world: World) -> None:
+    admin = await asyncpg.connect(world.database.stores.postgres.admin_dsn)
+    try:
+        await admin.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1",
+            world.database.name,
+        )
+    finally:
+        await admin.close()
+
+
+async def test_a_graph_that_takes_its_time_does_not_hold_up_search(world: World) -> None:
+    world.graph.script.acts["BatchAddEpisodes"] = hang
+    async with worker(world):
+        for n in range(3):
+            job = await submit(world, document(document_id=str(n)), data(f"t{n}"))
+            async with asyncio.timeout(5):
+                await until(world, job, 1)
+            assert (await get(world, job)).documents_graph_ready == 0
+
+
+async def test_a_graph_at_its_limit_is_waited_for_and_nothing_is_lost(world: World) -> None:
+    world.graph.script.fail_times("BatchAddEpisodes", 4, OverloadedError(0.3))
+    async with worker(world):
+        values = [{"id": str(n), "text": f"t{n}"} for n in range(50)]
+        told = await watched(world, await submit(world, *lines(*values)))
+    assert "The service is at its limit." in {job.waiting_for for job in told}
+    assert (told[-1].state, told[-1].documents_graph_ready) == (SUCCEEDED, 50)
+    assert told[-1].documents_failed == 0
+
+
+async def test_a_cancelled_job_ends_and_what_was_searchable_still_reaches_the_graph(
+    world: World,
+) -> None:
+    job = await submit(world, *lines({"id": "a", "text": "x"}))
+    request = ingest_pb2.CancelIngestJobRequest(job_id=job.id)
+    for _ in range(2):
+        answer = await world.ingest.CancelIngestJob(request, metadata=ALICE, timeout=10)
+        assert answer.job.state == CANCELLED
+    async with worker(world):
+        assert (await ingest(world, document(document_id="b"), data("b"))).state == SUCCEEDED
+    assert {key for _, key in world.vector.documents} == {"b"}
+
+
+async def test_a_job_is_tried_again_for_what_failed_in_it_alone(world: World) -> None:
+    async def break_on_b(request: object) -> None:
+        if any(e.document_id == "b" for e in getattr(request, "episodes")):  # noqa: B009
+            raise ValueError
+
+    world.graph.script.acts["BatchAddEpisodes"] = break_on_b
+    async with worker(world):
+        upload = lines({"id": "a", "text": "x"}, {"id": "b", "text": "y"}, "{")
+        job = await ingest(world, *upload)
+        assert (job.state, set(reasons(job)), job.documents_failed) == (
+            SUCCEEDED,
+            {"b", "line 3"},
+            2,
+        )
+        world.graph.script.acts.clear()
+        request = ingest_pb2.RetryIngestJobRequest(job_id=job.id)
+        again = (await world.ingest.RetryIngestJob(request, metadata=ALICE, timeout=10)).job
+        assert (again.state, again.documents_failed) == (ingest_pb2.JOB_STATE_QUEUED, 0)
+        job = (await watched(world, job))[-1]
+    assert (job.state, reasons(job)) == (SUCCEEDED, {"line 3": "is not valid JSON"})
+    assert (job.documents_total, job.documents_graph_ready, job.documents_failed) == (3, 2, 1)
+    assert world.graph.writes["episodes"] == 2
+
+
+async def test_a_job_with_nothing_left_to_do_is_not_tried_again(world: World) -> None:
+    async with worker(world):
+        job = await ingest(world, document(), data("text"))
+    request = ingest_pb2.RetryIngestJobRequest(job_id=job.id)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await world.ingest.RetryIngestJob(request, metadata=ALICE, timeout=10)
+    assert error_from_rpc(caught.value).reason == errors_pb2.ERROR_REASON_WRONG_STATE
+
+
+async def test_dead_documents_are_listed_in_pages_for_their_space_alone(world: World) -> None:
+    async with worker(world):
+        jobs = [await ingest(world, *lines("{", "[", {"id": "ok", "text": "x"})) for _ in range(2)]
+    found = []
+    token = ""
+    while True:
+        request = ingest_pb2.ListDeadDocumentsRequest(page_size=3, page_token=token)
+        answer = await world.ingest.ListDeadDocuments(request, metadata=ALICE, timeout=10)
+        found.extend(answer.documents)
+        token = answer.next_page_token
+        if not token:
+            break
+    assert [(one.job_id, one.failure.document_id) for one in found] == [
+        (jobs[1].id, "line 2"),
+        (jobs[1].id, "line 1"),
+        (jobs[0].id, "line 2"),
+        (jobs[0].id, "line 1"),
+    ]
+    assert {one.failure.stage for one in found} == {"search"}
+    answer = await world.ingest.ListDeadDocuments(
+        ingest_pb2.ListDeadDocumentsRequest(), metadata=BOB, timeout=10
+    )
+    assert list(answer.documents) == []
+
+
+async def test_jobs_are_listed_in_pages_the_latest_first_and_by_state(world: World) -> None:
+    jobs = [await submit(world, document(document_id=str(n)), data("t")) for n in range(5)]
+    cancel = ingest_pb2.CancelIngestJobRequest(job_id=jobs[2].id)
+    await world.ingest.CancelIngestJob(cancel, metadata=ALICE, timeout=10)
+
+    async def listed(**values: object) -> tuple[list[str], str]:
+        request = ingest_pb2.ListIngestJobsRequest(**values)  # type: ignore[arg-type] # any field
+        answer = await world.ingest.ListIngestJobs(request, metadata=ALICE, timeout=10)
+        return [job.id for job in answer.jobs], answer.next_page_token
+
+    first, token = await listed(page_size=3)
+    rest, end = await listed(page_size=3, page_token=token)
+    assert (first + rest, end) == ([job.id for job in reversed(jobs)], "")
+    assert (await listed(states=[CANCELLED]))[0] == [jobs[2].id]
+    assert (await listed(kind="other"))[0] == []
+    with pytest.raises(grpc.aio.AioRpcError):
+        await listed(states=[CANCELLED], page_token=token)
+
+
+async def test_a_document_that_breaks_its_batch_again_and_again_is_listed_and_the_others_pass(
+    world: World,
+) -> None:
+    async def break_on_b(request: object) -> None:
+        if any(d.document_id == "b" for d in getattr(request, "documents")):  # noqa: B009
+            raise ValueError
+
+    world.vector.script.acts["BatchUpsertDocuments"] = break_on_b
+    async with worker(world):
+        jobs = [await submit(world, document(document_id=name), data(name)) for name in "abc"]
+        states = [(await watched(world, job))[-1].state for job in jobs]
+    assert states == [SUCCEEDED, FAILED, SUCCEEDED]
