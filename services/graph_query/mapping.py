@@ -110,7 +110,12 @@ def ordering(request: query_pb2.SearchFactsRequest) -> Ordering:
 def entity(one: Entity) -> facts_pb2.Entity:
     """A node."""
     return facts_pb2.Entity(
-        uuid=one.uuid, name=one.name, type=one.type, summary=one.summary, mentions=one.mentions
+        uuid=one.uuid,
+        name=one.name,
+        type=one.type,
+        summary=one.summary,
+        mentions=one.mentions,
+        attributes=_struct(one.attributes),
     )
 
 

@@ -21,9 +21,14 @@ def entity_type(labels: Sequence[str]) -> str:
 
 
 def entity(row: dict[str, Any]) -> Entity:
-    """An entity of a row with uuid, name, labels, summary and mentions."""
+    """An entity of a row with uuid, name, labels, summary, mentions and, where told, attributes as pairs."""
     return Entity(
-        row["uuid"], row["name"], entity_type(row["labels"]), row["summary"], row["mentions"]
+        row["uuid"],
+        row["name"],
+        entity_type(row["labels"]),
+        row["summary"],
+        row["mentions"],
+        dict(row.get("attributes", ())),
     )
 
 
@@ -69,7 +74,7 @@ def local_fact(
 def neighbor_fact(columns: Sequence[Any]) -> Fact:
     """A stated fact or a co-occurrence of a neighbourhood's columns."""
     if columns[12] != Origin.LOCAL.value:
-        return stated_fact(columns[:13], columns[14])
+        return stated_fact(columns[:13], columns[14], *columns[15:])
     source, target = entity_ref(*columns[3:6]), entity_ref(*columns[6:9])
     return local_fact(columns[13], columns[1], source, target, columns[14])
 

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from neo4j.vector import Vector
+
 from services.graph_query.domain import Fact, FactFilter
 from services.graph_query.intervals import OPEN
 from services.graph_query.lucene import ends_clause, relation_clause, words_query
@@ -16,11 +18,16 @@ from services.graph_query.store import Hit, SpaceState, WordHits
 
 # Fused lists need to reach deeper than what is shown.
 _DEPTH = 20
-_FETCH = 5_000
+# The fewer are fetched the sooner the first are there; where too few of them pass the filter, more and more are.
+_FETCH = 500
+_FETCH_BEYOND = (5_000, 1_000_000)
+_FETCH_SENTENCES = 5_000
 _FETCH_FILTERED = 50_000
-_FETCH_BEYOND = 1_000_000
-# Of 40 that the index takes for nearest, the first 20 are so with a recall of .994; of 20, with .986.
-_FETCH_VECTORS = 40
+# Of 40 that the index takes for nearest, the first 20 are so with a recall of .994; of 20, with .986. Each ten cost a
+# millisecond.
+_FETCH_VECTORS = 20
+_DEPTH_VECTORS = 10
+_REMEMBERED = 10_000
 _CITATIONS = 5
 _CO_OCCURS = "co_occurs"
 
@@ -30,6 +37,8 @@ class Neo4jSearch:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        # Spaces that had no episode at their last search: their sentences are not asked for unless that changes.
+        self._without_episodes: set[str] = set()
 
     async def search_words(
         self,
@@ -46,15 +55,28 @@ class Neo4jSearch:
             if not parameters["only"]:
                 return WordHits(state)
             link_keys = [link_key(only.entity_key)]
+        expected = space not in self._without_episodes
         try:
             async with asyncio.TaskGroup() as group:
+                ahead = group.create_task(
+                    _sentences(self._database, terms if expected else (), limit, parameters)
+                )
                 stated = group.create_task(_stated(self._database, terms, link_keys, parameters))
-                sentences = group.create_task(_sentences(self._database, terms, limit, parameters))
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        found = stated.result()
-        found.sentences.extend(sentences.result())
+        found, has_episodes = stated.result()
+        self._note(space, has_episodes=has_episodes)
+        sentences = ahead.result()
+        if has_episodes and not expected:
+            sentences = await _sentences(self._database, terms, limit, parameters)
+        found.sentences.extend(sentences)
         return found
+
+    def _note(self, space: str, *, has_episodes: bool) -> None:
+        if has_episodes:
+            self._without_episodes.discard(space)
+        elif len(self._without_episodes) < _REMEMBERED:
+            self._without_episodes.add(space)
 
     async def search_vector(
         self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool
@@ -67,9 +89,9 @@ class Neo4jSearch:
             name = "search_vector_exact"
         rows = await self._database.read(
             name,
-            vector=list(vector),
+            vector=packed(vector),
             limit=limit + _DEPTH,
-            fetch=max(limit + _DEPTH, _FETCH_VECTORS),
+            fetch=max(limit + _DEPTH_VECTORS, _FETCH_VECTORS),
             **filter_parameters(space, only),
         )
         return [Hit(*hit) for hit in rows[0]["hits"]]
@@ -81,8 +103,13 @@ class Neo4jSearch:
         rows = await self._database.read(
             "facts_in_full", space=space, uuids=list(uuids), citations=_CITATIONS
         )
-        found = (stated_fact(columns, cited) for columns, cited in rows[0]["facts"])
+        found = (stated_fact(*told) for told in rows[0]["facts"])
         return {fact.uuid: fact for fact in found}
+
+
+def packed(vector: Sequence[float]) -> Vector:
+    """A query's vector as the protocol has it: a list of as many numbers takes milliseconds to read."""
+    return Vector.from_native([float(value) for value in vector], "f32")
 
 
 def filter_parameters(space: str, only: FactFilter) -> dict[str, Any]:
@@ -108,7 +135,8 @@ async def _filtered(
 
 async def _stated(
     database: Database, terms: Sequence[str], link_keys: Sequence[str], parameters: dict[str, Any]
-) -> WordHits:
+) -> tuple[WordHits, bool]:
+    """Stated facts by words and named entities, and whether the space has episodes."""
     lucene = words_query(parameters["space"], ("fact", "name"), terms)
     if lucene:
         lucene += ends_clause(parameters["only"]) + relation_clause(parameters["relation"])
@@ -116,20 +144,19 @@ async def _stated(
     rows = await database.read("search_facts", fetch=_FETCH, link_keys=list(link_keys), **told)
     row = rows[0]
     text = row["text"]
-    if lucene and len(text) < parameters["limit"] and row["stored"] > _FETCH:
-        text += await _beyond(database, told, parameters["limit"] - len(text))
-    return WordHits(
+    skip = _FETCH
+    for fetch in _FETCH_BEYOND if lucene else ():
+        if len(text) >= parameters["limit"] or row["stored"] <= skip:
+            break
+        more = {**told, "limit": parameters["limit"] - len(text), "skip": skip, "fetch": fetch}
+        text += (await database.read("search_beyond", **more))[0]["text"]
+        skip += fetch
+    found = WordHits(
         SpaceState(row["revision"], row["vectors"], row["model"]),
         text=sorted((Hit(*hit) for hit in text), key=lambda hit: (-hit.score, hit.uuid)),
         entity=[Hit(*hit) for hit in row["entity"]],
     )
-
-
-async def _beyond(database: Database, parameters: dict[str, Any], missing: int) -> list[Any]:
-    """Facts that pass the filter after the first that were fetched: few of a large graph may hold at a time."""
-    told = {**parameters, "limit": missing, "skip": _FETCH, "fetch": _FETCH_BEYOND}
-    hits: list[Any] = (await database.read("search_beyond", **told))[0]["text"]
-    return hits
+    return found, row["episodes"]
 
 
 async def _sentences(
@@ -138,7 +165,7 @@ async def _sentences(
     lucene = words_query(parameters["space"], ("text",), terms)
     if not lucene or parameters["relation"] not in ("", _CO_OCCURS):
         return []
-    fetch = _FETCH_FILTERED if parameters["only"] else _FETCH
+    fetch = _FETCH_FILTERED if parameters["only"] else _FETCH_SENTENCES
     told = {**parameters, "limit": limit, "lucene": lucene, "fetch": fetch}
     rows = await database.read("search_sentences", **told)
     return [(_sentence_facts(*columns), score) for score, *columns in rows[0]["sentences"]]

@@ -49,6 +49,7 @@ class Script:
             "NodeResolutions": _nobody_known,
             "EdgeDuplicate": self._duplicates,
             "EdgeTimestamps": lambda _: {"valid_at": None, "invalid_at": None},
+            "SummarizedEntities": lambda _: {"summaries": []},
             "findings": lambda _: {"findings": self.findings},
         }
         return told[schema](prompt) if schema in told else self.attributes.get(schema, {})

@@ -2,5 +2,6 @@
 MATCH (k:EntityName {group_id: $p.space, name_key: $p.key}) WHERE k.type >= ''
 MATCH (n:Entity {uuid: k.entity_uuid})
 RETURN n.uuid AS uuid, n.name AS name, labels(n) AS labels, coalesce(n.summary, '') AS summary,
+  [key IN coalesce(n.attribute_names, []) | [key, n[key]]] AS attributes,
        COUNT { (n)<-[:BRAID_MENTIONS]-() } AS mentions, COUNT { (n)-[:RELATES_TO]-() } AS facts
 ORDER BY mentions DESC, facts DESC, uuid

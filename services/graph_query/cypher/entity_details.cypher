@@ -28,5 +28,6 @@ CALL (n) {
 }
 WITH n, holding, written, stated, COUNT { (n)<-[:BRAID_MENTIONS]-() } AS mentions, COUNT { (n)-[:RELATES_TO]-() } AS facts
 RETURN n.uuid AS uuid, n.name AS name, labels(n) AS labels, coalesce(n.summary, '') AS summary, mentions, holding,
+  [key IN coalesce(n.attribute_names, []) | [key, n[key]]] AS attributes,
   written + stated AS spellings, n.created_at AS created_at
 ORDER BY mentions DESC, facts DESC, uuid

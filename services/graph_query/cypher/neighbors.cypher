@@ -32,5 +32,6 @@ CALL (c, n) {
     CASE WHEN type(r) = 'CO_OCCURS' THEN place ELSE cited END]) AS edges
 }
 RETURN total, place, n.uuid AS uuid, n.name AS name, labels(n) AS labels, coalesce(n.summary, '') AS summary,
+  [key IN coalesce(n.attribute_names, []) | [key, n[key]]] AS attributes,
   COUNT { (n)<-[:BRAID_MENTIONS]-() } AS mentions, edges
 ORDER BY place

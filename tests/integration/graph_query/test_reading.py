@@ -127,10 +127,18 @@ async def test_entities_that_a_caller_stated_are_met_again_and_not_forked(
     assert relations == {"LEADS", "WORKS_AT"}
 
 
-@pytest.mark.parametrize("outage", [server_error(500), server_error(401), hang(), raw(b"not json")])
-@pytest.mark.parametrize("after", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize(
+    ("after", "outage"),
+    [
+        (0, server_error(500)),
+        (1, hang()),
+        (2, server_error(401)),
+        (3, raw(b"not json")),
+        (4, server_error(503)),
+    ],
+)
 async def test_an_outage_in_the_middle_leaves_nothing_half_written_and_a_retry_completes(
-    store: Neo4jStore, outage: Answer, after: int
+    store: Neo4jStore, after: int, outage: Answer
 ) -> None:
     async with reading(store, seconds=1.0) as found:
         told(found)

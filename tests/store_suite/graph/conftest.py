@@ -14,6 +14,10 @@ pytest.register_assert_rewrite(
     "tests.store_suite.graph.reading_suite",
     "tests.store_suite.graph.writing_suite",
     "tests.store_suite.graph.facts_suite",
+    "tests.store_suite.graph.ending_suite",
+    "tests.store_suite.graph.ontology_suite",
+    "tests.store_suite.graph.history_suite",
+    "tests.store_suite.graph.structure_suite",
     "tests.store_suite.graph.findings_suite",
     "tests.store_suite.graph.ordering_suite",
 )

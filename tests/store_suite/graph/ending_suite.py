@@ -1,0 +1,239 @@
+"""What every graph store promises about facts that end, hold again, and are read in episodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+import pytest
+
+from services.graph_query.domain import EntityName, Fact, FactFilter, GivenFact, Passage
+from services.graph_query.episode_intake import Stores
+from services.graph_query.extracted import Contradicted, DescribedEntity, Reading, Supported
+from services.runtime.errors import InvalidFieldError, NotFoundError, WrongStateError
+from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage, unit
+
+TEXT = "Anna Bell leads the Guild."
+
+
+class Graph(Stores, Protocol):
+    """The store with what language models read."""
+
+
+async def around(
+    store: Graph, space: str, name: str = "Guild", only: FactFilter = ALWAYS
+) -> list[Fact]:
+    """The stated facts of an entity, the latest to begin first."""
+    found = await store.neighborhood(space, name.casefold(), "", 20, only)
+    return [edge for edge in found.edges if edge.relation != "CO_OCCURS"]
+
+
+def read(episode: Passage, subject: str, relation: str, target: str, **more: object) -> GivenFact:
+    """A fact as it is read in an episode."""
+    return replace(fact(subject, relation, target, **more), episode_id=episode.uuid)
+
+
+class EndingSuite:
+    """Ending facts."""
+
+    async def test_an_ended_fact_holds_until_then_and_stays_on_record(self, store: Graph) -> None:
+        space = new_space()
+        told = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
+        await store.add_facts(space, [told], "")
+        [before] = await around(store, space)
+        ended = await store.end_fact(space, before.uuid, day("2022-01-01"))
+        assert (ended.changed, ended.fact.invalid_at) == (True, day("2022-01-01"))
+        assert [one.uuid for one in await around(store, space, only=at("2021-12-31"))] == [
+            before.uuid
+        ]
+        assert await around(store, space, only=at("2022-01-01")) == []
+
+    async def test_ending_again_changes_nothing_and_at_another_time_corrects(
+        self, store: Graph
+    ) -> None:
+        space = new_space()
+        await store.add_facts(space, [fact("Anna Bell", "LEADS", "Guild")], "")
+        [one] = await around(store, space)
+        first = await store.end_fact(space, one.uuid, day("2022-01-01"))
+        again = await store.end_fact(space, one.uuid, day("2022-01-01"))
+        assert (again.changed, again.revision) == (False, first.revision)
+        later = await store.end_fact(space, one.uuid, day("2023-01-01"))
+        assert (later.changed, later.fact.invalid_at) == (True, day("2023-01-01"))
+
+    async def test_an_end_before_the_start_is_refused(self, store: Graph) -> None:
+        space = new_space()
+        told = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
+        await store.add_facts(space, [told], "")
+        [one] = await around(store, space)
+        for wrong in ("2020-01-01", "2019-01-01"):
+            with pytest.raises(InvalidFieldError, match="valid_time"):
+                await store.end_fact(space, one.uuid, day(wrong))
+        assert await around(store, space) == [one]
+
+    async def test_a_fact_of_another_space_is_unknown(self, store: Graph) -> None:
+        space, other = new_space(), new_space()
+        await store.add_facts(space, [fact("Anna Bell", "LEADS", "Guild")], "")
+        [one] = await around(store, space)
+        with pytest.raises(NotFoundError):
+            await store.end_fact(other, one.uuid, day("2022-01-01"))
+        assert await around(store, space) == [one]
+
+    async def test_a_fact_that_was_ended_stays_so_when_it_is_given_again(
+        self, store: Graph
+    ) -> None:
+        space = new_space()
+        told = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
+        await store.add_facts(space, [told], "")
+        [one] = await around(store, space)
+        await store.end_fact(space, one.uuid, day("2022-01-01"))
+        assert (await store.add_facts(space, [told], "")).added == 0
+        assert [fact.invalid_at for fact in await around(store, space)] == [day("2022-01-01")]
+
+    async def test_an_end_moves_with_a_fact_whose_entity_takes_another_uuid(
+        self, store: Graph
+    ) -> None:
+        space = new_space()
+        typed = fact(EntityName("Mercury", "Planet"), "ORBITS", "Sun Star")
+        await store.add_facts(space, [typed], "")
+        [one] = await around(store, space, "Sun Star")
+        await store.end_fact(space, one.uuid, day("2022-01-01"))
+        earlier = fact(EntityName("Mercury", "Element"), "IS_IN", "Old Thermometer")
+        await store.add_facts(space, [earlier], "")
+        [moved] = await around(store, space, "Sun Star")
+        assert (moved.source.type, moved.invalid_at) == ("Planet", day("2022-01-01"))
+
+
+class ReadingSuite:
+    """Episodes with what was read in them."""
+
+    async def test_what_is_read_is_there_with_its_episode_and_again_changes_nothing(
+        self, store: Graph
+    ) -> None:
+        space = new_space()
+        one = passage(space, "d1", "Note", TEXT)
+        found = Reading(
+            entities=(DescribedEntity(EntityName("Anna Bell", "Person"), "Leads.", {"age": 40}),),
+            facts=(read(one, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01")),),
+        )
+        assert await store.readings.unread(space, [one]) == [one]
+        first = await store.readings.add_reading(space, one, found, "")
+        again = await store.readings.add_reading(space, one, found, "")
+        assert (first.episodes, first.facts) == (1, 1)
+        assert (again.episodes, again.facts, again.revision) == (0, 0, first.revision)
+        assert await store.readings.unread(space, [one]) == []
+        [led] = await around(store, space)
+        assert [cited.chunk_id for cited in led.citations] == [one.uuid]
+        people = await store.list_entities(space, "Person", ("", ""), 10)
+        assert [(one.summary, one.attributes) for one in people] == [("Leads.", {"age": 40})]
+
+    async def test_two_statements_of_one_relation_are_two_facts(self, store: Graph) -> None:
+        space = new_space()
+        one = passage(space, "d1", "Note", TEXT)
+        facts = tuple(
+            read(one, "Anna Bell", "WORKS_ON", "Guild", fact=f"Anna Bell works on {part}.")
+            for part in ("the front", "the back")
+        )
+        counts = await store.readings.add_reading(space, one, Reading(facts=facts), "")
+        assert counts.facts == 2
+
+    async def test_deleting_an_episode_keeps_what_others_support_and_revives_what_it_ended(
+        self, store: Graph
+    ) -> None:
+        space = new_space()
+        first, second = (passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2))
+        led = read(first, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
+        await store.readings.add_reading(space, first, Reading(facts=(led,)), "")
+        [there] = await around(store, space)
+        new = read(second, "Karl Otto", "LEADS", "Guild", valid_at=day("2022-01-01"))
+        found = Reading(
+            facts=(new,),
+            supported=(Supported(there.uuid, replace(led, episode_id=second.uuid)),),
+            contradicted=(Contradicted(there.uuid, day("2022-01-01")),),
+        )
+        counts = await store.readings.add_reading(space, second, found, "")
+        assert (counts.facts, counts.ended) == (1, 1)
+        assert [one.invalid_at for one in await around(store, space, "Anna Bell")] == [
+            day("2022-01-01")
+        ]
+        assert (await store.delete_episodes(space, [first.uuid])).facts == 0
+        [left] = await around(store, space, "Anna Bell")
+        assert [cited.chunk_id for cited in left.citations] == [second.uuid]
+        gone = await store.delete_episodes(space, [second.uuid])
+        assert gone.facts == 2
+        assert (await store.stats(space)).entities == 0
+
+    async def test_what_only_the_deleted_episode_ended_holds_again(self, store: Graph) -> None:
+        space = new_space()
+        await store.add_facts(space, [fact("Anna Bell", "LEADS", "Guild")], "")
+        [there] = await around(store, space)
+        episodes = [passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2)]
+        for episode, end in zip(episodes, ("2022-01-01", "2021-01-01"), strict=True):
+            found = Reading(contradicted=(Contradicted(there.uuid, day(end)),))
+            await store.readings.add_reading(space, episode, found, "")
+        [ended] = await around(store, space)
+        assert ended.invalid_at == day("2021-01-01")
+        for episode, end in ((episodes[1], day("2022-01-01")), (episodes[0], None)):
+            assert (await store.delete_episodes(space, [episode.uuid])).revived == 1
+            assert [one.invalid_at for one in await around(store, space)] == [end]
+
+    async def test_a_callers_end_outlives_the_episode_that_said_so_too(self, store: Graph) -> None:
+        space = new_space()
+        await store.add_facts(space, [fact("Anna Bell", "LEADS", "Guild")], "")
+        [there] = await around(store, space)
+        one = passage(space, "d1", "Note", TEXT)
+        found = Reading(contradicted=(Contradicted(there.uuid, day("2021-01-01")),))
+        await store.readings.add_reading(space, one, found, "")
+        await store.end_fact(space, there.uuid, day("2022-01-01"))
+        assert (await store.delete_episodes(space, [one.uuid])).revived == 0
+        assert [held.invalid_at for held in await around(store, space)] == [day("2022-01-01")]
+
+    async def test_what_was_said_of_an_entity_goes_with_the_episode_and_what_built_upon_it(
+        self, store: Graph
+    ) -> None:
+        space = new_space()
+        episodes = [passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2, 3)]
+        for number, episode in enumerate(episodes):
+            told = DescribedEntity(
+                EntityName("Anna Bell", "Person"), f"Known {number}", {"n": number}
+            )
+            await store.readings.add_reading(space, episode, Reading(entities=(told,)), "")
+        assert await _described(store, space) == [("Known 2", {"n": 2})]
+        await store.delete_episodes(space, [episodes[1].uuid])
+        assert await _described(store, space) == [("Known 0", {"n": 0})]
+        await store.delete_episodes(space, [episodes[0].uuid])
+        assert await _described(store, space) == [("", {})]
+
+    async def test_another_text_of_an_episode_takes_the_place_of_what_was_read(
+        self, store: Graph
+    ) -> None:
+        space = new_space()
+        one = passage(space, "d1", "Note", TEXT)
+        found = Reading(facts=(read(one, "Anna Bell", "LEADS", "Guild"),))
+        await store.readings.add_reading(space, one, found, "")
+        changed = replace(one, content="Anna Bell left the Guild.")
+        assert await store.readings.unread(space, [changed]) == [changed]
+        other = Reading(facts=(read(one, "Anna Bell", "LEFT", "Guild"),))
+        await store.readings.add_reading(space, changed, other, "")
+        assert [held.relation for held in await around(store, space)] == ["LEFT"]
+
+    async def test_vectors_of_another_model_are_refused_whole(self, store: Graph) -> None:
+        space = new_space()
+        await store.add_facts(space, [fact("Aaa Bbb", "IS", "Ccc Ddd", embedding=unit(1))], "one")
+        one = passage(space, "d1", "Note", TEXT)
+        with pytest.raises(WrongStateError):
+            await store.readings.add_reading(space, one, Reading(), "two")
+        assert (await store.stats(space)).episodes == 0
+
+    async def test_an_episode_of_another_space_is_refused(self, store: Graph) -> None:
+        space, other = new_space(), new_space()
+        one = passage(space, "d1", "Note", TEXT)
+        await store.readings.add_reading(space, one, Reading(), "")
+        with pytest.raises(InvalidFieldError):
+            await store.readings.unread(other, [one])
+        with pytest.raises(InvalidFieldError):
+            await store.readings.add_reading(other, one, Reading(), "")
+
+
+async def _described(store: Graph, space: str) -> list[tuple[str, object]]:
+    people = await store.list_entities(space, "Person", ("", ""), 10)
+    return [(one.summary, one.attributes) for one in people]

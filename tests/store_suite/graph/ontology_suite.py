@@ -1,0 +1,61 @@
+"""What every store of ontologies promises."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.graph_query.ontology.domain import (
+    AttributeKind,
+    AttributeType,
+    Endpoints,
+    EntityType,
+    Ontology,
+    RelationType,
+)
+from services.graph_query.ontology.store import OntologyStore
+from services.runtime.errors import WrongStateError
+from tests.store_suite.graph.builders import new_space
+
+WHOLE = Ontology(
+    (EntityType("Person", "Somebody.", (AttributeType("age", AttributeKind.INTEGER, "Years."),)),),
+    (
+        RelationType(
+            "KNOWS",
+            "Who knows whom.",
+            (AttributeType("since", AttributeKind.STRING),),
+            (Endpoints("Person", "Person"), Endpoints("Person")),
+        ),
+    ),
+    strict=True,
+    instructions="Quotes \" and ` and ') are text.",
+)
+
+
+class OntologySuite:
+    """Ontologies."""
+
+    async def test_a_space_has_none_until_one_is_put(self, ontologies: OntologyStore) -> None:
+        assert await ontologies.ontology(new_space()) == (Ontology(), 0)
+
+    async def test_what_is_put_comes_back_and_the_same_again_changes_nothing(
+        self, ontologies: OntologyStore
+    ) -> None:
+        space = new_space()
+        assert await ontologies.put_ontology(space, WHOLE, None) == 1
+        assert await ontologies.put_ontology(space, WHOLE, 1) == 1
+        assert await ontologies.ontology(space) == (WHOLE, 1)
+        assert await ontologies.put_ontology(space, Ontology(), 1) == 2
+        assert await ontologies.ontology(space) == (Ontology(), 2)
+
+    async def test_another_version_than_expected_is_told(self, ontologies: OntologyStore) -> None:
+        space = new_space()
+        await ontologies.put_ontology(space, WHOLE, 0)
+        for expected in (0, 2):
+            with pytest.raises(WrongStateError):
+                await ontologies.put_ontology(space, Ontology(), expected)
+        assert await ontologies.ontology(space) == (WHOLE, 1)
+
+    async def test_spaces_have_their_own(self, ontologies: OntologyStore) -> None:
+        space = new_space()
+        await ontologies.put_ontology(space, WHOLE, None)
+        assert (await ontologies.ontology(new_space())).version == 0
