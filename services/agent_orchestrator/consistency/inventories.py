@@ -40,11 +40,11 @@ class VectorInventory:
 
     def __init__(self, channel: grpc.aio.Channel, outgoing: Outgoing, *, seconds: float) -> None:
         self._stub = inventory_pb2_grpc.InventoryServiceStub(channel)
-        self._calls = _Calls(outgoing, seconds)
+        self._calls = Calls(outgoing, seconds)
 
-    async def chunks(self) -> AsyncIterator[Ref]:
-        """Every chunk, by id."""
-        after, more = "", True
+    async def chunks(self, after: str = "") -> AsyncIterator[Ref]:
+        """Every chunk, by id; only those after one where it is given."""
+        more = True
         while more:
             request = inventory_pb2.ListChunkIdsRequest(after_chunk_id=after, page_size=PAGE)
             page = (await self._calls.make(self._stub.ListChunkIds, request)).chunks
@@ -80,8 +80,8 @@ class GraphInventory:
         write_seconds: float,
     ) -> None:
         self._stub = graph_grpc.GraphInventoryServiceStub(channel)
-        self._calls = _Calls(outgoing, seconds)
-        self._writes = _Calls(outgoing, write_seconds)
+        self._calls = Calls(outgoing, seconds)
+        self._writes = Calls(outgoing, write_seconds)
 
     async def episodes(self) -> AsyncIterator[Ref]:
         """Every episode, by uuid."""
@@ -139,7 +139,7 @@ class GraphInventory:
         return await self._writes.make(self._stub.DeleteGraphDocument, request)
 
 
-class _Calls:
+class Calls:
     """Makes calls within a limit and the caller's deadline, in the current call's name."""
 
     def __init__(self, outgoing: Outgoing, seconds: float) -> None:
@@ -147,6 +147,7 @@ class _Calls:
         self._seconds = seconds
 
     async def make(self, stub: Callable[..., Awaitable[Answer]], request: Any) -> Answer:
+        """The answer. BraidError when there is none."""
         try:
             return await stub(
                 request, timeout=remaining(self._seconds), metadata=self._outgoing.metadata()

@@ -57,7 +57,7 @@ class Repair:
             chunks = await self._vector.chunks(part)
             with self._pace.measured():
                 if chunks:
-                    await self._graph.add_episodes([_episode(chunk) for chunk in chunks])
+                    await self._graph.add_episodes([episode_of(chunk) for chunk in chunks])
             # A chunk that was deleted since is mended too.
             mended += len(part)
         return mended
@@ -86,7 +86,8 @@ class Repair:
         return sum(retried[finding.id] for finding in findings)
 
 
-def _episode(chunk: chunks_pb2.Chunk) -> ingest_pb2.EpisodeInput:
+def episode_of(chunk: chunks_pb2.Chunk) -> ingest_pb2.EpisodeInput:
+    """A stored chunk as the graph takes it."""
     return ingest_pb2.EpisodeInput(
         uuid=chunk.id,
         document_id=chunk.document_id,

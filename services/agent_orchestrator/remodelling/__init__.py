@@ -1,0 +1,1 @@
+"""The space's recorded model wins over the settings; jobs move a space to the configured models while it serves."""

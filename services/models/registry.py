@@ -1,0 +1,42 @@
+"""Embedders by the name of their model: the configured one, and those that spaces were embedded with before."""
+
+from __future__ import annotations
+
+from services.models.embedder import Embedder
+from services.models.factory import build_embedder
+from services.models.settings import LOCAL_MODEL, EmbeddingSettings
+
+
+class EmbedderRegistry:
+    """Builds each embedder once, when it is first asked for; weights and libraries load when first used."""
+
+    def __init__(self, settings: EmbeddingSettings, default: Embedder) -> None:
+        """`default` is the configured model's embedder; its maker closes it."""
+        self._settings = settings
+        self._built: dict[str, Embedder] = {}
+        self.default = default
+
+    def named(self, model: str) -> Embedder | None:
+        """The model's embedder; None when the settings do not say where to find it."""
+        if model in ("", self.default.model):
+            return self.default
+        if model not in self._built:
+            found = self._build(model)
+            if found is None:
+                return None
+            self._built[model] = found
+        return self._built[model]
+
+    async def close(self) -> None:
+        """Closes what was built here."""
+        for embedder in self._built.values():
+            await embedder.close()
+
+    def _build(self, model: str) -> Embedder | None:
+        if model == LOCAL_MODEL:
+            told = {"provider": "local", "model": None, "dimension": None}
+        elif self._settings.api_key is not None or self._settings.base_url is not None:
+            told = {"provider": "openai", "model": model, "dimension": None}
+        else:
+            return None
+        return build_embedder(self._settings.model_copy(update={**told, "cache_entries": 0}))
