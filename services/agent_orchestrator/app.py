@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 import grpc
 
-from braid.agent.v1 import consistency_pb2_grpc, ingest_pb2_grpc, search_pb2_grpc
+from braid.agent.v1 import (
+    consistency_pb2_grpc,
+    ingest_pb2_grpc,
+    models_pb2_grpc,
+    search_pb2_grpc,
+)
 from services.agent_orchestrator.consistency.checking import Check
 from services.agent_orchestrator.consistency.inventories import GraphInventory, VectorInventory
 from services.agent_orchestrator.consistency.servicer import ConsistencyServicer
@@ -24,6 +29,8 @@ from services.agent_orchestrator.ingest.servicer import IngestServicer
 from services.agent_orchestrator.jobs.queue import TurnQueue
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.watching import Watchers
+from services.agent_orchestrator.remodelling.servicer import ModelServicer
+from services.agent_orchestrator.remodelling.tiers import GraphModels, VectorModels
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
 
 SEARCH_SERVICE = "braid.agent.v1.SearchService"
 INGEST_SERVICE = "braid.agent.v1.IngestService"
+MODEL_SERVICE = "braid.agent.v1.ModelService"
 CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
 DELETION_SECONDS = 30.0
 PROBE_SECONDS = 1.5
@@ -61,6 +69,8 @@ class Tiers:
     graph: GraphTier
     vector_ids: VectorInventory
     graph_ids: GraphInventory
+    vector_models: VectorModels
+    graph_models: GraphModels
     channels: Mapping[str, grpc.aio.Channel]
 
 
@@ -95,6 +105,7 @@ async def open_app(
             _search_service(SearchServicer(_search(settings, tiers, embedders.queries))),
             _ingest_service(ingest),
             _consistency_service(_consistency(tiers, database, jobs)),
+            _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
         ]
         watching = asyncio.create_task(watchers.run(), name="watchers")
         try:
@@ -137,6 +148,8 @@ def _tiers(
             seconds=settings.read_seconds,
             write_seconds=settings.write_seconds,
         ),
+        VectorModels(vector, outgoing, seconds=settings.write_seconds),
+        GraphModels(graph, outgoing, seconds=settings.write_seconds),
         {"vector": vector, "graph": graph},
     )
 
@@ -203,6 +216,13 @@ def _consistency_service(servicer: ConsistencyServicer) -> Service:
         lambda server: consistency_pb2_grpc.add_ConsistencyServiceServicer_to_server(
             servicer, server
         ),
+    )
+
+
+def _model_service(servicer: ModelServicer) -> Service:
+    return Service(
+        MODEL_SERVICE,
+        lambda server: models_pb2_grpc.add_ModelServiceServicer_to_server(servicer, server),
     )
 
 

@@ -7,6 +7,7 @@ from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.working import open_worker
 from services.models.cache import CachedEmbedder
 from services.models.factory import build_embedder
+from services.models.registry import EmbedderRegistry
 from services.models.settings import EmbeddingSettings
 from services.runtime.server import serve
 from services.runtime.settings import RuntimeSettings
@@ -37,9 +38,12 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
 
 async def serve_worker(settings: AgentSettings, runtime: RuntimeSettings) -> None:
     """Works on jobs until told to stop; answers for its health."""
-    embedder = build_embedder(EmbeddingSettings().model_copy(update={"cache_entries": 0}))
+    embedding = EmbeddingSettings()
+    embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}))
+    registry = EmbedderRegistry(embedding, embedder)
     try:
-        async with open_worker(settings, runtime, embedder) as probes:
+        async with open_worker(settings, runtime, embedder, registry) as probes:
             await serve(settings=runtime, listen=settings.worker_listen, services=[], probes=probes)
     finally:
+        await registry.close()
         await embedder.close()

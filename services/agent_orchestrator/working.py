@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 
 from services.agent_orchestrator.app import Tiers, open_tiers
 from services.agent_orchestrator.database import Database, open_database
@@ -23,6 +24,14 @@ from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.tasks import Handler, TaskStore
 from services.agent_orchestrator.jobs.work import WorkStore
 from services.agent_orchestrator.jobs.worker import Runner, Worker
+from services.agent_orchestrator.remodelling.reembedding import Reembedding
+from services.agent_orchestrator.remodelling.reextraction import Reextraction
+from services.agent_orchestrator.remodelling.servicer import REEMBED, REEXTRACT
+from services.agent_orchestrator.remodelling.space_embedder import (
+    Registry,
+    SingleModel,
+    SpaceEmbedder,
+)
 from services.agent_orchestrator.settings import AgentSettings
 from services.models.embedder import Embedder
 from services.runtime.health import Probe
@@ -33,9 +42,16 @@ TASKS_AT_ONCE = 2
 
 @asynccontextmanager
 async def open_worker(
-    settings: AgentSettings, runtime: RuntimeSettings, embedder: Embedder
+    settings: AgentSettings,
+    runtime: RuntimeSettings,
+    embedder: Embedder,
+    registry: Registry | None = None,
 ) -> AsyncIterator[Mapping[str, Probe]]:
-    """A worker at work until the block is left, its probes; what it holds then is given back."""
+    """A worker at work until the block is left, its probes; what it holds then is given back.
+
+    `registry` has the models of spaces that are embedded with another one than `embedder`'s.
+    """
+    models = registry or SingleModel(embedder)
     async with (
         open_tiers(settings, runtime) as tiers,
         open_database(settings, "braid-agent-worker") as database,
@@ -43,8 +59,12 @@ async def open_worker(
     ):
         turns = TurnQueue(database, lease_seconds=settings.lease_seconds)
         work = WorkStore(database, turns)
-        runners = _runners(settings, runtime, tiers, embedder, work=work, parsers=parsers)
-        handlers = _handlers(tiers, database, turns)
+        embedders = SpaceEmbedder(models, tiers.vector_models.recorded)
+        runners = _runners(settings, runtime, tiers, embedders, work=work, parsers=parsers)
+        handlers = {
+            **_handlers(tiers, database, turns),
+            **_model_handlers(settings, tiers, models, work),
+        }
         runners[TASK] = TaskRunner(TaskStore(database, turns), handlers, TASKS_AT_ONCE)
         worker = Worker(turns, runners, lease_seconds=settings.lease_seconds)
         others = _others(settings, work, worker)
@@ -73,11 +93,28 @@ def _handlers(tiers: Tiers, database: Database, turns: TurnQueue) -> Mapping[str
     return {DELETE: DeletionTask(deletions, tiers.vector, tiers.graph_ids).run}
 
 
+def _model_handlers(
+    settings: AgentSettings, tiers: Tiers, models: Registry, work: WorkStore
+) -> Mapping[str, Handler]:
+    retries = Retries(settings.retry_seconds)
+    others_wait = partial(work.others_wait, TASK)
+    reembedding = Reembedding(models, tiers.vector_models, tiers.graph_models, retries, others_wait)
+    reextraction = Reextraction(
+        tiers.vector,
+        tiers.vector_ids,
+        tiers.vector_models,
+        tiers.graph,
+        retries=retries,
+        others_wait=others_wait,
+    )
+    return {REEMBED: reembedding.run, REEXTRACT: reextraction.run}
+
+
 def _runners(
     settings: AgentSettings,
     runtime: RuntimeSettings,
     tiers: Tiers,
-    embedder: Embedder,
+    embedder: SpaceEmbedder,
     *,
     work: WorkStore,
     parsers: Parsers,

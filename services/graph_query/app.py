@@ -43,6 +43,7 @@ from services.models.factory import build_embedder
 from services.models.language import LanguageModel
 from services.models.language_factory import build_language_model
 from services.models.language_settings import LanguageModelSettings
+from services.models.registry import EmbedderRegistry
 from services.models.reranker import Reranker
 from services.models.reranker_settings import RerankerSettings, build_reranker
 from services.models.settings import EmbeddingSettings
@@ -181,6 +182,7 @@ async def run(
 ) -> None:
     """Serves until told to end; healthy once Neo4j answers and has its indexes."""
     embedder = build_embedder(embedding)
+    registry = EmbedderRegistry(embedding, embedder)
     reranker = build_reranker(reranking)
     language = build_language_model(language_model)
     store = build_store(settings, embedder.dimension)
@@ -193,7 +195,7 @@ async def run(
             settings=runtime,
             listen=settings.listen,
             services=build_services(
-                store, embedder, build_reader(store, embedder, language), reranker
+                store, registry, build_reader(store, embedder, language), reranker
             ),
             probes={"neo4j": store.ping},
         )
@@ -201,6 +203,7 @@ async def run(
         for task in background:
             task.cancel()
         await asyncio.gather(*background, return_exceptions=True)
+        await registry.close()
         await embedder.close()
         if language is not None:
             await language.close()

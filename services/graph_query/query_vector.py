@@ -8,6 +8,7 @@ from enum import Enum
 
 from services.graph_query.store import SpaceState
 from services.models.embedder import Embedder
+from services.models.registry import ManyModels
 from services.runtime.errors import EmbedderUnavailableError, FieldError, InvalidFieldError
 
 _FIELD = "query_embedding.values"
@@ -46,16 +47,24 @@ async def query_vector(
         return None, None
     if text_only:
         return None, Shortfall.EMBEDDER
+    own = _of_model(embedder, state.model)
     if given is not None and given.model == state.model:
-        _check(given.values, embedder.dimension)
+        _check(given.values, own.dimension if own else len(given.values))
         return given.values, None
-    if embedder.model != state.model:
+    if own is None:
         return None, Shortfall.MODEL
     try:
-        matrix = await embedder.embed([query])
+        matrix = await own.embed([query])
     except EmbedderUnavailableError:
         return None, Shortfall.EMBEDDER
     return [float(value) for value in matrix[0]], None
+
+
+def _of_model(embedder: Embedder, model: str) -> Embedder | None:
+    """The embedder of the model that the space is embedded with."""
+    if embedder.model == model:
+        return embedder
+    return embedder.named(model) if isinstance(embedder, ManyModels) else None
 
 
 def _check(values: Sequence[float], dimension: int) -> None:

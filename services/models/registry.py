@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
 from services.models.settings import LOCAL_MODEL, EmbeddingSettings
+from services.models.vectors import Matrix
+
+
+@runtime_checkable
+class ManyModels(Protocol):
+    """An embedder that has others beside it."""
+
+    def named(self, model: str) -> Embedder | None:
+        """The model's embedder; None when the settings do not say where to find it."""
+        ...
 
 
 class EmbedderRegistry:
-    """Builds each embedder once, when it is first asked for; weights and libraries load when first used."""
+    """Builds each embedder once, when it is first asked for; weights and libraries load when first used.
+
+    Taken as an `Embedder` it is the configured one.
+    """
 
     def __init__(self, settings: EmbeddingSettings, default: Embedder) -> None:
         """`default` is the configured model's embedder; its maker closes it."""
@@ -26,6 +42,20 @@ class EmbedderRegistry:
                 return None
             self._built[model] = found
         return self._built[model]
+
+    @property
+    def model(self) -> str:
+        """The configured model, as `Embedder` has it."""
+        return self.default.model
+
+    @property
+    def dimension(self) -> int:
+        """The configured model's, as `Embedder` has it."""
+        return self.default.dimension
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        """Vectors of the configured model, as `Embedder` makes them."""
+        return await self.default.embed(texts)
 
     async def close(self) -> None:
         """Closes what was built here."""

@@ -14,6 +14,7 @@ from services.models.cache import CachedEmbedder
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
 from services.models.queries import QueryEmbedder
+from services.models.registry import EmbedderRegistry
 from services.models.settings import EmbeddingSettings
 from services.postgres.pool import PoolLimits
 from services.runtime.server import Service, serve
@@ -22,6 +23,7 @@ from services.vector_search.document_servicer import DocumentServicer
 from services.vector_search.inventory_servicer import InventoryServicer
 from services.vector_search.model_servicer import ModelServicer
 from services.vector_search.postgres import PostgresStore
+from services.vector_search.recorded_models import Registry
 from services.vector_search.results import ResultCache
 from services.vector_search.search_servicer import SearchServicer
 from services.vector_search.searching import Searcher
@@ -36,14 +38,17 @@ def build_services(
     *,
     queries: QueryEmbedder | None = None,
     result_cache_bytes: int = 0,
+    registry: Registry | None = None,
 ) -> list[Service]:
     """The services of the tier over one store and one embedder, with so much memory for results.
 
-    `queries` embeds what is searched for, by the same model; default: the embedder itself.
+    `queries` embeds what is searched for, by the same model; default: the embedder itself. `registry` has the models
+    of spaces that were embedded with another one.
     """
     results = ResultCache(store, result_cache_bytes)
-    search = SearchServicer(Searcher(store, queries or QueryEmbedder(embedder), results), store)
-    documents = DocumentServicer(DocumentWriter(store, embedder), store)
+    searcher = Searcher(store, queries or QueryEmbedder(embedder), results, registry)
+    search = SearchServicer(searcher, store)
+    documents = DocumentServicer(DocumentWriter(store, embedder, registry), store)
     return [
         Service(
             "braid.vector.v1.VectorSearchService",
@@ -93,6 +98,7 @@ async def run(
         store.query_embeddings(settings.stored_embeddings) if settings.stored_embeddings else None
     )
     queries = QueryEmbedder(CachedEmbedder(embedder, embedding.cache_entries), stored)
+    registry = EmbedderRegistry(embedding, embedder)
     try:
         await serve(
             settings=runtime,
@@ -102,10 +108,12 @@ async def run(
                 embedder,
                 queries=queries,
                 result_cache_bytes=settings.result_cache_mib * 1024 * 1024,
+                registry=registry,
             ),
             probes={"postgresql": store.ping},
         )
     finally:
         await queries.close()
+        await registry.close()
         await embedder.close()
         await store.close()

@@ -24,9 +24,13 @@ from services.vector_search.domain import (
     VectorPath,
 )
 from services.vector_search.lateness import in_time
+from services.vector_search.recorded_models import QueryEmbedders, Registry
 from services.vector_search.results import ResultCache
 from services.vector_search.store import VectorStore
 from services.vector_search.vectors import unit_vector
+
+# The second one is by the space's recorded model, told by the first.
+_ATTEMPTS = 2
 
 
 class Shortfall(Enum):
@@ -48,9 +52,16 @@ class HybridResult:
 class Searcher:
     """Runs searches of the current call's space."""
 
-    def __init__(self, store: VectorStore, embedder: QueryEmbedder, results: ResultCache) -> None:
+    def __init__(
+        self,
+        store: VectorStore,
+        embedder: QueryEmbedder,
+        results: ResultCache,
+        registry: Registry | None = None,
+    ) -> None:
+        """`registry` has the models of spaces that are embedded with another one than `embedder`'s."""
         self._store = store
-        self._embedder = embedder
+        self._embedders = QueryEmbedders(embedder, registry)
         self._results = results
 
     async def by_meaning(
@@ -90,11 +101,13 @@ class Searcher:
             model, scores = await self._score(query, given, chunk_ids)
             if model is None or _usable(model, given):
                 return scores
-        vector, _ = await self._embed(query, use_cache=True)
-        model, scores = await self._score(query, vector, chunk_ids)
-        if model is not None and not _usable(model, vector):
-            raise _other_model()
-        return scores
+        for _ in range(_ATTEMPTS):
+            vector, _source = await self._embed(query, use_cache=True)
+            model, scores = await self._score(query, vector, chunk_ids)
+            if model is None or _usable(model, vector):
+                return scores
+            self._embedders.learn(current_call().space, model.name)
+        raise _other_model()
 
     async def _fused(self, query: str, search: Search, given: QueryVector | None) -> HybridResult:
         result = await self._try(search, given)
@@ -107,6 +120,8 @@ class Searcher:
         except (EmbedderUnavailableError, TimeoutError):
             return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
         result = await self._run(replace(search, vector=vector), source)
+        if result.path is VectorPath.NOT_RUN and self._knows_better(vector):
+            result = await self._by_own_vector(query, search)
         if result.path is VectorPath.NOT_RUN:
             return HybridResult(result, Shortfall.MODEL_MISMATCH)
         return HybridResult(result)
@@ -126,10 +141,21 @@ class Searcher:
 
     async def _by_own_vector(self, query: str, search: Search) -> SearchResult:
         vector, source = await self._embed(query, use_cache=search.use_cache)
-        return await self._run(replace(search, vector=vector), source)
+        result = await self._run(replace(search, vector=vector), source)
+        if result.path is VectorPath.NOT_RUN and self._knows_better(vector):
+            vector, source = await self._embed(query, use_cache=search.use_cache)
+            result = await self._run(replace(search, vector=vector), source)
+        return result
+
+    def _knows_better(self, vector: QueryVector) -> bool:
+        """Whether the space turned out to have another model than the vector's, and its embedder is to be had."""
+        return self._embedders.of(current_call().space).model != vector.model
 
     async def _run(self, search: Search, source: VectorSource = VectorSource.NONE) -> SearchResult:
-        result = await self._results.search(current_call().space, search)
+        space = current_call().space
+        result = await self._results.search(space, search)
+        if search.vector is not None and result.path is VectorPath.NOT_RUN and result.model:
+            self._embedders.learn(space, result.model.name)
         if result.path is VectorPath.NOT_RUN or source is VectorSource.NONE:
             return result
         return replace(result, embedding=source)
@@ -140,8 +166,9 @@ class Searcher:
         return await self._store.score_chunks(current_call().space, query, vector, chunk_ids)
 
     async def _embed(self, query: str, *, use_cache: bool) -> tuple[QueryVector, VectorSource]:
-        embedded = await self._embedder.embed(query, use_cache=use_cache)
-        vector = QueryVector(self._embedder.model, unit_vector(embedded.row, "query"))
+        embedder = self._embedders.of(current_call().space)
+        embedded = await embedder.embed(query, use_cache=use_cache)
+        vector = QueryVector(embedder.model, unit_vector(embedded.row, "query"))
         return vector, embedded.source
 
 

@@ -17,6 +17,7 @@ from services.runtime.errors import (
     WrongStateError,
 )
 from services.vector_search.domain import Model, NewDocument, Vector, WriteResult
+from services.vector_search.recorded_models import Registry
 from services.vector_search.store import MissingVectorsError, VectorStore
 
 # Chunks may be deleted between looking and writing; then they need vectors after all.
@@ -26,9 +27,13 @@ _ATTEMPTS = 3
 class DocumentWriter:
     """Writes documents of the current call's space."""
 
-    def __init__(self, store: VectorStore, embedder: Embedder) -> None:
+    def __init__(
+        self, store: VectorStore, embedder: Embedder, registry: Registry | None = None
+    ) -> None:
+        """`registry` has the models of spaces that are embedded with another one than `embedder`'s."""
         self._store = store
         self._embedder = embedder
+        self._registry = registry
 
     async def write(self, documents: Sequence[NewDocument], model_name: str) -> WriteResult:
         """All documents or none. InvalidFieldError for what is wrong with them; see `VectorStore.upsert`."""
@@ -65,6 +70,17 @@ class DocumentWriter:
             raise _wrong_model("is not the model that this service embeds with")
         return Model(self._embedder.model, self._embedder.dimension)
 
+    def _embedder_of(self, model: Model) -> Embedder:
+        """The embedder of the space's model. WrongStateError when it is not to be had."""
+        found: Embedder | None = self._embedder
+        if self._embedder.model != model.name:
+            found = self._registry.named(model.name) if self._registry else None
+        if found is None or found.dimension != model.dimension:
+            raise WrongStateError(
+                "The space is embedded with a model that this service does not have."
+            )
+        return found
+
     async def _with_vectors(
         self, documents: Sequence[NewDocument], missing: frozenset[str], model: Model
     ) -> Sequence[NewDocument]:
@@ -76,11 +92,7 @@ class DocumentWriter:
         }
         if not texts:
             return documents
-        if Model(self._embedder.model, self._embedder.dimension) != model:
-            raise WrongStateError(
-                "The space is embedded with a model that this service does not have."
-            )
-        rows = await self._embedder.embed(list(texts.values()))
+        rows = await self._embedder_of(model).embed(list(texts.values()))
         vectors = dict(zip(texts, np.asarray(rows, dtype=np.float32), strict=True))
         return [_filled(document, vectors) for document in documents]
 

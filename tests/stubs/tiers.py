@@ -110,6 +110,7 @@ class VectorStub(
     vectors: dict[str, list[float]] = field(default_factory=dict)
     retired: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     deletions: dict[str, documents_pb2.DeleteDocumentResponse] = field(default_factory=dict)
+    model: str = ""
 
     async def HybridSearch(
         self, request: search_pb2.HybridSearchRequest, context: Any
@@ -159,6 +160,12 @@ class VectorStub(
         if document is None:
             raise NotFoundError("document")
         return documents_pb2.GetDocumentResponse(chunk_ids=[c.id for c in document.chunks])
+
+    async def GetVectorStats(
+        self, request: documents_pb2.GetVectorStatsRequest, context: Any
+    ) -> documents_pb2.GetVectorStatsResponse:
+        await self.script.note("GetVectorStats", request)
+        return documents_pb2.GetVectorStatsResponse(embedding_model=self.model)
 
     async def DeleteDocument(
         self, request: documents_pb2.DeleteDocumentRequest, context: Any

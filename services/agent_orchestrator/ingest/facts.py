@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 
 from braid.agent.v1 import ingest_pb2
+from braid.common.v1 import errors_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
 from services.agent_orchestrator.tiers import GraphTier
 from services.models.embedder import Embedder
@@ -54,13 +55,24 @@ class FactIngestion:
         start: int,
         total: ingest_pb2.IngestFactsResponse,
     ) -> None:
-        model = self._embedder.model if any(fact.embedding for fact in facts) else ""
-        answer = await self._graph.add_facts(facts, model)
+        answer = await self._give(facts)
         total.added += answer.added
         total.unchanged += answer.unchanged
         total.refused_total += answer.refused_total
         for one in answer.refused[: MAX_REFUSED - len(total.refused)]:
             total.refused.add(index=start + one.index, reason=one.reason)
+
+    async def _give(self, facts: Sequence[graph_pb2.FactInput]) -> graph_pb2.AddFactsResponse:
+        """Vectors of another model than the graph's are left out: facts go without until it has changed over."""
+        model = self._embedder.model if any(fact.embedding for fact in facts) else ""
+        try:
+            return await self._graph.add_facts(facts, model)
+        except BraidError as error:
+            if not model or error.reason != errors_pb2.ERROR_REASON_WRONG_STATE:
+                raise
+        for fact in facts:
+            fact.ClearField("embedding")
+        return await self._graph.add_facts(facts, "")
 
     async def _embed(self, facts: Sequence[graph_pb2.FactInput]) -> bool:
         """Fills in missing vectors. False when the embedder is away: the facts are as they were then."""

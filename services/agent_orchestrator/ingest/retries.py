@@ -86,6 +86,11 @@ def is_of_a_document(error: BraidError) -> bool:
     return error.reason in _OF_A_DOCUMENT or (overload and not will_pass(error))
 
 
+def is_of_the_model(error: BraidError) -> bool:
+    """Whether the failure is that vectors are not of the space's model."""
+    return any(field.field == _MODEL_FIELD for field in error.fields)
+
+
 def told(error: BraidError) -> str:
     """The reason of a failure without positions in messages that the caller never sent."""
     if any(field.field == _MODEL_FIELD for field in error.fields):

@@ -17,9 +17,15 @@ from typing import TypeVar
 from braid.vector.v1 import documents_pb2
 from services.agent_orchestrator.ingest.batches import Batch
 from services.agent_orchestrator.ingest.prepare import Prepared
-from services.agent_orchestrator.ingest.retries import Retries, is_of_a_document, told
+from services.agent_orchestrator.ingest.retries import (
+    Retries,
+    is_of_a_document,
+    is_of_the_model,
+    told,
+)
+from services.agent_orchestrator.ingest.turns import WaitingError
+from services.agent_orchestrator.remodelling.space_embedder import SpaceEmbedder
 from services.agent_orchestrator.tiers import VectorTier
-from services.models.embedder import Embedder
 from services.runtime.errors import BraidError
 
 # Large enough to keep all cores busy; the embedder cuts it into batches of its own.
@@ -33,13 +39,14 @@ Item = TypeVar("Item")
 class Stages:
     """What the stages of all turns work with."""
 
-    def __init__(self, *, vector: VectorTier, embedder: Embedder, retries: Retries) -> None:
+    def __init__(self, *, vector: VectorTier, embedder: SpaceEmbedder, retries: Retries) -> None:
         self._vector = vector
         self._embedder = embedder
         self._retries = retries
 
     async def dimension(self) -> int:
-        """The embedder's dimension; a model that has not told it yet is asked for a first vector."""
+        """The dimension of the space's model; one that has not told it yet is asked for a first vector."""
+        await self._retries.run(self._embedder.renew)
 
         async def ask() -> int:
             try:
@@ -86,9 +93,7 @@ class Stages:
         """Stores the changed documents: from here on search finds them."""
 
         async def upsert(documents: Sequence[Prepared]) -> Sequence[None]:
-            outcomes = await self._vector.upsert(
-                [document.input for document in documents], self._embedder.model
-            )
+            outcomes = await self._upsert(documents)
             for document, outcome in zip(documents, outcomes, strict=True):
                 document.unchanged = outcome.unchanged
                 document.chunks_added = outcome.chunks_added
@@ -96,6 +101,16 @@ class Stages:
 
         changed = [document for document in batch.documents if not document.unchanged]
         await self._all_or_each(batch, changed, upsert)
+
+    async def _upsert(self, documents: Sequence[Prepared]) -> Sequence[documents_pb2.UpsertOutcome]:
+        """WaitingError when the space has changed to another model since: everything is embedded anew then."""
+        inputs = [document.input for document in documents]
+        try:
+            return await self._vector.upsert(inputs, self._embedder.model)
+        except BraidError as error:
+            if not is_of_the_model(error) or not await self._embedder.renew():
+                raise
+        raise WaitingError("the space has changed to another embedding model", 0.0)
 
     async def _find_chunks(self, documents: Sequence[Prepared]) -> None:
         """A vector is made of title and text: a stored chunk keeps its own while its title is the same."""

@@ -25,6 +25,17 @@ class Registry(Protocol):
         ...
 
 
+class SingleModel:
+    """Implements `Registry` with the configured model alone."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.default = embedder
+
+    def named(self, model: str) -> Embedder | None:
+        """See `Registry`."""
+        return self.default if model in ("", self.default.model) else None
+
+
 class SpaceEmbedder:
     """Implements `Embedder` for work within a space. `renew` asks which model the space has; until then it is the
     configured one.
