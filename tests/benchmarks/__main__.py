@@ -12,6 +12,9 @@ COMMANDS = {
     "text": "tests.benchmarks.text",
     "ann": "tests.benchmarks.ann",
     "upsert": "tests.benchmarks.upsert",
+    "ingest": "tests.benchmarks.ingest",
+    "crash": "tests.benchmarks.crash",
+    "neighborhood": "tests.benchmarks.neighborhood",
     "graph_search": "tests.benchmarks.graph_search",
 }
 
