@@ -11,16 +11,18 @@ from pathlib import Path
 from deploy.local.archive import prepare
 from deploy.local.errors import LocalStackError
 from deploy.local.jars import default_cache
-from deploy.local.processes import BRAID
+from deploy.local.processes import with_workers
 from deploy.local.progress import ConsoleProgress
 from deploy.local.signals import end_on_termination, until_signalled
 from deploy.local.stack import LocalStack
 
 
-async def run(data: Path, progress: ConsoleProgress, *, stores_only: bool) -> None:
+async def run(
+    data: Path, progress: ConsoleProgress, *, stores_only: bool, workers: int = 1
+) -> None:
     """Start the stack, say where it listens, and keep it until it is told to stop."""
     end_on_termination()
-    processes = () if stores_only else BRAID
+    processes = () if stores_only else with_workers(workers)
     async with LocalStack(data, processes=processes, progress=progress) as stack:
         for name, address in stack.addresses.items():
             progress.note(f"{name}: {address}")
@@ -36,6 +38,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
         help="renew the jar lock; fetch jars and record Neo4j's archive; run stores; run all",
     )
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("BRAID_DATA", ".braid")))
+    parser.add_argument("--workers", type=int, default=1, help="processes that work on jobs")
     return parser.parse_args(words)
 
 
@@ -43,7 +46,12 @@ async def _run_command(arguments: argparse.Namespace, progress: ConsoleProgress)
     if arguments.command == "prepare":
         await prepare(default_cache(os.environ), progress)
         return
-    await run(arguments.data, progress, stores_only=arguments.command == "stores")
+    await run(
+        arguments.data,
+        progress,
+        stores_only=arguments.command == "stores",
+        workers=arguments.workers,
+    )
 
 
 def main(words: Sequence[str]) -> int:

@@ -1,7 +1,7 @@
 """Braid's processes, as data: what each runs, listens on, needs and may do."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deploy.local.probes import Probe, grpc_serving, http_ready
 
@@ -40,6 +40,8 @@ def _module(*words: str) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", *words)
 
 
+_WORKER = "agent_worker"
+
 BRAID = (
     ProcessSpec(
         name="vector_search",
@@ -76,7 +78,7 @@ BRAID = (
         scopes=("read", "write", "admin", "delegate"),
     ),
     ProcessSpec(
-        name="agent_worker",
+        name=_WORKER,
         program=_module("services.agent_orchestrator", "--worker"),
         probe=grpc_serving,
         listen="BRAID_AGENT_WORKER_LISTEN",
@@ -92,3 +94,11 @@ BRAID = (
         scopes=("read", "write", "admin", "delegate"),
     ),
 )
+
+
+def with_workers(count: int) -> tuple[ProcessSpec, ...]:
+    """Braid's processes with so many workers: the further ones are called `agent_worker_2`, …"""
+    [worker] = [spec for spec in BRAID if spec.name == _WORKER]
+    others = tuple(spec for spec in BRAID if spec.name != _WORKER or count > 0)
+    more = tuple(replace(worker, name=f"{_WORKER}_{place}") for place in range(2, count + 1))
+    return others + more

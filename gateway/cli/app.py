@@ -71,6 +71,7 @@ def up(  # noqa: PLR0917 - typer names them all
     ] = False,
     ask: Annotated[bool, typer.Option("--ask", help="Ask the sample's first question.")] = False,
     free_ports: Annotated[bool, typer.Option("--free-ports", help="Take any free ports.")] = False,
+    workers: Annotated[int, typer.Option(help="Processes that work on jobs.", min=1, max=32)] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Start PostgreSQL, Neo4j and Braid on this machine, and keep them running until Ctrl-C."""
@@ -80,7 +81,7 @@ def up(  # noqa: PLR0917 - typer names them all
     from gateway.cli.up import up as run  # noqa: PLC0415
 
     session: Session = context.obj
-    wishes = Wishes(sample=sample, ask=ask, free_ports=free_ports, as_json=as_json)
+    wishes = Wishes(sample=sample, ask=ask, free_ports=free_ports, as_json=as_json, workers=workers)
     asyncio.run(run(session, data or session.data, wishes))
 
 

@@ -36,11 +36,13 @@ class Wishes:
     ask: bool
     free_ports: bool
     as_json: bool
+    workers: int = 1
 
 
 async def up(session: Session, data: Path, wishes: Wishes) -> None:
     """Runs the stack until SIGINT or SIGTERM, then stops it cleanly. CliError when it does not start."""
     from deploy.local.errors import LocalStackError  # noqa: PLC0415 - only this command runs the stack
+    from deploy.local.processes import with_workers  # noqa: PLC0415
     from deploy.local.progress import ConsoleProgress  # noqa: PLC0415
     from deploy.local.stack import LocalStack  # noqa: PLC0415
 
@@ -48,7 +50,10 @@ async def up(session: Session, data: Path, wishes: Wishes) -> None:
     try:
         with _cancelled_by_signals(), ConsoleProgress(session.err) as progress:
             progress.note(f"Starting PostgreSQL, Neo4j and Braid under {data} …")
-            async with LocalStack(data, ports=ports, progress=progress) as stack:
+            processes = with_workers(wishes.workers)
+            async with LocalStack(
+                data, ports=ports, progress=progress, processes=processes
+            ) as stack:
                 await _greet(session, stack.data, stack.addresses, wishes)
                 await asyncio.Event().wait()
     except asyncio.CancelledError:
@@ -101,7 +106,8 @@ def ask(session: Session, api: Api, question: Question, *, as_json: bool) -> Non
 def _show_addresses(session: Session, addresses: dict[str, str], url: str) -> None:
     session.out.print("")
     rows = {"REST": url, "OpenAPI": f"{url}/docs"}
-    rows |= {f"gRPC {name}": told for name, told in addresses.items() if name != "gateway"}
+    hidden = ("gateway", "agent_worker")  # shown above; answers for its health alone
+    rows |= {f"gRPC {n}": told for n, told in addresses.items() if not n.startswith(hidden)}
     show.show_pairs(session.out, rows)
     session.out.print('Running; Ctrl-C stops it. Ask more: braid search "…"', markup=False)
 
