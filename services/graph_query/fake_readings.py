@@ -11,12 +11,15 @@ from services.graph_query.claims import GivenEnds, clean_end, episode_claimant
 from services.graph_query.domain import EpisodeCounts, Passage
 from services.graph_query.extracted import DescribedEntity, Reading
 from services.graph_query.fake_space import FakeSpace, Told
+from services.graph_query.findings.fake import FakeFindings
 from services.graph_query.intervals import start_of
 from services.runtime.errors import WrongStateError
 
 
 class Writer(Protocol):
     """The fake that the readings are part of."""
+
+    findings: FakeFindings
 
     def writable(self, space: str) -> FakeSpace:
         """The space to write to."""
@@ -54,6 +57,8 @@ class FakeReadings:
         if any(fact.embedding for fact in reading.facts):
             held.model = held.model or model
         held.rebuild()
+        if reading.findings:
+            await self._store.findings.add_findings(space, reading.findings, model)
         after = held.picture()
         return EpisodeCounts(
             episodes=len(after.episodes - before.episodes),

@@ -87,4 +87,5 @@ def _space_clause(space: str) -> str:
     pieces = [piece.lower() for piece in _PIECE.findall(space)]
     if all(piece in _ANALYZER_STOP_WORDS for piece in pieces):
         return ""
-    return f'+group_id:"{space}" '
+    # Without a boost the clause is a filter: the space makes no fact more relevant, and costs no scoring.
+    return f'+group_id:"{space}"^0 '

@@ -26,4 +26,4 @@ CALL () {
   MATCH ()-[e:RELATES_TO]->()
   RETURN count(e) AS stored
 }
-RETURN revision, vectors, model, text, entity, stored
+RETURN revision, vectors, model, text, entity, stored, EXISTS { MATCH (p:BraidPassage) WHERE p.group_id = $p.space } AS episodes

@@ -30,6 +30,7 @@ from services.graph_query.findings.store import Position
 from services.graph_query.lucene import words_query
 from services.graph_query.neo4j_database import Database
 from services.graph_query.neo4j_records import citations
+from services.graph_query.neo4j_search import packed
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.store import Hit, SpaceState
 
@@ -90,7 +91,7 @@ class Neo4jFindings:
     ) -> list[Hit]:
         """Findings by cosine similarity; what the index cannot filter is compared exactly."""
         told = await self._parameters(space, only)
-        told |= {"vector": list(vector), "limit": limit, "fetch": max(limit, _FETCH_VECTORS)}
+        told |= {"vector": packed(vector), "limit": limit, "fetch": max(limit, _FETCH_VECTORS)}
         if exact or not only.is_indexable:
             return [Hit(uuid, score) for uuid, score, _ in await self._where(told)]
         rows = await self._database.read("findings_nearest", **told)

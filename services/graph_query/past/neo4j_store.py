@@ -9,7 +9,7 @@ from services.graph_query.identity import entity_uuid
 from services.graph_query.lucene import words_query
 from services.graph_query.names import link_key
 from services.graph_query.neo4j_database import Database
-from services.graph_query.neo4j_search import filter_parameters
+from services.graph_query.neo4j_search import filter_parameters, packed
 from services.graph_query.past.store import Known
 from services.graph_query.store import Hit, SpaceState, WordHits
 
@@ -60,7 +60,7 @@ class Neo4jPast:
     ) -> tuple[list[Hit], bool]:
         """Facts by cosine similarity."""
         told = await self._parameters(space, at)
-        told |= {"vector": list(vector), "fetch": _FETCH_VECTORS}
+        told |= {"vector": packed(vector), "fetch": _FETCH_VECTORS}
         if state.vectors > _FETCH_VECTORS and not at.only.entity_key and not at.only.relation:
             hits = await self._near("search_vector_known", told)
             if len(hits) >= at.limit:

@@ -35,6 +35,7 @@ class TestRare(RareSuite):
         self, store: SearchStores, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(neo4j_search, "_FETCH", 10)
+        monkeypatch.setattr(neo4j_search, "_FETCH_BEYOND", (10, 1_000))
         space = new_space()
         past = [
             fact("Anna Bell", "SANG", f"Song {n}", fact="Anna sang", invalid_at=day("2000-01-01"))
