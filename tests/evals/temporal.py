@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.common.v1 import retrieval_pb2
 from braid.graph.v1 import (
@@ -87,11 +88,15 @@ def _fact(row: Mapping[str, Any]) -> ingest_pb2.FactInput:
         subject=ingest_pb2.EntityInput(name=row["s"]),
         relation=_relation(row["p"]),
         object=ingest_pb2.EntityInput(name=row["o"]),
-        valid_time=dates.start and to_timestamp(dates.start),
-        invalid_time=dates.end and to_timestamp(dates.end),
+        valid_time=_stamp(dates.start),
+        invalid_time=_stamp(dates.end),
     )
     fact.attributes.update({name: row[name] for name in ("start", "end") if row[name]})
     return fact
+
+
+def _stamp(instant: datetime | None) -> Timestamp | None:
+    return None if instant is None else to_timestamp(instant)
 
 
 def _relation(name: str) -> str:

@@ -45,7 +45,7 @@ def extract(title: str, sentences: list[TokenText], gazetteer: Gazetteer) -> Ext
     subjects = tuple(_note(mentions, name, MentionKind.ABOUT) for name in title_names(title))
     for number, places in enumerate(gazetteer.find(sentences)):
         sentence = sentences[number]
-        known = longest([place for place in places if is_named(sentence, place)])
+        known = longest([place for place in places if _is_named(sentence, place)])
         for start, end, key in known:
             surface = _surface(sentence, Span(start, end))
             for name in names_at(sentence, Span(start, end), gazetteer.names_of(key)):
@@ -76,7 +76,7 @@ def _surface(sentence: TokenText, span: Span) -> str:
     return sentence.text[sentence.spans[span.start][0] : sentence.spans[span.end - 1][1]]
 
 
-def is_named(sentence: TokenText, place: tuple[int, int, str]) -> bool:
+def _is_named(sentence: TokenText, place: tuple[int, int, str]) -> bool:
     """Whether a match is written as a name: its first letter is no small one, or it is long, or joined."""
     start, end, _ = place
     if end - start >= _LOWER_CASE_WORDS:

@@ -99,8 +99,8 @@ class HistoryCalls:
 
     async def diff(self, request: history_pb2.DiffGraphRequest) -> history_pb2.DiffGraphResponse:
         """What is different between two times."""
-        after = words.fact_filter(request.to if request.HasField("to") else None)
-        times = Times(words.fact_filter(getattr(request, "from")), after)
+        after = words.fact_filter(request.after if request.HasField("after") else None)
+        times = Times(words.fact_filter(request.before), after)
         limit = request.limit if request.HasField("limit") else _PAGE_SIZE
         found = await self._difference(_scope(request), times, limit)
         return history_pb2.DiffGraphResponse(diff=found)

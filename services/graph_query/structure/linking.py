@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from services.graph_query.extraction.extract import is_named, longest, names_at
+from services.graph_query.extraction.extract import longest, names_at
 from services.graph_query.extraction.phrases import Span
 from services.graph_query.extraction.tokens import TokenText, tokenize
 from services.graph_query.names import is_common
@@ -65,9 +65,14 @@ def _windows(sentence: TokenText) -> Iterator[tuple[int, int]]:
     count = len(sentence.words)
     for start in range(count):
         for end in range(start + 1, min(start + _MAX_WORDS, count) + 1):
-            alone = end - start == 1 and is_common(sentence.words[start])
-            if not alone and is_named(sentence, (start, end, "")):
+            if end - start > 1 or _stands_alone(sentence, start):
                 yield start, end
+
+
+def _stands_alone(sentence: TokenText, place: int) -> bool:
+    """Whether a single word may be a name: written like one, and no common word."""
+    begin = sentence.spans[place][0]
+    return not (sentence.text[begin].islower() or is_common(sentence.words[place]))
 
 
 def _matches(

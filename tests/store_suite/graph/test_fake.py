@@ -7,7 +7,9 @@ import pytest
 from services.graph_query.fake import FakeGraphStore
 from services.graph_query.store import GraphStore
 from tests.store_suite.graph.facts_suite import FactsSuite
+from tests.store_suite.graph.history_suite import HistorySuite
 from tests.store_suite.graph.reading_suite import ReadingSuite
+from tests.store_suite.graph.structure_suite import StructureSuite
 from tests.store_suite.graph.writing_suite import WritingSuite
 
 
@@ -26,3 +28,11 @@ class TestFacts(FactsSuite):
 
 class TestReading(ReadingSuite):
     """Reads in memory."""
+
+
+class TestHistory(HistorySuite):
+    """Both clocks in memory."""
+
+
+class TestStructure(StructureSuite):
+    """The graph's shape in memory."""

@@ -9,8 +9,10 @@ import pytest
 from deploy.local.stores import LocalStores
 from services.graph_query.store import GraphStore
 from tests.store_suite.graph.facts_suite import FactsSuite
+from tests.store_suite.graph.history_suite import HistorySuite
 from tests.store_suite.graph.neo4j_graph import opened
 from tests.store_suite.graph.reading_suite import ReadingSuite
+from tests.store_suite.graph.structure_suite import StructureSuite
 from tests.store_suite.graph.writing_suite import WritingSuite
 
 
@@ -30,3 +32,11 @@ class TestFacts(FactsSuite):
 
 class TestReading(ReadingSuite):
     """Reads in Neo4j."""
+
+
+class TestHistory(HistorySuite):
+    """Both clocks in Neo4j."""
+
+
+class TestStructure(StructureSuite):
+    """The graph's shape in Neo4j."""

@@ -324,8 +324,8 @@ class DiffGraphRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    FROM_FIELD_NUMBER: _builtins.int
-    TO_FIELD_NUMBER: _builtins.int
+    BEFORE_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
     ENTITY_FIELD_NUMBER: _builtins.int
     RELATION_TYPE_FIELD_NUMBER: _builtins.int
     KNOWN_TIME_FIELD_NUMBER: _builtins.int
@@ -335,7 +335,11 @@ class DiffGraphRequest(_message.Message):
     limit: _builtins.int
     """How many of each kind at most, 1–200. Default 50."""
     @_builtins.property
-    def to(self) -> _retrieval_pb2.TimeSelector:
+    def before(self) -> _retrieval_pb2.TimeSelector:
+        """The first time: an instant, or a range for what held at any moment of it."""
+
+    @_builtins.property
+    def after(self) -> _retrieval_pb2.TimeSelector:
         """The second time. Default: now."""
 
     @_builtins.property
@@ -349,15 +353,16 @@ class DiffGraphRequest(_message.Message):
     def __init__(
         self,
         *,
-        to: _retrieval_pb2.TimeSelector | None = ...,
+        before: _retrieval_pb2.TimeSelector | None = ...,
+        after: _retrieval_pb2.TimeSelector | None = ...,
         entity: _entities_pb2.EntitySelector | None = ...,
         relation_type: _builtins.str = ...,
         known_time: _timestamp_pb2.Timestamp | None = ...,
         limit: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "entity", b"entity", "from", b"from", "known_time", b"known_time", "limit", b"limit", "to", b"to"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "after", b"after", "before", b"before", "entity", b"entity", "known_time", b"known_time", "limit", b"limit"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "entity", b"entity", "from", b"from", "known_time", b"known_time", "limit", b"limit", "relation_type", b"relation_type", "to", b"to"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "after", b"after", "before", b"before", "entity", b"entity", "known_time", b"known_time", "limit", b"limit", "relation_type", b"relation_type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015

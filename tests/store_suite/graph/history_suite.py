@@ -1,0 +1,223 @@
+"""What every graph store promises about facts over both clocks, beyond what the plain table shows."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import pytest
+
+from services.graph_query.domain import EntityName, FactFilter
+from services.graph_query.history.differences import grouped
+from services.graph_query.history.domain import Position, Scope, Selector, Times
+from services.graph_query.history.store import HistoryStore
+from services.graph_query.intervals import OPEN, start_of
+from services.graph_query.store import GraphStore
+from services.runtime.errors import NotFoundError
+from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage
+
+UNKNOWN = "00000000-0000-5000-8000-000000000000"
+
+
+class Store(GraphStore, Protocol):
+    """The graph with its histories."""
+
+    @property
+    def history(self) -> HistoryStore: ...
+
+
+def named(name: str, kind: str = "") -> Selector:
+    """An entity by its key."""
+    return Selector(name_key=name, type=kind)
+
+
+async def office(store: Store) -> str:
+    """A space in which an office is held, left and held again."""
+    space = new_space()
+    told = [
+        ("Anna Bell", "LEADS", "Guild", "2000-01-01", "2004-01-01"),
+        ("Anna Bell", "LEADS", "Guild", "2008-01-01", None),
+        ("Karl Otto", "LEADS", "Guild", "2004-01-01", "2008-01-01"),
+        ("Anna Bell", "LIVES_IN", "Vienna Hall", None, "2006-01-01"),
+        ("Anna Bell", "LIVES_IN", "Graz Town", "2006-01-01", None),
+        ("Anna Bell", "KNOWS", "Karl Otto", None, None),
+    ]
+    facts = [
+        fact(a, relation, b, valid_at=since and day(since), invalid_at=until and day(until))
+        for a, relation, b, since, until in told
+    ]
+    await store.add_facts(space, facts, "")
+    return space
+
+
+class HistorySuite:
+    """Lists, lives, differences and versions."""
+
+    async def test_a_list_is_in_time_order_and_goes_on_after_a_position(self, store: Store) -> None:
+        space = await office(store)
+        whole = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
+        assert [start_of(one.valid_at) for one in whole[:2]] == [-OPEN, -OPEN]
+        found = []
+        after: Position | None = None
+        while page := await store.history.list_facts(space, Scope(), ALWAYS, after, 2):
+            found += page
+            after = Position(start_of(page[-1].valid_at), page[-1].uuid)
+        assert found == whole
+
+    async def test_a_page_is_not_disturbed_by_what_is_written_before_it(self, store: Store) -> None:
+        space = await office(store)
+        first = await store.history.list_facts(space, Scope(), ALWAYS, None, 4)
+        rest = await store.history.list_facts(
+            space, Scope(), ALWAYS, Position(start_of(first[-1].valid_at), first[-1].uuid), 10
+        )
+        early = fact("Zoe Zimmer", "LEADS", "Guild", valid_at=day("1990-01-01"))
+        await store.add_facts(space, [early], "")
+        again = await store.history.list_facts(
+            space, Scope(), ALWAYS, Position(start_of(first[-1].valid_at), first[-1].uuid), 10
+        )
+        assert again == rest
+
+    async def test_subject_relation_and_object_must_all_hold(self, store: Store) -> None:
+        space = await office(store)
+        scope = Scope(subject=named("anna bell"), object=named("guild"), relation="leads")
+        found = await store.history.list_facts(space, scope, ALWAYS, None, 10)
+        assert [one.valid_at for one in found] == [day("2000-01-01"), day("2008-01-01")]
+        for other in (
+            Scope(subject=named("guild")),
+            Scope(object=named("anna bell")),
+            Scope(subject=named("anna bell"), object=named("graz town"), relation="leads"),
+            Scope(relation="LEAD"),
+        ):
+            assert await store.history.list_facts(space, other, ALWAYS, None, 10) == []
+
+    async def test_attributes_come_back_as_they_were_given(self, store: Store) -> None:
+        space = new_space()
+        told = {"title": "Dr", "grade": 3.5, "paid": True}
+        await store.add_facts(space, [fact("Anna Bell", "IS", "Nurse", attributes=told)], "")
+        found = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
+        assert found[0].attributes == told
+
+    async def test_a_name_that_several_entities_share_filters_by_all_of_them(
+        self, store: Store
+    ) -> None:
+        space = await homonyms(store)
+        scope = Scope(subject=named("mercury"))
+        found = await store.history.list_facts(space, scope, ALWAYS, None, 10)
+        assert {one.source.type for one in found} == {"Element", "Planet"}
+        typed = Scope(subject=named("mercury", "Planet"))
+        found = await store.history.list_facts(space, typed, ALWAYS, None, 10)
+        assert [one.target.name for one in found] == ["Sun Star"]
+
+    async def test_a_life_is_told_of_one_entity_and_never_guessed(self, store: Store) -> None:
+        space = await homonyms(store)
+        ambiguous = await store.history.life(space, named("mercury"), "", None)
+        assert ambiguous.entity is None
+        assert {one.type for one in ambiguous.homonyms} == {"Element", "Planet"}
+        assert ambiguous.moments == ()
+        chosen = await store.history.life(space, named("mercury", "Element"), "", None)
+        assert chosen.entity is not None
+        assert [one.relation for one in chosen.moments] == ["IS_IN"]
+        by_uuid = await store.history.life(space, Selector(uuid=chosen.entity.uuid), "", None)
+        assert by_uuid == chosen
+
+    async def test_an_entity_of_another_space_is_unknown(self, store: Store) -> None:
+        space, other = await office(store), new_space()
+        life = await store.history.life(space, named("anna bell"), "", None)
+        assert life.entity is not None
+        theirs = Selector(uuid=life.entity.uuid)
+        now = max(one.created for one in life.moments) + 1
+        for selector in (theirs, named("anna bell"), Selector(uuid=UNKNOWN)):
+            for known in (None, now):
+                with pytest.raises(NotFoundError):
+                    await store.history.life(other, selector, "", known)
+                scope = Scope(either=selector, known=known)
+                assert await store.history.list_facts(other, scope, ALWAYS, None, 10) == []
+                times = Times(at("2001-01-01"), at("2005-01-01"))
+                assert await store.history.differences(other, scope, times, 10) == []
+        uuids = [one.uuid for one in life.moments]
+        for known in (None, now):
+            assert await store.history.facts_known(other, uuids, known) == {}
+        assert await store.history.versions(other, uuids[0], 10) == []
+
+    async def test_a_second_term_is_no_difference_to_the_first(self, store: Store) -> None:
+        space = await office(store)
+        scope = Scope(relation="LEADS")
+        same = Times(at("2001-01-01"), at("2009-01-01"))
+        assert await store.history.differences(space, scope, same, 10) == []
+        between = Times(at("2001-01-01"), at("2005-01-01"))
+        found = await store.history.differences(space, scope, between, 10)
+        assert {one.held_before for one in found} == {True, False}
+
+    async def test_another_object_of_a_subjects_relation_is_a_change(self, store: Store) -> None:
+        space = await office(store)
+        times = Times(at("2005-01-01"), at("2007-01-01"))
+        scope = Scope(either=named("anna bell"))
+        diff = grouped(await store.history.differences(space, scope, times, 10), 10)
+        facts = await store.history.facts_known(space, diff.uuids(), None)
+        assert (diff.added, diff.ended, diff.changed_total) == ((), (), 1)
+        assert [facts[uuid].target.name for uuid in diff.changed[0].before] == ["Vienna Hall"]
+        assert [facts[uuid].target.name for uuid in diff.changed[0].after] == ["Graz Town"]
+
+    async def test_other_attributes_are_a_change_and_the_same_ones_are_none(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        spans = (("2000-01-01", "2005-01-01"), ("2005-01-01", "2010-01-01"), ("2010-01-01", None))
+        for (since, until), title in zip(spans, ("clerk", "boss", "boss"), strict=True):
+            told = fact(
+                "Anna Bell",
+                "WORKS_AT",
+                "Guild",
+                valid_at=day(since),
+                invalid_at=until and day(until),
+                attributes={"title": title},
+            )
+            await store.add_facts(space, [told], "")
+        scope = Scope(subject=named("anna bell"))
+        promoted = Times(at("2001-01-01"), at("2011-01-01"))
+        diff = grouped(await store.history.differences(space, scope, promoted, 10), 10)
+        assert (diff.added_total, diff.ended_total, diff.changed_total) == (0, 0, 1)
+        same = Times(at("2006-01-01"), at("2011-01-01"))
+        assert await store.history.differences(space, scope, same, 10) == []
+
+    async def test_ranges_are_compared_by_what_held_at_any_moment_of_them(
+        self, store: Store
+    ) -> None:
+        space = await office(store)
+        first = FactFilter(day("2000-01-01").timestamp(), day("2005-01-01").timestamp() - 1e-6)
+        times = Times(first, at("2009-01-01"))
+        found = await store.history.differences(space, Scope(relation="LEADS"), times, 10)
+        assert [one.held_before for one in found] == [True]
+
+    async def test_what_was_deleted_is_still_known_at_the_time_before(self, store: Store) -> None:
+        space = new_space()
+        note = passage(space, "d1", "Note", "Nothing of interest.")
+        await store.add_episodes(space, [note])
+        told = fact("Anna Bell", "OWNS", "Payments", document_id="d1")
+        await store.add_facts(space, [told], "")
+        then = (await store.stats(space)).last_write
+        assert then is not None
+        await store.delete_episodes(space, [note.uuid])
+        scope = Scope(either=named("payments"), known=then.timestamp())
+        before = await store.history.list_facts(space, scope, ALWAYS, None, 10)
+        assert [(one.source.name, one.target.name) for one in before] == [("Anna Bell", "Payments")]
+        assert await store.history.list_facts(space, Scope(), ALWAYS, None, 10) == []
+        versions = await store.history.versions(space, before[0].uuid, 10)
+        assert [one.known_until is None for one in versions] == [False]
+
+    async def test_an_empty_graph_has_no_facts_and_no_differences(self, store: Store) -> None:
+        space = new_space()
+        times = Times(at("2001-01-01"), at("2005-01-01"))
+        for scope in (Scope(), Scope(known=0.0), Scope(relation="IS")):
+            assert await store.history.list_facts(space, scope, ALWAYS, None, 10) == []
+            assert await store.history.differences(space, scope, times, 10) == []
+
+
+async def homonyms(store: Store) -> str:
+    """A space in which one name is two entities."""
+    space = new_space()
+    facts = [
+        fact(EntityName("Mercury", "Planet"), "ORBITS", "Sun Star"),
+        fact(EntityName("Mercury", "Element"), "IS_IN", "Old Thermometers"),
+    ]
+    await store.add_facts(space, facts, "")
+    return space

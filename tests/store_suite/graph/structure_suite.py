@@ -1,0 +1,209 @@
+"""What every graph store promises about the graph's shape."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Protocol
+
+from services.graph_query.domain import EntityName, Origin
+from services.graph_query.history.domain import Selector
+from services.graph_query.store import GraphStore
+from services.graph_query.structure.domain import Seeds
+from services.graph_query.structure.paths import shortest
+from services.graph_query.structure.store import StructureStore
+from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage
+
+NOW = 2_000_000_000.0
+
+
+class Store(GraphStore, Protocol):
+    """The graph with its shape."""
+
+    @property
+    def structure(self) -> StructureStore: ...
+
+
+async def ways(store: Store, space: str, ends: tuple[str, str], hops: int = 4) -> list[list[str]]:
+    """The shortest ways between two names, as names."""
+    uuids = [await only_uuid(store, space, name) for name in ends]
+
+    async def steps(frontier, limit):  # type: ignore[no-untyped-def]
+        return await store.structure.steps(space, frontier, ALWAYS, limit, local=False)
+
+    found = await shortest((uuids[0], uuids[1]), steps, hops, 9)
+    known = await store.structure.titled(space, sorted({one for way in found.ways for one in way}))
+    return [[known[uuid].entity.name for uuid in way] for way in found.ways]
+
+
+async def only_uuid(store: Store, space: str, name: str) -> str:
+    """The uuid of the only entity of a name."""
+    found = await store.structure.entities(space, Selector(name_key=name.casefold()), NOW)
+    assert len(found) == 1
+    return found[0].entity.uuid
+
+
+class StructureSuite:
+    """Entities, names in text, steps and subgraphs."""
+
+    async def test_an_entity_is_found_by_name_with_its_other_spellings(self, store: Store) -> None:
+        space = new_space()
+        await store.add_episodes(
+            space,
+            [
+                passage(space, "d1", "Nats Stream", "A decision."),
+                passage(space, "d2", "Note", "Later NATS STREAM came."),
+            ],
+        )
+        past = fact("nats stream", "IS", "Queue", invalid_at=day("2001-01-01"))
+        await store.add_facts(space, [past, fact("nats stream", "IS", "Chosen Queue")], "")
+        found = await store.structure.entities(space, Selector(name_key="nats stream"), NOW)
+        assert [one.entity.name for one in found] == ["Nats Stream"]
+        assert found[0].aliases == ("NATS STREAM", "nats stream")
+        assert (found[0].facts, found[0].entity.mentions) == (1, 2)
+
+    async def test_all_entities_of_a_name_are_listed(self, store: Store) -> None:
+        space = new_space()
+        planet, element = EntityName("Mercury", "Planet"), EntityName("Mercury", "Element")
+        told = [
+            fact(planet, "ORBITS", "Sun Star"),
+            fact(planet, "IS", "Small"),
+            fact(element, "IS", "Metal"),
+        ]
+        await store.add_facts(space, told, "")
+        found = await store.structure.entities(space, Selector(name_key="mercury"), NOW)
+        assert [one.entity.type for one in found] == ["Planet", "Element"]
+        typed = Selector(name_key="mercury", type="Element")
+        assert [one.entity.type for one in await store.structure.entities(space, typed, NOW)] == [
+            "Element"
+        ]
+
+    async def test_nothing_of_a_space_is_seen_from_another(self, store: Store) -> None:
+        space, other = new_space(), new_space()
+        chunk = passage(space, "d1", "Anna Bell", "She knows Karl Otto.")
+        await store.add_episodes(space, [chunk])
+        await store.add_facts(space, [fact("Anna Bell", "KNOWS", "Karl Otto")], "")
+        uuid = await only_uuid(store, space, "Anna Bell")
+        ours = store.structure
+        assert await ours.entities(other, Selector(uuid=uuid), NOW) == []
+        assert await ours.entities(other, Selector(name_key="anna bell"), NOW) == []
+        assert await ours.names_linked(other, ["anna bell"]) == {}
+        assert await ours.titled(other, [uuid]) == {}
+        assert await ours.steps(other, [uuid], ALWAYS, 10, local=True) == []
+        karl = await only_uuid(store, space, "Karl Otto")
+        assert await ours.joining(other, [(uuid, karl)], ALWAYS, local=True) == {}
+        found = await ours.subgraph(other, Seeds([chunk.uuid], [uuid], 20, 10, 10))
+        assert (found.episodes, found.entities, found.mentions) == ([], [], [])
+
+    async def test_names_that_a_title_or_a_fact_gives_are_linked_and_phrases_are_not(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        await store.add_episodes(space, [passage(space, "d1", "Anna Bell", "She met Zoe Zimmer.")])
+        await store.add_facts(space, [fact("C++", "IS", "Language")], "")
+        found = await store.structure.names_linked(
+            space, ["anna bell", "c", "zoe zimmer", "nobody"]
+        )
+        assert {key: [one.name_key for one in names] for key, names in found.items()} == {
+            "anna bell": ["anna bell"],
+            "c": ["c++"],
+        }
+
+    async def test_steps_hold_at_the_time_that_is_asked_for(self, store: Store) -> None:
+        space = new_space()
+        await store.add_episodes(space, [passage(space, "d1", "Anna Bell", "She met Zoe Zimmer.")])
+        told = [
+            fact("Anna Bell", "KNOWS", "Karl Otto", invalid_at=day("2001-01-01")),
+            fact("Lena Roth", "KNOWS", "Anna Bell", valid_at=day("2001-01-01")),
+            fact("Anna Bell", "IS", "Anna Bell"),
+        ]
+        await store.add_facts(space, told, "")
+        uuid = await only_uuid(store, space, "Anna Bell")
+        for instant, local, names in (
+            (at("2000-01-01"), False, {"Karl Otto"}),
+            (at("2002-01-01"), False, {"Lena Roth"}),
+            (at("2002-01-01"), True, {"Lena Roth", "Zoe Zimmer"}),
+        ):
+            steps = await store.structure.steps(space, [uuid], instant, 10, local=local)
+            there = await store.structure.titled(space, [step.target for step in steps])
+            assert {one.entity.name for one in there.values()} == names
+
+    async def test_a_stated_fact_joins_better_than_a_co_occurrence(self, store: Store) -> None:
+        space = new_space()
+        chunk = passage(space, "d1", "Anna Bell", "She met Karl Otto.")
+        await store.add_episodes(space, [chunk])
+        anna = await only_uuid(store, space, "Anna Bell")
+        karl = await only_uuid(store, space, "Karl Otto")
+        joining = partial(store.structure.joining, space, [(karl, anna)], ALWAYS)
+        local = (await joining(local=True))[karl, anna]
+        assert (local.origin, local.citations[0].quote) == (Origin.LOCAL, "She met Karl Otto.")
+        assert await joining(local=False) == {}
+        told = fact("Anna Bell", "KNOWS", "Karl Otto", document_id="d1", attributes={"how": "work"})
+        await store.add_facts(space, [told], "")
+        stated = (await joining(local=True))[karl, anna]
+        assert (stated.origin, stated.attributes) == (Origin.GIVEN, {"how": "work"})
+        assert [cited.chunk_id for cited in stated.citations] == [chunk.uuid]
+
+    async def test_the_shortest_ways_are_told_through_the_lesser_known_first(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        told = [
+            fact("Start Here", "KNOWS", "Busy Hub"),
+            fact("Busy Hub", "KNOWS", "End There"),
+            fact("Start Here", "KNOWS", "Quiet One"),
+            fact("End There", "KNOWS", "Quiet One"),
+            fact("Busy Hub", "KNOWS", "Other Aaa"),
+            fact("Busy Hub", "KNOWS", "Other Bbb"),
+            fact("Other Bbb", "KNOWS", "Far Away"),
+        ]
+        await store.add_facts(space, told, "")
+        assert await ways(store, space, ("Start Here", "End There")) == [
+            ["Start Here", "Quiet One", "End There"],
+            ["Start Here", "Busy Hub", "End There"],
+        ]
+        assert await ways(store, space, ("Far Away", "Start Here")) == [
+            ["Far Away", "Other Bbb", "Busy Hub", "Start Here"]
+        ]
+        assert await ways(store, space, ("Far Away", "Start Here"), hops=2) == []
+        assert await ways(store, space, ("Busy Hub", "Busy Hub")) == [["Busy Hub"]]
+
+    async def test_a_subgraph_goes_one_step_along_shared_entities(self, store: Store) -> None:
+        space = new_space()
+        chunks = [
+            passage(space, "d1", "Anna Bell", "She met Karl Otto in Vienna Hall."),
+            passage(space, "d2", "Karl Otto", "He knows Lena Roth."),
+            passage(space, "d3", "Lena Roth", "She lives in Graz Town."),
+        ]
+        await store.add_episodes(space, chunks)
+        found = await store.structure.subgraph(space, Seeds([chunks[0].uuid], [], 20, 10, 10))
+        assert [(one.document_id, one.seed) for one in found.episodes] == [
+            ("d1", True),
+            ("d2", False),
+        ]
+        assert [(one.ref.name, one.frequency, one.titled) for one in found.entities] == [
+            ("Karl Otto", 2, True)
+        ]
+        assert {(one.episode, one.kind, one.sentences) for one in found.mentions} == {
+            (chunks[0].uuid, 2, (0,)),
+            (chunks[1].uuid, 3, ()),
+        }
+        assert not found.truncated
+
+    async def test_a_subgraph_is_bounded_and_begins_at_entities_too(self, store: Store) -> None:
+        space = new_space()
+        chunks = [
+            passage(space, f"d{number}", f"Note {number}", "They met Karl Otto.")
+            for number in range(4)
+        ]
+        about = passage(space, "d9", "Karl Otto", "He is here.")
+        await store.add_episodes(space, [*chunks, about])
+        karl = await only_uuid(store, space, "Karl Otto")
+        whole = await store.structure.subgraph(space, Seeds([], [karl], 5, 10, 10))
+        assert len(whole.episodes) == 5
+        rare = await store.structure.subgraph(space, Seeds([], [karl], 4, 10, 10))
+        assert [one.document_id for one in rare.episodes] == ["d9"]
+        assert [one.ref.uuid for one in rare.entities] == [karl]
+        cut = await store.structure.subgraph(space, Seeds([], [karl], 5, 10, 3))
+        assert (len(cut.episodes), cut.truncated) == (3, True)
+        nothing = await store.structure.subgraph(space, Seeds([], [], 5, 10, 3))
+        assert (nothing.episodes, nothing.truncated) == ([], False)
