@@ -121,8 +121,16 @@ def _frame(source: BinaryIO) -> bytes | None:
     return data if len(data) == size else None
 
 
+def _own_output() -> BinaryIO:
+    """Standard output for answers alone: what a library prints goes nowhere."""
+    answers = os.dup(sys.stdout.fileno())
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - no file
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+    return os.fdopen(answers, "wb")
+
+
 if __name__ == "__main__":
     try:
-        main(sys.stdin.buffer, sys.stdout.buffer)
+        main(sys.stdin.buffer, _own_output())
     except MemoryError:
         os._exit(OUT_OF_MEMORY)

@@ -19,6 +19,7 @@ from services.runtime.errors import (
 )
 from services.runtime.ids import chunk_id, content_sha256
 from services.runtime.status import error_from_rpc
+from tests.hostile import pdf
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, Metadata, World
 from tests.integration.agent_orchestrator.uploads import (
     FAILED,
@@ -113,7 +114,6 @@ async def test_a_job_without_one_good_document_has_failed(world: World) -> None:
     [
         (b"", "is empty"),
         (b"  \n", "is empty"),
-        (b"\xff\xfe", "is not UTF-8 text (byte 0)"),
         (b"a\x00b", "the document holds a NUL character"),
         (b"x" * 65_537, "must be at most 65536 bytes in all"),
     ],
@@ -130,6 +130,33 @@ async def test_json_lines_without_a_line_are_a_field_error(world: World) -> None
     assert error.fields == (FieldError("data", "holds no document"),)
 
 
+async def test_a_document_that_cannot_be_read_as_what_it_is_fails_with_its_reason(
+    world: World,
+) -> None:
+    job = await ingest(world, document("application/pdf", source="a.pdf"), data("no such file"))
+    assert job.state == FAILED
+    assert reasons(job) == {"a.pdf": "is not a readable PDF file"}
+    job = await ingest(world, document(source="a.txt"), data(b"caf\xe9"))
+    assert reasons(job) == {"a.txt": "is not UTF-8 text (byte 3)"}
+
+
+async def test_the_page_of_a_chunk_is_stored(world: World) -> None:
+    paged = pdf([[], ["On the second page."]])
+    await ingest(world, document("application/pdf", source="a.pdf"), data(paged))
+    [stored] = world.vector.documents.values()
+    assert [(chunk.content, chunk.page) for chunk in stored.chunks] == [("On the second page.", 2)]
+
+
+async def test_what_a_message_says_was_true_when_it_was_written(world: World) -> None:
+    line = '{"thread": "t", "author": "Ada", "time": "2024-05-01", "text": "Hello."}'
+    await ingest(world, document("application/vnd.braid.messages+jsonl"), data(line))
+    [episode] = world.graph.episodes.values()
+    assert (episode.document_id, episode.reference_time.ToJsonString()) == (
+        "t",
+        "2024-05-01T00:00:00Z",
+    )
+
+
 @pytest.mark.parametrize(
     "parts", [[], [data("text")], [document(), document(), data("text")]], ids=str
 )
@@ -139,7 +166,7 @@ async def test_parts_out_of_order_are_a_field_error(world: World, parts: list[Pa
 
 
 async def test_an_unknown_content_type_is_a_field_error(world: World) -> None:
-    error = await refused(world, document("application/pdf"), data("text"))
+    error = await refused(world, document("application/x-unknown"), data("text"))
     assert [f.field for f in error.fields] == ["metadata.content_type"]
 
 
