@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -56,7 +57,7 @@ class _Tier:
     stub: query_pb2_grpc.GraphQueryServiceStub
     corpus: _Corpus
 
-    async def ask(self, number: int, space: str) -> query_pb2.SearchFactsResponse:
+    async def ask(self, space: str, number: int) -> query_pb2.SearchFactsResponse:
         """A question by words and vector, as callers ask it."""
         text = self.corpus.asked[number]
         return await self._search(text, self.corpus.queries[number], space, _LIMIT)
@@ -96,14 +97,14 @@ async def _measure(tier: _Tier, figures: Figures, queries: int) -> None:
     p50: dict[str, float] = {}
     for space in SIZES:
         numbers = range(_WARM_UP + queries)
-        sample = await _times(f"asking: {space}", numbers, lambda n, s=space: tier.ask(n, s))
+        sample = await _times(f"asking: {space}", numbers, partial(tier.ask, space))
         p50[space] = sample.percentile(50)
         figures.put(f"p50_ms@{space}", p50[space], "ms")
         figures.put(f"p95_ms@{space}", sample.percentile(95), "ms")
     figures.put("growth_10k_100k", p50["100k"] / p50["10k"], "ratio")
     recalls = [await tier.recall(number, "100k") for number in range(queries)]
     figures.put(f"recall@{_RECALL}", mean(recalls), "ratio")
-    crowd = await load(_CALLERS, range(_WARM_UP, queries), lambda n: tier.ask(n, "100k"))
+    crowd = await load(_CALLERS, range(_WARM_UP, queries), partial(tier.ask, "100k"))
     figures.put(f"qps@{_CALLERS}", crowd.rate, "calls/s")
     theirs = await _graphiti(tier)
     figures.put("graphiti_p50_ms@100k", theirs, "ms")

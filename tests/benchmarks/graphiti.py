@@ -82,7 +82,7 @@ async def graphiti_search(
     try:
         yield GraphitiSearch(graphiti, space, limit)
     finally:
-        await graphiti.close()
+        await graphiti.close()  # type: ignore[no-untyped-call]
 
 
 async def _own_indexes(driver: Any) -> None:

@@ -125,7 +125,9 @@ class SearchFactsRequest(_message.Message):
 
     @_builtins.property
     def known_time(self) -> _timestamp_pb2.Timestamp:
-        """Only what was known at this instant, as it was known then. Default: what is known now."""
+        """Only what was known at this instant, as it was known then. Default: what is known now. Co-occurrences are left out;
+        facts that were taken back since are found by their words.
+        """
 
     def __init__(
         self,
