@@ -1,0 +1,91 @@
+"""Writers at the same time: no entity forks, nobody waits for ever, and what was acknowledged outlives a kill."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from deploy.local.stores import LocalStores
+from services.graph_query.domain import EntityName, Passage
+from services.graph_query.extracted import DescribedEntity, Reading
+from services.graph_query.neo4j_store import Neo4jStore
+from services.runtime.errors import BraidError
+from tests.conftest import LoopThread
+from tests.store_suite.graph.builders import fact, new_space, passage
+from tests.store_suite.graph.neo4j_graph import dump, opened
+
+NAMES = ["Anna Bell", "Karl Otto", "Mira Okafor", "Payments Guild", "Ledger Works"]
+
+
+def read(space: str, number: int) -> tuple[Passage, Reading]:
+    """An episode about two of the names, and what is read in it."""
+    first, second = NAMES[number % 5], NAMES[(number + 1 + number // 5) % 5]
+    one = passage(space, f"d{number}", f"Note {number}", f"{first} met {second}.")
+    stated = replace(fact(first, "MET", second, fact=f"{number}"), episode_id=one.uuid)
+    described = tuple(DescribedEntity(EntityName(name), name) for name in (second, first))
+    return one, Reading(entities=described, facts=(stated,))
+
+
+async def test_episodes_readings_and_facts_at_once_fork_nothing_and_never_deadlock(
+    graph_stores: LocalStores,
+) -> None:
+    space = new_space()
+    async with opened(graph_stores) as one, opened(graph_stores) as other:
+        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
+            for number in range(12):
+                store = (one, other)[number % 2]
+                episode, found = read(space, number)
+                group.create_task(store.readings.add_reading(space, episode, found, ""))
+                facts = [
+                    fact(name.upper() if number % 3 else name, "KNOWS", NAMES[(place + 2) % 5])
+                    for place, name in enumerate(reversed(NAMES))
+                ]
+                group.create_task(store.add_facts(space, facts, ""))
+                plain = passage(space, f"p{number}", NAMES[number % 5], f"It knows {NAMES[0]}.")
+                group.create_task(store.add_episodes(space, [plain]))
+        stats = await one.stats(space)
+    held = await dump(graph_stores, space)
+    keys = [(key, kind) for key, kind, _ in held.entities.values()]
+    assert len(keys) == len(set(keys))
+    assert {name.casefold() for name in NAMES} <= {key for key, _ in keys}
+    assert (stats.episodes, stats.facts) == (24, 12 + 5)
+
+
+async def test_every_acknowledged_write_outlives_a_kill_in_the_middle_of_writing(
+    store: Neo4jStore, graph_stores: LocalStores, stores_loop: LoopThread
+) -> None:
+    space = new_space()
+    acknowledged: set[str] = set()
+    enough = asyncio.Event()
+
+    async def write(number: int) -> None:
+        for turn in range(1_000):
+            name = f"Writer {number} Turn {turn}"
+            try:
+                await store.add_facts(space, [fact(name, "WROTE", "Common Ground")], "")
+            except BraidError:
+                return
+            acknowledged.add(name)
+            if len(acknowledged) > 20:
+                enough.set()
+
+    async with asyncio.timeout(100):
+        writers = [asyncio.create_task(write(number)) for number in range(4)]
+        await enough.wait()
+        await asyncio.to_thread(stores_loop.run, graph_stores.neo4j.kill())
+        await asyncio.gather(*writers)
+        await asyncio.to_thread(stores_loop.run, graph_stores.neo4j.start())
+        await _until_ready(store)
+    found = await store.list_entities(space, "", ("", ""), 10_000)
+    there = {one.name for one in found}
+    assert acknowledged <= there
+    # Whole or not at all: an entity is there only with its fact.
+    assert (await store.stats(space)).facts == len(there) - 1
+
+
+async def _until_ready(store: Neo4jStore) -> None:
+    while True:
+        try:
+            return await store.ping()
+        except BraidError:
+            await asyncio.sleep(0.05)
