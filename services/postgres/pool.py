@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ STORE = "postgresql"
 _CONNECT_SECONDS = 5.0
 
 Row = asyncpg.Record
-Prepare = Callable[[Any], Awaitable[None]]
+Prepare = Callable[[Any], Coroutine[Any, Any, None]]
 
 _GONE = (
     OSError,
