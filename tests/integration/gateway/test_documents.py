@@ -270,8 +270,8 @@ async def test_a_job_is_shown_as_it_stands(served: Served) -> None:
 async def test_jobs_are_listed_in_pages_by_state_and_kind(served: Served) -> None:
     page = ingest_pb2.ListIngestJobsResponse(jobs=[JOB], next_page_token="more")
     served.script.answer("ListIngestJobs", page)
-    parameters = {"limit": 5, "cursor": "there", "state": ["FAILED", "CANCELLED"], "kind": "upload"}
-    response = await served.http.get("/api/jobs", params=parameters)
+    asked = "limit=5&cursor=there&kind=upload&state=FAILED&state=CANCELLED"
+    response = await served.http.get(f"/api/jobs?{asked}")
     assert response.json() == {"jobs": [JOB_JSON], "next_cursor": "more"}
     request = served.script.seen[0].message
     assert (request.page_size, request.page_token, request.kind) == (5, "there", "upload")
