@@ -13,6 +13,7 @@ from rich.console import Console
 
 from gateway.cli import show
 from gateway.cli.errors import CliError
+from gateway.cli.jobs import jobs
 from gateway.cli.session import Session
 from gateway.cli.status import READY, read_status, show_status
 
@@ -28,6 +29,7 @@ graph = typer.Typer(help="Walk the graph.", no_args_is_help=True)
 documents = typer.Typer(help="List, show and delete documents.", no_args_is_help=True)
 app.add_typer(graph, name="graph")
 app.add_typer(documents, name="documents")
+app.add_typer(jobs, name="jobs")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Limit = Annotated[int | None, typer.Option(help="How many at most.")]

@@ -18,11 +18,6 @@ class Database:
     pool: Pool
     queries: Queries
 
-    async def ping(self) -> None:
-        """StoreUnavailableError unless the database answers."""
-        async with self.pool.session() as session:
-            await session.value(self.queries["ping"])
-
 
 def load_queries() -> Queries:
     """The orchestrator's named queries."""

@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 
-from services.agent_orchestrator.app import Tiers, open_tiers
+from services.agent_orchestrator.app import PROBE_SECONDS, Tiers, open_tiers
 from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.store import DELETE, DeletionStore
 from services.agent_orchestrator.deletion.task import DeletionTask
+from services.agent_orchestrator.ingest.courtesy import Courtesy
 from services.agent_orchestrator.ingest.graph_turn import GraphTurns
 from services.agent_orchestrator.ingest.parsers import Parsers, open_parsers
 from services.agent_orchestrator.ingest.retries import Retries
@@ -33,6 +34,7 @@ from services.agent_orchestrator.remodelling.space_embedder import (
     SpaceEmbedder,
 )
 from services.agent_orchestrator.settings import AgentSettings
+from services.agent_orchestrator.tiers import check_serving
 from services.models.embedder import Embedder
 from services.runtime.health import Probe
 from services.runtime.settings import RuntimeSettings
@@ -70,7 +72,7 @@ async def open_worker(
         others = _others(settings, work, worker)
         working = asyncio.create_task(worker.run(), name="worker")
         try:
-            yield {"postgresql": database.ping}
+            yield {"turns": worker.check}
         finally:
             await worker.stop(runtime.drain_seconds)
             for task in (working, *others):
@@ -120,14 +122,23 @@ def _runners(
     parsers: Parsers,
 ) -> dict[str, Runner]:
     retries = Retries(settings.retry_seconds)
+    courtesy = Courtesy()
     search = SearchTurns(
         work,
         Stages(vector=tiers.vector, embedder=embedder, retries=retries),
         parsers.parse,
+        courtesy,
         max_message_bytes=runtime.max_message_bytes,
         turn_seconds=settings.turn_seconds,
     )
-    graph = GraphTurns(work, tiers.graph, retries, turn_seconds=settings.turn_seconds)
+    graph = GraphTurns(
+        work,
+        tiers.graph,
+        retries,
+        courtesy,
+        check_serving=lambda: check_serving(tiers.channels["graph"], "graph", PROBE_SECONDS),
+        turn_seconds=settings.turn_seconds,
+    )
     return {
         SEARCH: SpaceRunner(work, settings.jobs_at_once, search.run),
         GRAPH: SpaceRunner(work, settings.graphs_at_once, graph.run),

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 
 from services.agent_orchestrator.ingest.batches import Batch, ended_jobs
+from services.agent_orchestrator.ingest.courtesy import Courtesy
 from services.agent_orchestrator.ingest.reading import MAX_TAKES, Parse, Reader
 from services.agent_orchestrator.ingest.retries import told
 from services.agent_orchestrator.ingest.stages import Stages
@@ -61,6 +62,7 @@ class SearchTurns:
         work: WorkStore,
         stages: Stages,
         parse: Parse,
+        courtesy: Courtesy,
         *,
         max_message_bytes: int,
         turn_seconds: float,
@@ -68,12 +70,13 @@ class SearchTurns:
         self._work = work
         self._stages = stages
         self._parse = parse
+        self._courtesy = courtesy
         self._max_size = max_message_bytes - ENVELOPE
         self._turn_seconds = turn_seconds
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
         """Works until nothing is left to read or the turn is over. WaitingError when it cannot go on now."""
-        with call_scope(call_of(turn, turn.key)):
+        with call_scope(call_of(turn, turn.key)), self._courtesy.goes_first():
             in_hand: set[str] = set()
             try:
                 await self._stages_of(turn, stop, in_hand)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -47,7 +48,9 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         place = await self._backlog.enter()
         try:
             upload, count = await receive(request_iterator, place, max_bytes=self._max_upload_bytes)
-            job = await self._jobs.enqueue(new_upload(current_call(), upload, count))
+            # Its hash takes a while for a large one.
+            new = await asyncio.to_thread(new_upload, current_call(), upload, count)
+            job = await self._jobs.enqueue(new)
             place.accepted()
         finally:
             place.leave()

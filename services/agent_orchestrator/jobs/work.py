@@ -172,6 +172,8 @@ class WorkStore:
         async with self._held(turn) as session:
             query = "has_uploads" if turn.stage == SEARCH else "has_documents"
             again = await session.value(self._queries[query], turn.key)
+            if turn.stage == GRAPH and not delay:
+                await session.execute(self._queries["clear_waiting"], turn.key)
             await self._turns.end(session, turn, again=again, delay=delay)
 
     async def others_wait(self, stage: str) -> bool:

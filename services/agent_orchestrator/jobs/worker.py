@@ -16,7 +16,7 @@ from typing import Protocol
 
 from services.agent_orchestrator.ingest.turns import WaitingError
 from services.agent_orchestrator.jobs.queue import Turn, TurnLostError, TurnQueue
-from services.runtime.errors import BraidError
+from services.runtime.errors import BraidError, StoreUnavailableError
 from services.runtime.telemetry import get_logger
 
 LOOK_SECONDS = 1.0
@@ -65,6 +65,7 @@ class Worker:
         self._held: dict[int, _Held] = {}
         self._waits: Counter[tuple[str, str]] = Counter()
         self._look = asyncio.Event()
+        self._looked = 0.0
         self._stop = asyncio.Event()
         self._log = get_logger("worker")
 
@@ -78,6 +79,11 @@ class Worker:
             beating = group.create_task(self._beat())
             await self._take_turns(group)
             beating.cancel()
+
+    async def check(self) -> None:
+        """StoreUnavailableError unless turns were taken, or could have been, a moment ago."""
+        if asyncio.get_running_loop().time() - self._looked > self._lease:
+            raise StoreUnavailableError("postgresql")
 
     async def stop(self, seconds: float) -> None:
         """Takes no more; gives back what is held, at a good place to stop or after `seconds`."""
@@ -97,6 +103,7 @@ class Worker:
             self._look.clear()
             try:
                 await self._take(group)
+                self._looked = asyncio.get_running_loop().time()
             except Exception as error:  # noqa: BLE001 - the database may be away, or without its tables yet
                 self._log.warning("no turns", error=type(error).__name__)
                 await self._pause(AGAIN_SECONDS)
@@ -132,6 +139,8 @@ class Worker:
                 await self._runners[turn.stage].end(turn, 0.0)
         except TurnLostError:
             self._log.warning("turn lost", stage=turn.stage)
+        except Exception as error:  # noqa: BLE001 - others go on; this one comes back when its lease is over
+            self._log.error("turn not given back", stage=turn.stage, exc_info=error)
         finally:
             self._held.pop(turn.id, None)
             self._look.set()
@@ -181,7 +190,7 @@ class Worker:
         try:
             async with asyncio.timeout(self._lease / BEATS_A_LEASE):
                 ours = await self._turns.renew(self._owner, [one.turn for one in held])
-        except (BraidError, TimeoutError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the turns are ours for a while yet
             self._log.warning("no beat", error=type(error).__name__)
             for one in held:
                 if asyncio.get_running_loop().time() - one.beaten > limit:

@@ -15,7 +15,7 @@ import pytest
 
 from braid.agent.v1 import ingest_pb2
 from braid.common.v1 import errors_pb2
-from services.runtime.errors import OverloadedError
+from services.runtime.errors import OverloadedError, StoreUnavailableError
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
 from tests.integration.agent_orchestrator.uploads import (
@@ -181,7 +181,7 @@ async def test_of_two_worker_processes_one_is_killed_and_nothing_is_lost_or_doub
         world.graph.script.acts.clear()
         for job in jobs:
             caller = ALICE if job in jobs[::2] else BOB
-            told = (await watched(world, job, caller))[-1]
+            told = (await watched(world, job, caller, seconds=90))[-1]
             assert (told.state, told.documents_graph_ready) == (SUCCEEDED, 1)
         assert world.graph.writes["episodes"] == len(world.vector.documents) == 20
         second.send_signal(signal.SIGTERM)
@@ -277,7 +277,7 @@ async def test_a_job_with_nothing_left_to_do_is_not_tried_again(world: World) ->
 async def test_dead_documents_are_listed_in_pages_for_their_space_alone(world: World) -> None:
     async with worker(world):
         jobs = [await ingest(world, *lines("{", "[", {"id": "ok", "text": "x"})) for _ in range(2)]
-    found = []
+    found: list[ingest_pb2.DeadDocument] = []
     token = ""
     while True:
         request = ingest_pb2.ListDeadDocumentsRequest(page_size=3, page_token=token)
@@ -330,3 +330,18 @@ async def test_a_document_that_breaks_its_batch_again_and_again_is_listed_and_th
         jobs = [await submit(world, document(document_id=name), data(name)) for name in "abc"]
         states = [(await watched(world, job))[-1].state for job in jobs]
     assert states == [SUCCEEDED, FAILED, SUCCEEDED]
+
+
+async def test_a_document_that_the_graph_fails_on_while_it_serves_is_given_up_at_last(
+    world: World,
+) -> None:
+    async def fail_on_b(request: object) -> None:
+        if any(e.document_id == "b" for e in getattr(request, "episodes")):  # noqa: B009
+            raise StoreUnavailableError("neo4j", retry_after=0.01)
+
+    world.graph.script.acts["BatchAddEpisodes"] = fail_on_b
+    async with worker(world):
+        job = await submit(world, *lines(*({"id": name, "text": name} for name in "abc")))
+        told = (await watched(world, job, seconds=60))[-1]
+    assert (told.state, reasons(told)) == (SUCCEEDED, {"b": "neo4j cannot be reached now."})
+    assert told.documents_graph_ready == 2

@@ -43,19 +43,19 @@ async def submit(world: World, *parts: Part, caller: Metadata = ALICE) -> ingest
 
 
 async def watch(
-    world: World, job: ingest_pb2.IngestJob, caller: Metadata = ALICE
+    world: World, job: ingest_pb2.IngestJob, caller: Metadata = ALICE, seconds: float = 20
 ) -> AsyncIterator[ingest_pb2.IngestJob]:
     """The job as a watcher is told of it, until it has ended."""
     request = ingest_pb2.WatchIngestJobRequest(job_id=job.id)
-    async for answer in world.ingest.WatchIngestJob(request, metadata=caller, timeout=20):
+    async for answer in world.ingest.WatchIngestJob(request, metadata=caller, timeout=seconds):
         yield answer.job
 
 
 async def watched(
-    world: World, job: ingest_pb2.IngestJob, caller: Metadata = ALICE
+    world: World, job: ingest_pb2.IngestJob, caller: Metadata = ALICE, seconds: float = 20
 ) -> list[ingest_pb2.IngestJob]:
     """Every state that a watcher of the job is told, up to its end."""
-    return [told async for told in watch(world, job, caller)]
+    return [told async for told in watch(world, job, caller, seconds)]
 
 
 async def ingest(world: World, *parts: Part, caller: Metadata = ALICE) -> ingest_pb2.IngestJob:

@@ -260,3 +260,23 @@ async def test_a_key_is_presented(guarded: Served) -> None:
     assert (refused.code, let_in.code) == (1, 0)
     assert "INVALID_CREDENTIAL" in refused.err
     assert guarded.script.seen[0].call.space == "team-a"
+
+
+async def test_jobs_are_listed_and_the_dead_have_reasons(served: Served) -> None:
+    served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[DONE]))
+    failure = ingest_pb2.IngestFailure(document_id="a.md", reason="is empty", stage="search")
+    dead = ingest_pb2.DeadDocument(job_id=JOB_ID, failure=failure)
+    served.script.answer(
+        "ListDeadDocuments", ingest_pb2.ListDeadDocumentsResponse(documents=[dead])
+    )
+    listed = await braid(served, "jobs", "list", "--state", "succeeded")
+    assert (listed.code, JOB_ID in listed.out) == (0, True)
+    assert list(served.script.seen[0].message.states) == [ingest_pb2.JOB_STATE_SUCCEEDED]
+    assert "is empty" in (await braid(served, "jobs", "dead")).out
+
+
+async def test_a_job_is_cancelled_by_its_id(served: Served) -> None:
+    served.script.answer("CancelIngestJob", ingest_pb2.CancelIngestJobResponse(job=DONE))
+    ended = await braid(served, "jobs", "cancel", JOB_ID, "--json")
+    assert (ended.code, ended.json()["id"]) == (0, JOB_ID)
+    assert served.script.seen[0].message.job_id == JOB_ID
