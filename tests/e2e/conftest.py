@@ -1,4 +1,4 @@
-"""The whole system as a user starts it: real stores, four processes, the sample loaded by the `braid` command."""
+"""The whole system as a user starts it: real stores, all processes, the sample loaded by the `braid` command."""
 
 from __future__ import annotations
 

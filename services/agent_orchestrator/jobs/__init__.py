@@ -6,6 +6,7 @@ cross jobs, and gives the turn back behind those of other spaces. So one space's
 else's one, a space keeps its order, spaces run side by side, and many small uploads cost as little as one large.
 
 PgQueuer rather than procrastinate: it speaks asyncpg, so that a turn is asked for in the very transaction that stores
-an upload, without a second driver and pool; and it takes up what a dead worker held by itself. Of it we use the
-schema and the queries; its own loop ends when the database does, and knows no lease that can be lost.
+an upload, without a second driver and pool; it takes up what a dead worker held by itself; and it was the quicker one
+(asked for one by one 1,400 a second against 1,100, taken and ended one by one 1,160 against 530, on two cores). Of it
+we use the schema and the queries; its own loop ends when the database does, and knows no lease that can be lost.
 """
