@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Protocol
-from weakref import WeakValueDictionary
 
 from services.graph_query.domain import EpisodeCounts, Passage
 from services.graph_query.extracted import Reading
@@ -13,6 +11,9 @@ from services.graph_query.ontology.domain import Ontology
 from services.graph_query.ontology.store import OntologyStore
 from services.graph_query.readings import ReadingStore
 from services.graph_query.store import GraphStore
+from services.graph_query.turns import Turns
+
+_LONGEST_WAIT = 3_600.0
 
 
 class EpisodeReader(Protocol):
@@ -46,14 +47,13 @@ class EpisodeIntake:
     def __init__(self, store: Stores, reader: EpisodeReader | None) -> None:
         self._store = store
         self._reader = reader
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._turns = Turns(_LONGEST_WAIT)
 
     async def add(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
         """Adds passages that are not there or not read yet. Each is written whole or not at all."""
         if self._reader is None:
             return await self._store.add_episodes(space, passages)
-        turn = self._turns.setdefault(space, asyncio.Lock())
-        async with turn:
+        async with self._turns.of(space):
             return await self._read(space, passages, self._reader)
 
     async def _read(

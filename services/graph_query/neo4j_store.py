@@ -23,7 +23,7 @@ from services.graph_query.gazetteer_cache import GazetteerCache
 from services.graph_query.graphiti.known import KnownGraph, Neo4jKnownGraph
 from services.graph_query.history.neo4j_store import Neo4jHistory
 from services.graph_query.inventory.neo4j_store import Neo4jInventory
-from services.graph_query.neo4j_database import Database, Transaction
+from services.graph_query.neo4j_database import WRITE_LIMIT, Database, Transaction
 from services.graph_query.neo4j_endings import end_fact
 from services.graph_query.neo4j_episodes import add_episodes, delete_episodes
 from services.graph_query.neo4j_facts import add_facts
@@ -37,6 +37,7 @@ from services.graph_query.ontology.neo4j_store import Neo4jOntologies
 from services.graph_query.ordering.neo4j_store import Neo4jOrdering
 from services.graph_query.past.neo4j_store import Neo4jPast
 from services.graph_query.structure.neo4j_store import Neo4jStructure
+from services.graph_query.turns import Turns
 from services.graph_query.warming import Warmer
 from services.runtime.errors import (
     NotFoundError,
@@ -62,6 +63,7 @@ class Neo4jStore(Neo4jReads):
         self._dimension = dimension
         self._gazetteers = GazetteerCache()
         self._spaces: set[str] = set()
+        self._turns = Turns(WRITE_LIMIT)
         self._ready = False
         self.warmer = Warmer(self._rehearse)
         self.findings = Neo4jFindings(database, self._write)
@@ -154,8 +156,9 @@ class Neo4jStore(Neo4jReads):
                 state = (await tx.run("raise_revision", **told))[0]
             return result, state["revision"], state["name_revision"], writer
 
-        await self._ensure_space(space)
-        result, revision, names, writer = await self._database.write(transaction)
+        async with self._turns.of(space):
+            await self._ensure_space(space)
+            result, revision, names, writer = await self._database.write(transaction)
         self._gazetteers.put(space, names, writer.gazetteer)
         return result, revision
 

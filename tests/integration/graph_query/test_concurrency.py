@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from deploy.local.stores import LocalStores
@@ -30,10 +31,12 @@ async def test_episodes_readings_and_facts_at_once_fork_nothing_and_never_deadlo
     graph_stores: LocalStores,
 ) -> None:
     space = new_space()
-    async with opened(graph_stores) as one, opened(graph_stores) as other:
-        async with asyncio.timeout(120), asyncio.TaskGroup() as group:
+    async with AsyncExitStack() as stack:
+        # As many processes: within one, writers of a space take turns.
+        stores = [await stack.enter_async_context(opened(graph_stores)) for _ in range(4)]
+        async with asyncio.timeout(200), asyncio.TaskGroup() as group:
             for number in range(12):
-                store = (one, other)[number % 2]
+                store = stores[number % 4]
                 episode, found = read(space, number)
                 group.create_task(store.readings.add_reading(space, episode, found, ""))
                 facts = [
@@ -43,7 +46,7 @@ async def test_episodes_readings_and_facts_at_once_fork_nothing_and_never_deadlo
                 group.create_task(store.add_facts(space, facts, ""))
                 plain = passage(space, f"p{number}", NAMES[number % 5], f"It knows {NAMES[0]}.")
                 group.create_task(store.add_episodes(space, [plain]))
-        stats = await one.stats(space)
+        stats = await stores[0].stats(space)
     held = await dump(graph_stores, space)
     keys = [(key, kind) for key, kind, _ in held.entities.values()]
     assert len(keys) == len(set(keys))
