@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import openai
+from pydantic_core import from_json
 
 from services.models.breaker import Breaker, CircuitOpen
 from services.models.errors import EmbedderUnavailable
@@ -73,7 +74,7 @@ class EmbeddingsClient:
             raise EmbedderUnavailable(f"HTTP {error.status_code}", retry_after=wait) from None
         except openai.OpenAIError as error:
             raise EmbedderUnavailable(type(error).__name__) from None
-        except (ValueError, TypeError, AttributeError):
+        except (ValueError, TypeError, LookupError):
             raise EmbedderUnavailable("malformed answer") from None
 
     async def close(self) -> None:
@@ -82,12 +83,14 @@ class EmbeddingsClient:
 
     async def _send(self, texts: list[str], dimension: int | None) -> Any:
         # Plain numbers: not every compatible server knows base64.
-        return await self._client.embeddings.create(
+        # The raw answer: the library would look at each number of each vector by itself.
+        answer = await self._client.embeddings.with_raw_response.create(
             input=texts,
             model=self._model,
             dimensions=openai.omit if dimension is None else dimension,
             encoding_format="float",
         )
+        return from_json(answer.http_response.content)
 
 
 class _LeftAlone(openai.OpenAIError):
@@ -129,8 +132,8 @@ class _GuardedHttp(openai.DefaultAsyncHttpxClient):
 
 
 def _in_order(answer: Any, count: int) -> list[list[float]]:
-    by_index = {item.index: item.embedding for item in answer.data}
-    if sorted(by_index) != list(range(count)) or len(answer.data) != count:
+    by_index = {item["index"]: item["embedding"] for item in answer["data"]}
+    if sorted(by_index) != list(range(count)) or len(answer["data"]) != count:
         raise ValueError("not one vector for each text")
     return [by_index[index] for index in range(count)]
 
