@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -34,6 +35,7 @@ _OF_A_DOCUMENT = frozenset(
 )
 
 _MODEL_FIELD = "embedding_model"
+_TIME_FIELD = re.compile(r"documents\[(\d+)\]\.valid_time")
 
 
 class Retries:
@@ -89,6 +91,15 @@ def is_of_a_document(error: BraidError) -> bool:
 def is_of_the_model(error: BraidError) -> bool:
     """Whether the failure is that vectors are not of the space's model."""
     return any(field.field == _MODEL_FIELD for field in error.fields)
+
+
+def place_of_taken_time(error: BraidError) -> int | None:
+    """Which document of a message has the valid time of another of its versions, if that is the failure."""
+    for field, description in error.fields:
+        match = _TIME_FIELD.fullmatch(field)
+        if match is not None and "another version" in description:
+            return int(match[1])
+    return None
 
 
 def told(error: BraidError) -> str:

@@ -21,6 +21,7 @@ from services.agent_orchestrator.ingest.retries import (
     Retries,
     is_of_a_document,
     is_of_the_model,
+    place_of_taken_time,
     told,
 )
 from services.agent_orchestrator.ingest.turns import WaitingError
@@ -103,11 +104,18 @@ class Stages:
         await self._all_or_each(batch, changed, upsert)
 
     async def _upsert(self, documents: Sequence[Prepared]) -> Sequence[documents_pb2.UpsertOutcome]:
-        """WaitingError when the space has changed to another model since: everything is embedded anew then."""
+        """WaitingError when the space has changed to another model since: everything is embedded anew then.
+
+        A document that was edited under its former date holds from now on; what it said before holds until then.
+        """
         inputs = [document.input for document in documents]
         try:
             return await self._vector.upsert(inputs, self._embedder.model)
         except BraidError as error:
+            taken = place_of_taken_time(error)
+            if taken is not None and _is_dated(inputs, taken):
+                inputs[taken].ClearField("valid_time")
+                return await self._upsert(documents)
             if not is_of_the_model(error) or not await self._embedder.renew():
                 raise
         raise WaitingError("the space has changed to another embedding model", 0.0)
@@ -164,3 +172,7 @@ class Stages:
 def _parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+def _is_dated(inputs: Sequence[documents_pb2.DocumentInput], place: int) -> bool:
+    return place < len(inputs) and inputs[place].HasField("valid_time")

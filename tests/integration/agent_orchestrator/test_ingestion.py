@@ -9,6 +9,7 @@ import pytest
 
 from braid.agent.v1 import ingest_pb2
 from braid.common.v1 import errors_pb2
+from braid.vector.v1 import documents_pb2
 from services.runtime.errors import (
     BraidError,
     FieldError,
@@ -218,6 +219,23 @@ async def test_of_a_document_that_comes_twice_the_later_one_stays(world: World) 
     assert job.state == SUCCEEDED
     [stored] = world.vector.documents.values()
     assert stored.chunks[0].content == "second"
+
+
+async def test_a_document_that_is_edited_under_its_former_date_holds_from_now_on(
+    world: World,
+) -> None:
+    async def refuse_the_former_date(request: documents_pb2.BatchUpsertDocumentsRequest) -> None:
+        for place, one in enumerate(request.documents):
+            if one.document_id == "b" and one.HasField("valid_time"):
+                field = f"documents[{place}].valid_time"
+                raise InvalidFieldError(FieldError(field, "another version of the document has it"))
+
+    world.vector.script.acts["BatchUpsertDocuments"] = refuse_the_former_date
+    written = ({"id": i, "text": i, "valid_at": "2024-01-05"} for i in "abc")
+    job = await ingest(world, *lines(*written))
+    assert (job.state, reasons(job)) == (SUCCEEDED, {})
+    dated = {d.document_id: d.HasField("valid_time") for d in world.vector.documents.values()}
+    assert dated == {"a": True, "b": False, "c": True}
 
 
 async def test_a_document_that_a_tier_refuses_does_not_fail_its_batch_mates(world: World) -> None:
