@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from types import TracebackType
+from typing import Self
+
 from braid.graph.v1 import ingest_pb2
 from services.graph_query import mapping
 from services.graph_query.domain import GivenFact
@@ -16,7 +20,10 @@ _NONE = Ontology()
 
 
 class FactIntake:
-    """Adds the facts of one stream message by message, each in a transaction of its own."""
+    """Adds the facts of one stream message by message, each in a transaction of its own.
+
+    While one message is written the next is read and checked; leaving the block waits for the last.
+    """
 
     def __init__(
         self, store: GraphStore, space: str, dimension: int, ontology: Ontology = _NONE
@@ -27,18 +34,51 @@ class FactIntake:
         self._dimension = dimension
         self._position = 0
         self._answer = ingest_pb2.AddFactsResponse()
+        self._writing: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        writing, self._writing = self._writing, None
+        if writing is None:
+            return
+        if kind is not None and not issubclass(kind, Exception):
+            writing.cancel()
+        # What was sent before a message that ends the stream stays.
+        await asyncio.wait([writing])
+        if kind is None:
+            writing.result()
 
     async def take(self, request: ingest_pb2.AddFactsRequest) -> None:
-        """Adds one message's facts. InvalidFieldError when vectors come without their model."""
+        """Takes one message's facts in. InvalidFieldError when vectors come without their model.
+
+        Raises what writing the message before raised.
+        """
         if not request.embedding_model and any(fact.embedding for fact in request.facts):
             raise InvalidFieldError(FieldError("embedding_model", "is needed for vectors"))
         taken = [fact for fact in map(self._checked, request.facts) if fact is not None]
         if not taken:
             return
-        counts = await self._store.add_facts(self._space, taken, request.embedding_model)
+        await self._written()
+        self._writing = asyncio.create_task(self._write(taken, request.embedding_model))
+        await asyncio.sleep(0)  # the write is under way before the next message is looked at
+
+    async def _write(self, facts: list[GivenFact], model: str) -> None:
+        counts = await self._store.add_facts(self._space, facts, model)
         self._answer.added += counts.added
         self._answer.unchanged += counts.unchanged
         self._answer.space_revision = counts.revision
+
+    async def _written(self) -> None:
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            await writing
 
     def response(self) -> ingest_pb2.AddFactsResponse:
         """What became of the facts so far."""

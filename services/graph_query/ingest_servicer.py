@@ -67,9 +67,10 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
     ) -> ingest_pb2.AddFactsResponse:
         """Adds facts, a transaction for each message."""
         ontology = await self._ontologies.current()
-        intake = FactIntake(self._store, current_call().space, self._dimension, ontology)
-        async for request in request_iterator:
-            await intake.take(request)
+        space = current_call().space
+        async with FactIntake(self._store, space, self._dimension, ontology) as intake:
+            async for request in request_iterator:
+                await intake.take(request)
         return intake.response()
 
     async def EndFact(

@@ -12,12 +12,12 @@ from services.graph_query.domain import EntityName, FactCounts, GivenFact
 from services.graph_query.entity_resolution import Resolution
 from services.graph_query.extraction.gazetteer import Uuids
 from services.graph_query.identity import document_uuid, fact_uuid
-from services.graph_query.intervals import end_of, seconds_and_nanoseconds, start_of
+from services.graph_query.intervals import OPEN, end_of, seconds_and_nanoseconds, start_of
 from services.graph_query.names import is_linkable, link_key, name_key
 from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_described import NOTHING, Described, describe
 from services.graph_query.neo4j_types import apply_types, delete_unclaimed, known_names
-from services.graph_query.neo4j_versions import append_versions
+from services.graph_query.neo4j_versions import version_uuid
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.reserved import RESERVED_OF_FACTS
 from services.graph_query.spelling import Source, Spelling, best
@@ -57,12 +57,15 @@ async def add_facts(
             rows[uuid] = _row(uuid, fact, found)
     known = {row["uuid"]: row for row in await writer.ask("facts_by_uuid", uuids=sorted(rows))}
     new = [rows[uuid] for uuid in sorted(rows) if uuid not in known]
-    if new:
-        await writer.run("create_facts", rows=[_stored(row) for row in new], now=writer.now)
+    given = _news(list(zip(uuids, facts, strict=True)), known)
+    claims = _claim_rows(writer.space, given)
+    await _create(writer, new, claims, described.episode or None)
     await _set_vectors(
         writer, [rows[uuid] for uuid in sorted(rows) if not _has(known, uuid)], model
     )
-    touched |= await _claim(writer, list(zip(uuids, facts, strict=True)), known)
+    if added := [claim for claim in claims if claim["uuid"] in known]:
+        await writer.run("create_claims", rows=added)
+    touched |= {document for document, _ in given}
     touched |= await _link_names(writer, ends, found)
     if unasked := sorted(key for key in held.unasked if not is_linkable(key)):
         rows_of = [[key, link_key(key), False] for key in unasked]
@@ -70,7 +73,8 @@ async def add_facts(
     await writer.spell(spelt)
     await writer.renew_names(_of(found), always=True)
     await writer.cite(touched)
-    await append_versions(writer, [row["uuid"] for row in new], described.episode or None)
+    if cited := [row["uuid"] for row in new if row["uuid"] in {u for d, u in given if d}]:
+        await writer.run("cause_versions", uuids=cited, known=writer.now.timestamp())
     return FactCounts(added=len(new), unchanged=len(facts) - len(new))
 
 
@@ -127,21 +131,23 @@ def _spelt(ends: Iterable[EntityName], place: Callable[[EntityName], str]) -> di
     return spelt
 
 
-async def _claim(
-    writer: SpaceWriter,
-    facts: Sequence[tuple[str, GivenFact]],
-    known: Mapping[str, Mapping[str, Any]],
-) -> set[str]:
-    """Notes how facts were given, where that is news; the documents that it is news of."""
+def _news(
+    facts: Sequence[tuple[str, GivenFact]], known: Mapping[str, Mapping[str, Any]]
+) -> dict[tuple[str, str], set[str]]:
+    """How facts were given by whom, where that is news."""
     given: dict[tuple[str, str], set[str]] = defaultdict(set)
     for uuid, fact in facts:
         given[claimant_of(fact), uuid].add(GivenEnds.of(fact).encode())
     for uuid, row in known.items():
         for document, told in row["claims"]:
             given[document, uuid] -= set(told)
+    return {claim: told for claim, told in given.items() if told}
+
+
+def _claim_rows(space: str, given: Mapping[tuple[str, str], set[str]]) -> Rows:
     documents = {document for document, _ in given}
-    nodes = {document: document_uuid(writer.space, document) for document in documents}
-    rows: Rows = [
+    nodes = {document: document_uuid(space, document) for document in documents}
+    return [
         {
             "document_id": document,
             "uuid": uuid,
@@ -150,11 +156,29 @@ async def _claim(
             "given": sorted(told),
         }
         for (document, uuid), told in sorted(given.items())
-        if told
     ]
-    if rows:
-        await writer.run("create_claims", rows=rows)
-    return {row["document_id"] for row in rows}
+
+
+async def _create(
+    writer: SpaceWriter, new: Sequence[dict[str, Any]], claims: Rows, cause: str | None
+) -> None:
+    """Creates facts with their first versions and their claims: one query, as each takes long."""
+    if not new:
+        return
+    by_fact: defaultdict[str, Rows] = defaultdict(list)
+    for claim in claims:
+        by_fact[claim["uuid"]].append(claim)
+    known = writer.now.timestamp()
+    rows = [
+        {
+            **{key: value for key, value in row.items() if key != "vector"},
+            "version": version_uuid(row["uuid"], known),
+            "claims": by_fact[row["uuid"]],
+        }
+        for row in new
+    ]
+    told = {"now": writer.now, "known": known, "open": OPEN, "cause": cause}
+    await writer.run("create_facts", rows=rows, **told)
 
 
 async def _link_names(
@@ -212,7 +236,3 @@ def _row(uuid: str, fact: GivenFact, found: Resolution) -> dict[str, Any]:
         },
         "vector": list(fact.embedding),
     }
-
-
-def _stored(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key != "vector"}

@@ -1,6 +1,7 @@
 """What was known of facts, and when: each creation, ending and revision appends a version, a removal closes the last.
 
-A fact's edge is the projection of its latest version. Whoever changes edges calls one of these in the same write.
+A fact's edge is the projection of its latest version. Facts are created with their first one; whoever changes or
+removes edges calls one of these in the same write.
 """
 
 from __future__ import annotations
@@ -12,6 +13,11 @@ from services.graph_query.neo4j_writer import SpaceWriter
 from services.runtime.ids import derived_uuid
 
 
+def version_uuid(fact: str, known_from: float) -> str:
+    """Uuid of what is known of a fact from an instant on, in epoch seconds."""
+    return derived_uuid("version", fact, repr(known_from))
+
+
 async def append_versions(
     writer: SpaceWriter, uuids: Iterable[str], cause: str | None = None
 ) -> None:
@@ -21,7 +27,7 @@ async def append_versions(
     """
     known_from = writer.now.timestamp()
     told = [
-        {"fact_uuid": uuid, "uuid": derived_uuid("version", uuid, repr(known_from)), "cause": cause}
+        {"fact_uuid": uuid, "uuid": version_uuid(uuid, known_from), "cause": cause}
         for uuid in sorted(uuids)
     ]
     if told:

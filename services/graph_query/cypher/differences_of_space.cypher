@@ -1,14 +1,7 @@
 // The space's stated facts that hold at one of two times only, and that no other fact says at the other time.
 CYPHER 25
-CALL () {
-  MATCH ()-[e:RELATES_TO]->()
-  WHERE e.group_id = $p.space AND e.valid_from > $p.begun.since AND e.valid_from <= $p.begun.until AND e.uuid >= ''
-  RETURN e
-  UNION
-  MATCH ()-[e:RELATES_TO]->()
-  WHERE e.group_id = $p.space AND e.valid_until > $p.over.since AND e.valid_until <= $p.over.until
-  RETURN e
-}
+MATCH ()-[e:RELATES_TO]->()
+WHERE e.group_id = $p.space AND e.valid_from <= $p.begun AND e.uuid >= '' AND e.valid_until > $p.over
 WITH e WHERE $p.relation = '' OR e.relation_key = $p.relation
 WITH e, e.valid_from <= $p.before.until AND e.valid_until > $p.before.since AS before,
      e.valid_from <= $p.after.until AND e.valid_until > $p.after.since AS after

@@ -1,6 +1,6 @@
 // The same as differences_of_space, of the facts as they were known at an instant.
 CYPHER 25
-MATCH (v:FactVersion) WHERE v.group_id = $p.space AND v.valid_from <= $p.begun.until AND v.fact_uuid >= ''
+MATCH (v:FactVersion) WHERE v.group_id = $p.space AND v.valid_from <= $p.begun AND v.fact_uuid >= ''
 WITH v WHERE v.known_from <= $p.known AND v.known_until > $p.known AND ($p.relation = '' OR toLower(v.name) = $p.relation)
 WITH v, v.valid_from <= $p.before.until AND v.valid_until > $p.before.since AS before,
      v.valid_from <= $p.after.until AND v.valid_until > $p.after.since AS after

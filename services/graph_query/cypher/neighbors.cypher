@@ -1,17 +1,26 @@
 // An entity's neighbours at a time: how many there are, and the first by stated facts, number of facts, name.
-MATCH (c:Entity {uuid: $p.uuid})-[r:RELATES_TO|CO_OCCURS]-(n:Entity)
-WHERE c.group_id = $p.space AND n <> c AND (type(r) = 'CO_OCCURS' OR r.group_id = $p.space AND
-  coalesce(r.valid_from, -$p.open) <= $p.until AND coalesce(r.valid_until, $p.open) > $p.since)
-WITH c, n, count(r) AS facts, max(CASE type(r) WHEN 'RELATES_TO' THEN 1 ELSE 0 END) AS stated
-ORDER BY stated DESC, facts DESC, n.name, n.uuid
-WITH c, collect(n) AS found
-WITH c, size(found) AS total, found[..$p.limit] AS shown
+MATCH (c:Entity {uuid: $p.uuid}) WHERE c.group_id = $p.space
+CALL (c) {
+  MATCH (c)-[r:RELATES_TO]-(n)
+  WHERE r.valid_until > $p.since AND r.valid_from <= $p.until AND r.group_id = $p.space
+  RETURN n, count(*) AS facts, 1 AS stated
+  UNION ALL
+  MATCH (c)-[:CO_OCCURS]-(n)
+  RETURN n, count(*) AS facts, 0 AS stated
+}
+WITH c, n, sum(facts) AS facts, max(stated) AS stated WHERE n <> c
+WITH c, collect([n, stated, facts]) AS found
+WITH c, found, size(found) AS total
+CALL (found) {
+  UNWIND found AS one
+  WITH one[0] AS n, one[1] AS stated, one[2] AS facts ORDER BY stated DESC, facts DESC, n.name, n.uuid LIMIT $p.limit
+  RETURN collect(n) AS shown
+}
 UNWIND range(0, size(shown) - 1) AS place
 WITH c, total, place, shown[place] AS n
 CALL (c, n) {
   MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
-  WHERE type(r) = 'CO_OCCURS' OR (r.group_id = $p.space AND
-    coalesce(r.valid_from, -$p.open) <= $p.until AND coalesce(r.valid_until, $p.open) > $p.since)
+  WHERE type(r) = 'CO_OCCURS' OR (r.valid_until > $p.since AND r.valid_from <= $p.until AND r.group_id = $p.space)
   WITH r ORDER BY type(r) DESC, r.valid_from DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 3
   CALL (r) {
     WITH r WHERE type(r) = 'RELATES_TO'

@@ -81,17 +81,15 @@ class Neo4jHistory:
     async def differences(
         self, space: str, scope: Scope, times: Times, limit: int
     ) -> list[Difference]:
-        """Facts of one of two times only; the space's by where their starts and ends lie."""
+        """Facts of one of two times only."""
         name = "differences_of_" + ("entity" if scope.anchor else "space")
-        ends = sorted((times.before.until, times.after.until))
-        starts = sorted((times.before.since, times.after.since))
         rows = await self._database.read(
             name if scope.known is None else f"known_{name}",
             **_scoped(space, scope),
             before=_span(times.before),
             after=_span(times.after),
-            begun={"since": ends[0], "until": ends[1]},
-            over={"since": starts[0], "until": starts[1]},
+            begun=max(times.before.until, times.after.until),
+            over=min(times.before.since, times.after.since),
             limit=limit,
         )
         return [Difference(*columns) for columns in rows[0]["found"]]

@@ -11,6 +11,7 @@ from braid.graph.v1 import ingest_pb2
 from services.graph_query.fact_intake import FactIntake
 from services.graph_query.fake import FakeGraphStore
 from services.graph_query.reserved import RESERVED_TYPES
+from services.runtime.errors import InvalidFieldError, StoreUnavailableError
 
 
 def typed(kind: str) -> ingest_pb2.AddFactsRequest:
@@ -24,17 +25,41 @@ def typed(kind: str) -> ingest_pb2.AddFactsRequest:
 
 @pytest.mark.parametrize("kind", sorted(RESERVED_TYPES))
 async def test_a_type_that_is_a_label_of_the_graphs_own_is_refused(kind: str) -> None:
-    intake = FactIntake(FakeGraphStore(), "s", 4)
-    await intake.take(typed(kind))
+    async with FactIntake(FakeGraphStore(), "s", 4) as intake:
+        await intake.take(typed(kind))
     answer = intake.response()
     assert (answer.added, answer.refused_total) == (0, 1)
     assert kind in answer.refused[0].reason
 
 
 async def test_any_other_type_is_taken() -> None:
-    intake = FactIntake(FakeGraphStore(), "s", 4)
-    await intake.take(typed("Person"))
+    async with FactIntake(FakeGraphStore(), "s", 4) as intake:
+        await intake.take(typed("Person"))
     assert (intake.response().added, intake.response().refused_total) == (1, 0)
+
+
+async def test_a_write_that_fails_is_told_with_the_next_message_or_at_the_end() -> None:
+    store = FakeGraphStore()
+    store.failure = StoreUnavailableError("neo4j")
+    with pytest.raises(StoreUnavailableError):
+        async with FactIntake(store, "s", 4) as intake:
+            await intake.take(typed("Person"))
+    with pytest.raises(StoreUnavailableError):
+        async with FactIntake(store, "s", 4) as intake:
+            await intake.take(typed("Person"))
+            await intake.take(typed("Person"))
+            pytest.fail("the second message was taken")
+
+
+async def test_what_came_before_a_wrong_message_stays() -> None:
+    store = FakeGraphStore()
+    wrong = typed("Person")
+    wrong.facts[0].embedding.append(1.0)
+    with pytest.raises(InvalidFieldError):
+        async with FactIntake(store, "s", 4) as intake:
+            await intake.take(typed("Person"))
+            await intake.take(wrong)
+    assert (await store.stats("s")).facts == 1
 
 
 def test_every_label_of_the_schema_is_reserved() -> None:
