@@ -8,20 +8,28 @@ import protovalidate
 
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.interceptors.stage import Call, Stage
+from services.runtime.interceptors.timestamps import Timestamps
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
 
+_NO_INSTANT = "must be an instant of the years 1 to 9999"
+
+
 class ValidationStage(Stage):
-    """Refuses a message that breaks a `buf.validate` rule, naming each wrong field."""
+    """Refuses a message that breaks a `buf.validate` rule or holds no instant where one belongs: names each field."""
 
     name: ClassVar[str] = "validation"
 
     def __init__(self) -> None:
         self._validator = protovalidate.Validator()
+        self._timestamps = Timestamps()
 
     def on_message(self, call: Call, message: Message) -> None:  # noqa: ARG002 - the hook's shape
+        # First: rules that compare timestamps fail on those that are none.
+        if wrong := list(self._timestamps.wrong(message)):
+            raise InvalidFieldError(*(FieldError(path, _NO_INSTANT) for path in wrong))
         violations = self._validator.collect_violations(message)
         if violations:
             raise InvalidFieldError(*(_field_error(v.proto) for v in violations))
