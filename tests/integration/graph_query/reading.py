@@ -45,7 +45,7 @@ async def reading(
         url = stub.base_url if provider == "openai" else stub.base_url.removesuffix("/v1")
         settings = LanguageModelSettings(
             _env_file=None,
-            provider=provider,  # type: ignore[arg-type]
+            provider=provider,
             api_key=SecretStr("sk-test"),
             base_url=url,
             seconds=seconds,

@@ -172,9 +172,9 @@ class ReadingSuite:
             await store.readings.add_reading(space, episode, found, "")
         [ended] = await around(store, space)
         assert ended.invalid_at == day("2021-01-01")
-        for episode, end in ((episodes[1], day("2022-01-01")), (episodes[0], None)):
+        for episode, left in ((episodes[1], day("2022-01-01")), (episodes[0], None)):
             assert (await store.delete_episodes(space, [episode.uuid])).revived == 1
-            assert [one.invalid_at for one in await around(store, space)] == [end]
+            assert [one.invalid_at for one in await around(store, space)] == [left]
 
     async def test_a_callers_end_outlives_the_episode_that_said_so_too(self, store: Graph) -> None:
         space = new_space()
