@@ -122,16 +122,24 @@ async def assert_filters_hold_for_words_where_most_chunks_pass(store: PostgresSt
 
 
 async def assert_same_as_exhaustive_bm25(store: PostgresStore, database: TestDatabase) -> None:
-    """Queries of frequent and rare words answer with the scores of scoring every posting."""
+    """Queries of frequent and rare words answer with the scores of scoring every posting: so many are few enough."""
     dice = random.Random(9)  # noqa: S311
     connection = await asyncpg.connect(database.dsn("braid_reader"))
-    same = 0
     try:
         for _ in range(40):
             query = " ".join(f"term{int(800 ** dice.random()) - 1}" for _ in range(5))
             expected = await connection.fetch(EXHAUSTIVE, SPACE, query)
             found = (await store.search(SPACE, Search(text=query))).hits
-            same += [hit.score for hit in found] == pytest.approx([r["score"] for r in expected])
+            assert [hit.score for hit in found] == pytest.approx([r["score"] for r in expected])
+        await assert_rare_words_come_first_where_there_are_more(connection)
     finally:
         await connection.close()
-    assert same >= 39
+
+
+async def assert_rare_words_come_first_where_there_are_more(connection: asyncpg.Connection) -> None:
+    """All words bring candidates while their postings together are few, else the rarest of them."""
+    words = ["term0", "term9", "term700"]
+    sql = "select lexemes, head from weighted_terms($1, $2, $3, $4, $5)"
+    for cap, reach, head in ((1, 0, 1), (3_000, 0, 2), (1, 25_000, 3), (25_000, 0, 3)):
+        terms = await connection.fetchrow(sql, SPACE, words, SIZE, cap, reach)
+        assert (terms["lexemes"], terms["head"]) == (["term700", "term9", "term0"], head)
