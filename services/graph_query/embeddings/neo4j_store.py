@@ -71,12 +71,14 @@ class Neo4jEmbeddings:
         for kind in TextKind:
             while await self._move(space, kind, model):
                 pass
-        await self._write(space, _finish)
+        await self._write(space, lambda writer: _finish(writer, model))
 
     async def _move(self, space: str, kind: TextKind, model: str) -> bool:
         """Moves some vectors and notes how far it is, in one transaction; whether there may be more."""
 
         async def work(writer: SpaceWriter) -> bool:
+            if not await _is_changing(writer, model):
+                return False
             place = (await writer.ask("embedding_place", kind=kind.value))[0]["place"] or FIRST
             told = {"after_key": place[0], "after_uuid": place[1], "model": model}
             row = (await writer.run(f"move_{kind.value}", limit=AT_ONCE, **told))[0]
@@ -92,11 +94,18 @@ async def _begin(writer: SpaceWriter, model: str) -> None:
     state = (await writer.ask("embedding_state"))[0]
     if state["changing"] not in ("", model):
         raise WrongStateError("The space is changing over to another model.")
-    await writer.run("begin_embedding_change", model=model)
+    if state["model"] != model:
+        await writer.run("begin_embedding_change", model=model)
 
 
-async def _finish(writer: SpaceWriter) -> None:
-    await writer.run("finish_embedding_change")
+async def _finish(writer: SpaceWriter, model: str) -> None:
+    if await _is_changing(writer, model):
+        await writer.run("finish_embedding_change")
+
+
+async def _is_changing(writer: SpaceWriter, model: str) -> bool:
+    """Whether the change is still to be made: an overlapping call may have ended it."""
+    return bool((await writer.ask("embedding_state"))[0]["changing"] == model)
 
 
 async def _count(writer: SpaceWriter, kind: TextKind, change: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from hashlib import sha256
 
@@ -71,6 +72,50 @@ class TestNeo4j(EmbeddingSuite):
         assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5)
         assert await near(store, space, 0.0, 1.0) == [1.0] * 5
         assert [one.text for one in await missing(store, space)] == ["Ann knows Zoe"]
+
+    async def test_a_second_call_that_comes_late_finds_the_change_made_and_leaves_the_vectors(
+        self, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        space = await filled(store)
+        await put(store, space, await missing(store, space))
+        before = await store.embeddings.vectors(space)
+        await store.embeddings.activate(space, NEW)
+        current = store.embeddings.vectors
+
+        async def stale(space: str) -> Vectors:
+            return before
+
+        monkeypatch.setattr(store.embeddings, "vectors", stale)
+        await store.embeddings.activate(space, NEW)
+        assert await current(space) == Vectors(NEW, "", 5)
+        assert await near(store, space, 0.0, 1.0) == [1.0] * 5
+
+    async def test_overlapping_calls_move_every_vector_once(
+        self, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        space = await filled(store)
+        await put(store, space, await missing(store, space))
+        monkeypatch.setattr(neo4j_store, "AT_ONCE", 2)
+        await asyncio.gather(*(store.embeddings.activate(space, NEW) for _ in range(4)))
+        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5)
+        assert await near(store, space, 0.0, 1.0) == [1.0] * 5
+
+    async def test_a_call_that_is_overtaken_between_two_moves_erases_nothing(
+        self, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        space = await filled(store)
+        await put(store, space, await missing(store, space))
+        moves = store.embeddings._move
+
+        async def overtaken(space: str, kind: TextKind, model: str) -> bool:
+            monkeypatch.setattr(store.embeddings, "_move", moves)
+            await store.embeddings.activate(space, model)
+            return await moves(space, kind, model)
+
+        monkeypatch.setattr(store.embeddings, "_move", overtaken)
+        await store.embeddings.activate(space, NEW)
+        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5)
+        assert await near(store, space, 0.0, 1.0) == [1.0] * 5
 
     async def test_names_with_vectors_change_as_well(
         self, store: Neo4jStore, graph_stores: LocalStores
