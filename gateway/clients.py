@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from braid.agent.v1 import consistency_pb2_grpc, models_pb2_grpc
 from braid.agent.v1 import ingest_pb2_grpc as agent_ingest
 from braid.agent.v1 import search_pb2_grpc as agent_search
 from braid.graph.v1 import query_pb2_grpc as graph_query
@@ -30,6 +31,8 @@ class Clients:
 
     search: agent_search.SearchServiceStub
     ingest: agent_ingest.IngestServiceStub
+    consistency: consistency_pb2_grpc.ConsistencyServiceStub
+    models: models_pb2_grpc.ModelServiceStub
     chunks: search_pb2_grpc.VectorSearchServiceStub
     documents: documents_pb2_grpc.DocumentServiceStub
     graph: graph_query.GraphQueryServiceStub
@@ -56,6 +59,8 @@ def open_clients(settings: GatewaySettings) -> Clients:
     return Clients(
         search=agent_search.SearchServiceStub(agent),
         ingest=agent_ingest.IngestServiceStub(agent),
+        consistency=consistency_pb2_grpc.ConsistencyServiceStub(agent),
+        models=models_pb2_grpc.ModelServiceStub(agent),
         chunks=search_pb2_grpc.VectorSearchServiceStub(vector),
         documents=documents_pb2_grpc.DocumentServiceStub(vector),
         graph=graph_query.GraphQueryServiceStub(graph),

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from gateway.cli import show
+from gateway.cli import show, upkeep
 from gateway.cli.errors import CliError
 from gateway.cli.jobs import jobs
 from gateway.cli.session import Session
@@ -30,6 +30,8 @@ documents = typer.Typer(help="List, show and delete documents.", no_args_is_help
 app.add_typer(graph, name="graph")
 app.add_typer(documents, name="documents")
 app.add_typer(jobs, name="jobs")
+for command in (upkeep.check, upkeep.reembed, upkeep.reextract):
+    app.command()(command)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Limit = Annotated[int | None, typer.Option(help="How many at most.")]
@@ -212,6 +214,9 @@ def delete_document(context: typer.Context, document_id: str, as_json: AsJson = 
     session: Session = context.obj
     with session.api() as api:
         answer = api.delete(f"/api/documents/{segment(document_id)}")
+        if not answer["removed"]:
+            answer["job"] = upkeep.ended(api, session, answer["job"])
+            answer["removed"] = answer["job"]["removed"]
     columns = {"store": "store", "removed": "kind", "count": "count"}
     _show(session, answer, lambda out, a: show.show_table(out, columns, a["removed"]), as_json)
 

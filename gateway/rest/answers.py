@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -225,6 +225,16 @@ class Documents(Shape):
     next_cursor: str | None
 
 
+InconsistencyName: TypeAlias = Literal[
+    "CHUNK_WITHOUT_EPISODE",
+    "EPISODE_WITHOUT_CHUNK",
+    "UNKNOWN_DOCUMENT",
+    "ENTITY_WITHOUT_MENTION",
+    "DEAD_JOB",
+    "UNSPECIFIED",
+]
+
+
 class Removed(Shape):
     """How many rows of a kind were removed from a store."""
 
@@ -238,6 +248,7 @@ class Receipt(Shape):
 
     id: str
     removed: list[Removed]
+    job: Job
 
 
 class Failure(Shape):
@@ -264,8 +275,51 @@ class Job(Shape):
     waiting_for: str | None
     searchable_per_second: float
     graph_ready_per_second: float
+    removed: list[Removed]
     created_at: str | None
     updated_at: str | None
+
+
+class OneJob(Shape):
+    """The job of what was asked for."""
+
+    job: Job
+
+
+class Inconsistency(Shape):
+    """One thing that is amiss; `document_id` is null where it belongs to none."""
+
+    kind: InconsistencyName
+    id: str
+    document_id: str | None
+
+
+class InconsistencyCount(Shape):
+    """How many of a kind were found, and mended."""
+
+    kind: InconsistencyName
+    found: int
+    repaired: int
+
+
+class Consistency(Shape):
+    """What both stores hold, and what is amiss; `pending` is what unfinished jobs are at."""
+
+    consistent: bool
+    chunks: int
+    episodes: int
+    graph_documents: int
+    entities: int
+    pending: int
+    counts: list[InconsistencyCount]
+    listed: list[Inconsistency]
+
+
+class SpaceModels(Shape):
+    """The space's embedding model, null while it holds nothing, and the one that the settings name."""
+
+    embedding_model: str | None
+    configured_embedding_model: str
 
 
 class Jobs(Shape):

@@ -13,7 +13,7 @@ from gateway.rest.documented import describe
 from gateway.rest.door import Door
 from gateway.rest.errors import answer_of, http_answer
 from gateway.rest.invalid import invalid
-from gateway.rest.routes import documents, facts, graph, jobs, probes, search
+from gateway.rest.routes import documents, facts, graph, jobs, probes, search, upkeep
 from services.runtime.errors import BraidError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def create_app(
     )
     app.state.clients = clients
     app.state.settings = settings
-    for module in (search, graph, documents, facts, jobs, probes):
+    for module in (search, graph, documents, facts, jobs, upkeep, probes):
         app.include_router(module.router)
     app.add_middleware(Door, authenticator=authenticator, body_limit=_body_limit(settings))
     app.add_exception_handler(BraidError, _braid_error)

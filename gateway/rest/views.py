@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import consistency_pb2, ingest_pb2
 from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import facts_pb2, query_pb2
 from braid.vector.v1 import chunks_pb2
@@ -34,6 +34,9 @@ _STATE = {v: k.removeprefix("JOB_STATE_") for k, v in ingest_pb2.JobState.items(
 _SOURCE = _values(retrieval_pb2.EmbeddingSource, "EMBEDDING_SOURCE_")
 _CHUNK_PATH = _values(chunks_pb2.VectorPath, "VECTOR_PATH_")
 _FACT_PATH = _values(query_pb2.FactVectorPath, "FACT_VECTOR_PATH_")
+_KIND = {
+    v: k.removeprefix("INCONSISTENCY_KIND_") for k, v in consistency_pb2.InconsistencyKind.items()
+}
 _CHUNK_SCORES = ("vector", "text", "vector_fused", "text_fused", "vector_rank", "text_rank")
 _FACT_SCORES = ("vector", "text", "vector_rank", "text_rank")
 
@@ -265,6 +268,7 @@ def job(message: ingest_pb2.IngestJob) -> Json:
         "waiting_for": message.waiting_for or None,
         "searchable_per_second": message.searchable_per_second,
         "graph_ready_per_second": message.graph_ready_per_second,
+        "removed": _removed(message.removed),
         "created_at": time(message, "create_time"),
         "updated_at": time(message, "update_time"),
     }
@@ -281,10 +285,35 @@ def dead_document(message: ingest_pb2.DeadDocument) -> Json:
     return {"job_id": message.job_id, **told, "failed_at": time(message, "create_time")}
 
 
-def receipt(document_id: str, removed: Iterable[ingest_pb2.RemovedRows]) -> Json:
-    """What deleting a document removed."""
-    rows = [{"store": row.store, "kind": row.kind, "count": row.count} for row in removed]
-    return {"id": document_id, "removed": rows}
+def receipt(document_id: str, answer: ingest_pb2.DeleteDocumentResponse) -> Json:
+    """What deleting a document removed, and its job."""
+    return {"id": document_id, "removed": _removed(answer.removed), "job": job(answer.job)}
+
+
+def _removed(rows: Iterable[ingest_pb2.RemovedRows]) -> list[Json]:
+    return [{"store": row.store, "kind": row.kind, "count": row.count} for row in rows]
+
+
+def consistency(report: consistency_pb2.ConsistencyReport) -> Json:
+    """What both stores hold, and what is amiss."""
+    return {
+        "consistent": report.consistent,
+        "chunks": report.chunks,
+        "episodes": report.episodes,
+        "graph_documents": report.graph_documents,
+        "entities": report.entities,
+        "pending": report.pending,
+        "counts": [
+            {"kind": _KIND.get(one.kind, "UNSPECIFIED")}
+            | {"found": one.found, "repaired": one.repaired}
+            for one in report.counts
+        ],
+        "listed": [
+            {"kind": _KIND.get(one.kind, "UNSPECIFIED")}
+            | {"id": one.id, "document_id": one.document_id or None}
+            for one in report.listed
+        ],
+    }
 
 
 def facts_taken(answer: ingest_pb2.IngestFactsResponse) -> Json:

@@ -92,13 +92,20 @@ async def read(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) 
     return JsonAnswer(views.document(answer.document) | {"chunk_ids": list(answer.chunk_ids)})
 
 
-@router.delete("/{document_id:path}", response_model=Receipt)
+@router.delete(
+    "/{document_id:path}",
+    response_model=Receipt,
+    responses={202: {"model": Receipt, "description": "The job goes on."}},
+)
 async def delete(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) -> Response:
-    """Removes a document from both stores; answers with what was removed from each."""
+    """Removes a document from both stores. Answers with what was removed from each; when that takes longer than the
+    caller waits, with status 202 and the job, which goes on whatever happens.
+    """
     request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
     method = _INGEST + "DeleteDocument"
     answer = await caller.ask(method, clients.ingest.DeleteDocument, request, _id_named)
-    return JsonAnswer(views.receipt(document_id, answer.removed))
+    location = {"location": f"/api/jobs/{answer.job.id}"}
+    return JsonAnswer(views.receipt(document_id, answer), 200 if answer.removed else 202, location)
 
 
 async def _check_capacity(request: Request, caller: Caller, clients: Clients) -> None:

@@ -206,6 +206,7 @@ JOB_JSON = {
     "documents_searchable": 1,
     "documents_graph_ready": 0,
     "documents_unchanged": 0,
+    "removed": [],
     "documents_failed": 1,
     "chunks_written": 0,
     "failures": [{"id": "b.txt", "reason": "is empty", "stage": "search"}],

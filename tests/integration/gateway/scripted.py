@@ -11,7 +11,7 @@ import grpc
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.message import Message
 
-from braid.agent.v1 import ingest_pb2, search_pb2
+from braid.agent.v1 import consistency_pb2, ingest_pb2, models_pb2, search_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
@@ -21,8 +21,21 @@ from services.runtime.settings import RuntimeSettings
 
 CAPACITY = "CheckIngestCapacity"
 LOOPBACK = "127.0.0.1"
-CONTRACTS = (ingest_pb2, search_pb2, query_pb2, documents_pb2, vector_pb2)
-AGENT = ("braid.agent.v1.SearchService", "braid.agent.v1.IngestService")
+CONTRACTS = (
+    ingest_pb2,
+    search_pb2,
+    query_pb2,
+    documents_pb2,
+    vector_pb2,
+    consistency_pb2,
+    models_pb2,
+)
+AGENT = (
+    "braid.agent.v1.SearchService",
+    "braid.agent.v1.IngestService",
+    "braid.agent.v1.ConsistencyService",
+    "braid.agent.v1.ModelService",
+)
 VECTOR = ("braid.vector.v1.VectorSearchService", "braid.vector.v1.DocumentService")
 GRAPH = ("braid.graph.v1.GraphQueryService",)
 

@@ -1,0 +1,105 @@
+"""Commands that look after a space: compare both stores, mend them, and move to other models."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gateway.cli import show
+from gateway.cli.errors import CliError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gateway.cli.api import Api
+    from gateway.cli.session import Session
+
+POLL_SECONDS = 0.5
+_ENDED = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def check(
+    context: typer.Context,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what is amiss.")] = False,
+    limit: Annotated[int | None, typer.Option(help="How many of a kind are listed.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare what both stores hold, and mend it if asked to. Exit code 1 when something is amiss."""
+    session: Session = context.obj
+    with session.api() as api:
+        if repair:
+            suffix = "" if limit is None else f"?limit={limit}"
+            answer = api.post(f"/api/consistency{suffix}", None)
+        else:
+            answer = api.get("/api/consistency", limit=limit)
+    if as_json:
+        session.show_json(answer)
+    else:
+        _show_report(session.out, answer)
+    if not answer["consistent"]:
+        raise typer.Exit(1)
+
+
+def reembed(
+    context: typer.Context,
+    keep_former: Annotated[
+        bool, typer.Option("--keep-former", help="Keep the former model's vectors.")
+    ] = False,
+    wait: Annotated[bool, typer.Option(help="Show its progress until it ends.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Move the space to the embedding model that the settings name, while it serves."""
+    _start(context.obj, "/api/reembed", {"keep_former": keep_former}, wait=wait, as_json=as_json)
+
+
+def reextract(
+    context: typer.Context,
+    wait: Annotated[bool, typer.Option(help="Show its progress until it ends.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Give every chunk to the graph again: a language model added later reads it."""
+    _start(context.obj, "/api/reextract", None, wait=wait, as_json=as_json)
+
+
+def ended(api: Api, session: Session, job: dict[str, Any]) -> dict[str, Any]:
+    """A job once it has ended, its progress shown meanwhile."""
+    from gateway.cli.bars import ConsoleBars  # noqa: PLC0415 - only those who wait pay for it
+
+    with ConsoleBars(session.err) as bars:
+        while True:
+            total = job["documents_total"]
+            bars.documents(total, job["documents_searchable"], job["documents_graph_ready"])
+            if job["state"] in _ENDED:
+                return job
+            time.sleep(POLL_SECONDS)
+            job = api.get(f"/api/jobs/{job['id']}")
+
+
+def _start(session: Session, path: str, body: Any, *, wait: bool, as_json: bool) -> None:
+    with session.api() as api:
+        job = api.post(path, body)["job"]
+        if wait:
+            job = ended(api, session, job)
+    if as_json:
+        session.show_json({"job": job})
+    else:
+        told = ("id", "kind", "state", "documents_total", "documents_searchable")
+        show.show_pairs(session.out, {name: job[name] for name in told})
+    if job["state"] == "FAILED":
+        reasons = "; ".join(failure["reason"] for failure in job["failures"])
+        raise CliError(f"the job failed: {reasons}")
+
+
+def _show_report(out: Console, answer: dict[str, Any]) -> None:
+    looked = ("chunks", "episodes", "graph_documents", "entities", "pending")
+    show.show_pairs(out, {name: answer[name] for name in looked})
+    if answer["counts"]:
+        columns = {"amiss": "kind", "found": "found", "repaired": "repaired"}
+        show.show_table(out, columns, answer["counts"])
+    if answer["listed"]:
+        columns = {"amiss": "kind", "id": "id", "document": "document_id"}
+        show.show_table(out, columns, answer["listed"])
+    out.print("consistent" if answer["consistent"] else "not consistent")

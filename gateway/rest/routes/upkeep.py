@@ -1,0 +1,86 @@
+"""`/api/consistency`, `/api/models`: whether both stores agree, repairs, and moves to other models."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from braid.agent.v1 import consistency_pb2, ingest_pb2, models_pb2
+from gateway.rest import views
+from gateway.rest.answers import Consistency, OneJob, SpaceModels
+from gateway.rest.deps import CallerDep, ClientsDep, UploaderDep
+from gateway.rest.documented import problems
+from gateway.rest.json import JsonAnswer
+from gateway.rest.values import Int32
+
+router = APIRouter(prefix="/api", tags=["upkeep"], responses=problems())
+
+_CONSISTENCY = "/braid.agent.v1.ConsistencyService/"
+_MODELS = "/braid.agent.v1.ModelService/"
+Limit = Annotated[Int32 | None, Query(description="How many of a kind, 0–1,000. Default 100.")]
+
+
+class Reembed(BaseModel):
+    """How to move to the configured embedding model."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    keep_former: bool = Field(default=False, description="Keep the former model's vectors.")
+
+
+@router.get("/consistency", response_model=Consistency)
+async def check(caller: UploaderDep, clients: ClientsDep, limit: Limit = None) -> Response:
+    """Compares both stores; changes nothing. What unfinished jobs are at is pending, not amiss."""
+    request = consistency_pb2.CheckConsistencyRequest(max_listed=limit)
+    method = _CONSISTENCY + "CheckConsistency"
+    answer = await caller.ask(method, clients.consistency.CheckConsistency, request)
+    return JsonAnswer(views.consistency(answer.report))
+
+
+@router.post("/consistency", response_model=Consistency)
+async def repair(caller: UploaderDep, clients: ClientsDep, limit: Limit = None) -> Response:
+    """Compares both stores, and mends what is amiss. Needs the scope `admin`."""
+    request = consistency_pb2.RepairConsistencyRequest(max_listed=limit)
+    method = _CONSISTENCY + "RepairConsistency"
+    answer = await caller.ask(method, clients.consistency.RepairConsistency, request)
+    return JsonAnswer(views.consistency(answer.report))
+
+
+@router.get("/models", response_model=SpaceModels)
+async def models(caller: CallerDep, clients: ClientsDep) -> Response:
+    """The embedding model of the space, and the one that the settings name."""
+    request = models_pb2.GetSpaceModelsRequest()
+    answer = await caller.ask(_MODELS + "GetSpaceModels", clients.models.GetSpaceModels, request)
+    return JsonAnswer(
+        {
+            "embedding_model": answer.embedding_model or None,
+            "configured_embedding_model": answer.configured_embedding_model,
+        }
+    )
+
+
+@router.post("/reembed", status_code=202, response_model=OneJob)
+async def reembed(caller: CallerDep, clients: ClientsDep, body: Reembed | None = None) -> Response:
+    """Moves everything in the space to the configured embedding model, as a job. Needs the scope `admin`."""
+    keep = body is not None and body.keep_former
+    request = models_pb2.StartReembeddingRequest(keep_former=keep)
+    method = _MODELS + "StartReembedding"
+    answer = await caller.ask(method, clients.models.StartReembedding, request)
+    return _accepted(answer.job)
+
+
+@router.post("/reextract", status_code=202, response_model=OneJob)
+async def reextract(caller: CallerDep, clients: ClientsDep) -> Response:
+    """Gives every chunk to the graph again, as a job: a language model added later reads it. Needs scope `admin`."""
+    request = models_pb2.StartReextractionRequest()
+    method = _MODELS + "StartReextraction"
+    answer = await caller.ask(method, clients.models.StartReextraction, request)
+    return _accepted(answer.job)
+
+
+def _accepted(job: ingest_pb2.IngestJob) -> Response:
+    shown = views.job(job)
+    return JsonAnswer({"job": shown}, 202, {"location": f"/api/jobs/{shown['id']}"})

@@ -1,0 +1,77 @@
+"""Checks, repairs, moves to other models, and deletions that go on, through REST and the command."""
+
+from __future__ import annotations
+
+from braid.agent.v1 import consistency_pb2, ingest_pb2, models_pb2
+from tests.integration.gateway.conftest import Served
+from tests.integration.gateway.samples import JOB_ID
+from tests.integration.gateway.test_cli import braid
+
+RUNNING = ingest_pb2.IngestJob(id=JOB_ID, kind="delete", state=ingest_pb2.JOB_STATE_RUNNING)
+DONE = ingest_pb2.IngestJob(
+    id=JOB_ID,
+    kind="delete",
+    state=ingest_pb2.JOB_STATE_SUCCEEDED,
+    removed=[ingest_pb2.RemovedRows(store="neo4j", kind="episodes", count=3)],
+)
+KIND = consistency_pb2.INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK
+
+
+def report(repaired: int) -> consistency_pb2.ConsistencyReport:
+    """One stray episode."""
+    return consistency_pb2.ConsistencyReport(
+        chunks=2,
+        episodes=3,
+        counts=[consistency_pb2.InconsistencyCount(kind=KIND, found=1, repaired=repaired)],
+        listed=[consistency_pb2.Inconsistency(kind=KIND, id="e", document_id="d")],
+        consistent=bool(repaired),
+    )
+
+
+async def test_a_deletion_that_goes_on_is_answered_with_its_job(served: Served) -> None:
+    served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(job=RUNNING))
+    response = await served.http.delete("/api/documents/notes/a.md")
+    assert response.status_code == 202
+    assert response.headers["location"] == f"/api/jobs/{JOB_ID}"
+    assert (response.json()["removed"], response.json()["job"]["state"]) == ([], "RUNNING")
+
+
+async def test_the_command_waits_for_a_deletion_that_goes_on(served: Served) -> None:
+    served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(job=RUNNING))
+    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=DONE))
+    deleted = await braid(served, "documents", "delete", "notes/a.md")
+    assert "episodes" in deleted.out
+
+
+async def test_a_check_tells_what_is_amiss_and_a_repair_that_it_is_mended(served: Served) -> None:
+    served.script.answer(
+        "CheckConsistency", consistency_pb2.CheckConsistencyResponse(report=report(0))
+    )
+    served.script.answer(
+        "RepairConsistency", consistency_pb2.RepairConsistencyResponse(report=report(1))
+    )
+    checked = (await served.http.get("/api/consistency?limit=5")).json()
+    assert checked["consistent"] is False
+    assert checked["counts"] == [{"kind": "EPISODE_WITHOUT_CHUNK", "found": 1, "repaired": 0}]
+    assert checked["listed"][0]["document_id"] == "d"
+    assert (await served.http.post("/api/consistency")).json()["consistent"] is True
+    told = await braid(served, "check", "--repair")
+    assert "consistent" in told.out
+
+
+async def test_moves_to_other_models_answer_with_their_jobs(served: Served) -> None:
+    served.script.answer("StartReembedding", models_pb2.StartReembeddingResponse(job=DONE))
+    served.script.answer("StartReextraction", models_pb2.StartReextractionResponse(job=DONE))
+    served.script.answer(
+        "GetSpaceModels",
+        models_pb2.GetSpaceModelsResponse(configured_embedding_model="newer"),
+    )
+    response = await served.http.post("/api/reembed", json={"keep_former": True})
+    assert (response.status_code, response.json()["job"]["id"]) == (202, JOB_ID)
+    assert served.script.seen[-1].message.keep_former
+    assert (await served.http.post("/api/reextract")).status_code == 202
+    assert (await served.http.get("/api/models")).json() == {
+        "embedding_model": None,
+        "configured_embedding_model": "newer",
+    }
+    assert "SUCCEEDED" in (await braid(served, "reembed")).out

@@ -1,0 +1,170 @@
+"""Both tiers over real stores behind real sockets, the orchestrator, and a worker: one space a test."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from braid.agent.v1 import consistency_pb2_grpc, ingest_pb2, ingest_pb2_grpc, models_pb2_grpc
+from braid.vector.v1 import search_pb2_grpc
+from deploy.local.stores import LocalStores
+from services.agent_orchestrator.app import Embedders, open_app
+from services.agent_orchestrator.settings import AgentSettings
+from services.agent_orchestrator.working import open_worker
+from services.graph_query import app as graph_app
+from services.graph_query.neo4j_store import Neo4jStore
+from services.models.embedder import Embedder
+from services.runtime.channels import open_channel
+from services.runtime.identity import hash_key
+from services.runtime.server import start_server
+from services.runtime.settings import RuntimeSettings
+from services.vector_search import app as vector_app
+from services.vector_search.postgres import PostgresStore
+from tests.conftest import LoopThread
+from tests.store_suite.graph.neo4j_graph import opened, prepare
+from tests.stores import TestDatabase
+from tests.stubs.embedders import StubEmbedder
+
+OURS = (("authorization", "Bearer our-key"),)
+DIMENSION = 384
+
+
+@dataclass
+class Models:
+    """Two models of one dimension: `default` is the configured one."""
+
+    default: Embedder
+    other: Embedder
+
+    def named(self, model: str) -> Embedder | None:
+        """The model's embedder."""
+        if model == self.other.model:
+            return self.other
+        return self.default if model in ("", self.default.model) else None
+
+
+@dataclass
+class World:
+    """Everything that runs, and who calls it."""
+
+    space: str
+    vector: PostgresStore
+    graph: Neo4jStore
+    agent: AgentSettings
+    runtime: RuntimeSettings
+    embedder: StubEmbedder
+    ingest: ingest_pb2_grpc.IngestServiceStub = field(init=False)
+    consistency: consistency_pb2_grpc.ConsistencyServiceStub = field(init=False)
+    models: models_pb2_grpc.ModelServiceStub = field(init=False)
+    chunks: search_pb2_grpc.VectorSearchServiceStub = field(init=False)
+
+    async def serve(self, stack: AsyncExitStack, embedder: Embedder) -> None:
+        """The orchestrator with `embedder` as its configured model."""
+        embedders = Embedders(embedder, embedder)
+        app = await stack.enter_async_context(open_app(self.agent, self.runtime, embedders))
+        server = await start_server(
+            settings=self.runtime, listen="127.0.0.1:0", services=app.services, probes=app.probes
+        )
+        stack.push_async_callback(server.stop)
+        channel = open_channel(f"127.0.0.1:{server.port}", retry=False)
+        stack.push_async_callback(channel.close)
+        self.ingest = ingest_pb2_grpc.IngestServiceStub(channel)
+        self.consistency = consistency_pb2_grpc.ConsistencyServiceStub(channel)
+        self.models = models_pb2_grpc.ModelServiceStub(channel)
+
+    async def work(self, stack: AsyncExitStack, models: Models | None = None) -> None:
+        """A worker."""
+        chosen = models.default if models else self.embedder
+        await stack.enter_async_context(open_worker(self.agent, self.runtime, chosen, models))
+
+    async def put(self, document_id: str, text: str, title: str = "") -> ingest_pb2.IngestJob:
+        """Uploads a document and waits for its job."""
+        return await self.ended((await self.send(document_id, text, title)).id)
+
+    async def send(self, document_id: str, text: str, title: str = "") -> ingest_pb2.IngestJob:
+        """Uploads a document."""
+        about = ingest_pb2.DocumentMetadata(
+            document_id=document_id, content_type="text/plain", title=title
+        )
+        parts = [
+            ingest_pb2.IngestDocumentRequest(metadata=about),
+            ingest_pb2.IngestDocumentRequest(data=text.encode()),
+        ]
+        answer = await self.ingest.IngestDocument(iter(parts), metadata=OURS, timeout=20)
+        return answer.job
+
+    async def ended(self, job_id: str) -> ingest_pb2.IngestJob:
+        """A job once it has ended."""
+        request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
+        job = ingest_pb2.IngestJob()
+        async for answer in self.ingest.WatchIngestJob(request, metadata=OURS, timeout=60):
+            job = answer.job
+        return job
+
+
+@pytest.fixture(scope="session")
+def graph_stores(stores: LocalStores, stores_loop: LoopThread) -> LocalStores:
+    """The stores with the graph's schema in Neo4j."""
+    stores_loop.run(prepare(stores))
+    return stores
+
+
+@pytest.fixture
+async def world(
+    graph_stores: LocalStores,
+    vector_database: TestDatabase,
+    agent_database: TestDatabase,
+    tmp_path: Path,
+) -> AsyncIterator[World]:
+    """Both tiers and the orchestrator with the model `stub`, one worker."""
+    space = f"upkeep-{uuid.uuid4().hex[:10]}"
+    runtime = _runtime(tmp_path, space)
+    embedder = StubEmbedder(dimension=32)
+    async with AsyncExitStack() as stack:
+        vector = await PostgresStore.open(
+            read_url=vector_database.dsn("braid_reader"),
+            write_url=vector_database.dsn("braid_writer"),
+        )
+        stack.push_async_callback(vector.close)
+        graph = await stack.enter_async_context(opened(graph_stores))
+        await graph.ensure_schema()
+        ports = []
+        for services in (
+            vector_app.build_services(vector, embedder),
+            graph_app.build_services(graph, StubEmbedder(dimension=DIMENSION)),
+        ):
+            server = await start_server(
+                settings=runtime, listen="127.0.0.1:0", services=services, probes={}
+            )
+            stack.push_async_callback(server.stop)
+            ports.append(server.port)
+        agent = AgentSettings(
+            vector_target=f"127.0.0.1:{ports[0]}",
+            graph_target=f"127.0.0.1:{ports[1]}",
+            database_url=SecretStr(agent_database.dsn("braid_agent")),
+            lease_seconds=2.0,
+        )
+        world = World(space, vector, graph, agent, runtime, embedder)
+        channel = open_channel(agent.vector_target, retry=False)
+        stack.push_async_callback(channel.close)
+        world.chunks = search_pb2_grpc.VectorSearchServiceStub(channel)
+        await world.serve(stack, embedder)
+        yield world
+
+
+def _runtime(folder: Path, space: str) -> RuntimeSettings:
+    every = ["read", "write", "admin"]
+    keys = [
+        {"id": "ours", "hash": hash_key("our-key"), "space": space, "scopes": every},
+        {"id": "agent", "hash": hash_key("agent-key"), "scopes": [*every, "delegate"]},
+    ]
+    path = folder / "keys.json"
+    path.write_text(json.dumps({"keys": keys}))
+    return RuntimeSettings(api_keys_file=path, service_key=SecretStr("agent-key"), drain_seconds=0)

@@ -1,0 +1,92 @@
+"""Checks find what one store alone holds, repairs mend it, and running work is no finding: on real stores."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+
+from braid.agent.v1 import consistency_pb2, ingest_pb2
+from services.graph_query.domain import Passage
+from services.runtime.ids import derived_uuid
+from tests.integration.upkeep.conftest import OURS, World
+
+CHUNK = consistency_pb2.INCONSISTENCY_KIND_CHUNK_WITHOUT_EPISODE
+EPISODE = consistency_pb2.INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK
+DOCUMENT = consistency_pb2.INCONSISTENCY_KIND_UNKNOWN_DOCUMENT
+
+Report = consistency_pb2.ConsistencyReport
+
+
+async def check(world: World) -> Report:
+    """What is amiss."""
+    request = consistency_pb2.CheckConsistencyRequest()
+    answer = await world.consistency.CheckConsistency(request, metadata=OURS, timeout=60)
+    return answer.report
+
+
+async def repair(world: World) -> Report:
+    """What was amiss, and is mended."""
+    request = consistency_pb2.RepairConsistencyRequest()
+    answer = await world.consistency.RepairConsistency(request, metadata=OURS, timeout=60)
+    return answer.report
+
+
+def found(report: Report) -> dict[int, tuple[int, int]]:
+    """By kind: how many were found and mended."""
+    return {one.kind: (one.found, one.repaired) for one in report.counts}
+
+
+async def test_orphans_of_either_store_are_found_mended_and_then_gone(world: World) -> None:
+    async with AsyncExitStack() as stack:
+        await world.work(stack)
+        await world.put("kept", "Ada met Bob.")
+        await world.put("graphless", "Carl met Dora.")
+        clean = await check(world)
+        assert (clean.consistent, clean.chunks, clean.episodes) == (True, 2, 2)
+        [chunk] = (await world.vector.get_document(world.space, "graphless"))[1]
+        await world.graph.delete_episodes(world.space, [chunk])
+        stray = Passage(derived_uuid("stray", world.space), "ghost", "Ghost", "", "Eve met Ada.")
+        await world.graph.add_episodes(world.space, [stray])
+
+        report = await check(world)
+        assert found(report) == {CHUNK: (1, 0), EPISODE: (1, 0), DOCUMENT: (1, 0)}
+        assert {(one.kind, one.id, one.document_id) for one in report.listed} == {
+            (CHUNK, chunk, "graphless"),
+            (EPISODE, stray.uuid, "ghost"),
+            (DOCUMENT, "ghost", "ghost"),
+        }
+        assert not report.consistent
+        assert (await repair(world)).consistent
+        assert (await check(world)).consistent
+        episodes = await world.graph.inventory.list_episodes(world.space, "", 10)
+        assert {one.document_id for one in episodes} == {"kept", "graphless"}
+
+
+async def test_what_running_jobs_are_about_to_write_is_pending_and_no_finding(
+    world: World,
+) -> None:
+    jobs = [await world.send(f"d{n}", f"Ada met Bob {n}.") for n in range(12)]
+    async with AsyncExitStack() as stack:
+        await world.work(stack)
+        ending = asyncio.gather(*(world.ended(job.id) for job in jobs))
+        while not ending.done():
+            report = await check(world)
+            assert report.consistent, report
+        assert all(job.state == ingest_pb2.JOB_STATE_SUCCEEDED for job in await ending)
+    report = await check(world)
+    assert (report.consistent, report.chunks, report.pending) == (True, 12, 0)
+
+
+async def test_deletions_leave_nothing_on_either_side_and_versions_all_go(world: World) -> None:
+    async with AsyncExitStack() as stack:
+        await world.work(stack)
+        for text in ("Ada met Bob.", "Ada met Carl.", "Ada met Dora."):
+            await world.put("d", text)
+        await world.put("other", "Ada met Eve.")
+        request = ingest_pb2.DeleteDocumentRequest(document_id="d")
+        answer = await world.ingest.DeleteDocument(request, metadata=OURS, timeout=30)
+        removed = {(row.store, row.kind): row.count for row in answer.removed}
+        assert removed["postgresql", "versions"] == 3
+        assert removed["postgresql", "chunks"] == removed["neo4j", "episodes"] == 3
+        report = await check(world)
+        assert (report.consistent, report.chunks, report.episodes) == (True, 1, 1)

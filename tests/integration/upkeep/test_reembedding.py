@@ -1,0 +1,93 @@
+"""A space moves to another model while it is written to, and a job that was ended goes on: on real stores."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from hashlib import sha256
+
+from braid.agent.v1 import ingest_pb2, models_pb2
+from braid.graph.v1 import ingest_pb2 as graph_pb2
+from tests.integration.upkeep.conftest import DIMENSION, OURS, Models, World
+from tests.stubs.embedders import StubEmbedder
+
+NEW = "newer"
+
+
+class WideEmbedder(StubEmbedder):
+    """Vectors as long as the graph's index takes them."""
+
+    def vector(self, text: str) -> list[float]:
+        """A text's vector before it is scaled."""
+        return [1.0 + byte for byte in sha256(text.encode()).digest()] * (DIMENSION // 32)
+
+
+async def start(world: World) -> ingest_pb2.IngestJob:
+    """Starts the move to the configured model."""
+    request = models_pb2.StartReembeddingRequest()
+    return (await world.models.StartReembedding(request, metadata=OURS, timeout=10)).job
+
+
+async def test_chunks_and_facts_move_to_the_configured_model_beside_writers(world: World) -> None:
+    newer = StubEmbedder(model=NEW, dimension=16)
+    async with AsyncExitStack() as stack:
+        await world.work(stack)
+        for n in range(30):
+            await world.put(f"d{n}", f"Ada met Bob {n}.")
+    async with AsyncExitStack() as stack:
+        await world.serve(stack, newer)
+        models = Models(default=newer, other=world.embedder)
+        await world.work(stack, models)
+        later = [await world.send(f"later{n}", f"Carl met Dora {n}.") for n in range(10)]
+        job = await world.ended((await start(world)).id)
+        assert job.state == ingest_pb2.JOB_STATE_SUCCEEDED, job
+        for one in later:
+            assert (await world.ended(one.id)).state == ingest_pb2.JOB_STATE_SUCCEEDED
+        after = await world.put("after", "Eve met Kim.")
+        assert after.state == ingest_pb2.JOB_STATE_SUCCEEDED
+        found = await world.vector.list_models(world.space)
+        assert [(one.model.name, one.embedded) for one in found.models] == [(NEW, found.chunks)]
+        assert found.chunks == 41
+
+
+async def test_facts_of_the_graph_move_too(world: World) -> None:
+    old, new = WideEmbedder(), WideEmbedder(model=NEW)
+    async with AsyncExitStack() as stack:
+        await world.serve(stack, old)
+        facts = [
+            graph_pb2.FactInput(
+                subject=graph_pb2.EntityInput(name="Ada"),
+                relation="KNOWS",
+                object=graph_pb2.EntityInput(name=name),
+            )
+            for name in ("Bob", "Carl", "Dora")
+        ]
+        request = ingest_pb2.IngestFactsRequest(facts=facts)
+        await world.ingest.IngestFacts(iter([request]), metadata=OURS, timeout=20)
+    assert (await world.graph.embeddings.vectors(world.space)) == ("stub", "", 3)
+    async with AsyncExitStack() as stack:
+        await world.serve(stack, new)
+        await world.work(stack, Models(default=new, other=old))
+        job = await world.ended((await start(world)).id)
+        assert job.state == ingest_pb2.JOB_STATE_SUCCEEDED, job
+    assert (await world.graph.embeddings.vectors(world.space)) == (NEW, "", 3)
+
+
+async def test_a_move_goes_on_with_another_worker_where_one_was_ended(world: World) -> None:
+    newer = StubEmbedder(model=NEW, dimension=16)
+    async with AsyncExitStack() as stack:
+        await world.work(stack)
+        await asyncio.gather(*(world.put(f"d{n}", f"Ada met Bob {n}.") for n in range(20)))
+    models = Models(default=newer, other=world.embedder)
+    async with AsyncExitStack() as stack:
+        await world.serve(stack, newer)
+        newer.stuck = True
+        job = await start(world)
+        async with AsyncExitStack() as first:
+            await world.work(first, models)
+            while newer.running == 0:  # noqa: ASYNC110 - until it is in the midst of embedding
+                await asyncio.sleep(0.02)
+        newer.stuck = False
+        await world.work(stack, models)
+        assert (await world.ended(job.id)).state == ingest_pb2.JOB_STATE_SUCCEEDED
+    assert (await world.vector.space_model(world.space)).name == NEW  # type: ignore[union-attr]

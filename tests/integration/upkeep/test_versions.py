@@ -1,0 +1,51 @@
+"""A changed document is a new version that ends the old one; each is found as of its own time: on real stores."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+
+from braid.agent.v1 import ingest_pb2
+from braid.vector.v1 import search_pb2
+from services.runtime.times import to_timestamp
+from tests.integration.upkeep.conftest import OURS, World
+from tests.store_suite.vector.builders import year
+
+
+async def contents(world: World, at: int | None) -> list[str]:
+    """What a search for words finds as of a year."""
+    request = search_pb2.TextSearchRequest(query="Ada met", limit=10)
+    if at is not None:
+        request.as_of.CopyFrom(to_timestamp(year(at)))
+    answer = await world.chunks.TextSearch(request, metadata=OURS, timeout=10)
+    return [hit.chunk.content for hit in answer.hits]
+
+
+async def put(world: World, text: str, since: int) -> ingest_pb2.IngestJob:
+    """Uploads a version that holds since a year."""
+    about = ingest_pb2.DocumentMetadata(
+        document_id="d", content_type="text/plain", valid_time=to_timestamp(year(since))
+    )
+    parts = [
+        ingest_pb2.IngestDocumentRequest(metadata=about),
+        ingest_pb2.IngestDocumentRequest(data=text.encode()),
+    ]
+    answer = await world.ingest.IngestDocument(iter(parts), metadata=OURS, timeout=20)
+    return await world.ended(answer.job.id)
+
+
+async def test_each_version_is_found_as_of_its_own_time_and_the_graph_keeps_both(
+    world: World,
+) -> None:
+    async with AsyncExitStack() as stack:
+        await world.work(stack)
+        first = await put(world, "Ada met Bob.", 2001)
+        again = await put(world, "Ada met Bob.", 2001)
+        second = await put(world, "Ada met Carl.", 2010)
+    assert (first.chunks_written, again.documents_unchanged, second.chunks_written) == (1, 1, 1)
+    assert await contents(world, None) == ["Ada met Carl."]
+    assert await contents(world, 2005) == ["Ada met Bob."]
+    assert await contents(world, 2000) == []
+    episodes = await world.graph.inventory.list_episodes(world.space, "", 10)
+    assert [one.document_id for one in episodes] == ["d", "d"]
+    document, _ = await world.vector.get_document(world.space, "d")
+    assert document.version == 2
