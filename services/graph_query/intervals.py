@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 
 OPEN = float(2**60)
-_INSTANT = 1e-6
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -29,7 +29,12 @@ def seconds_and_nanoseconds(value: datetime | None) -> tuple[int, int] | None:
 
 def range_bounds(start: datetime | None, end: datetime | None) -> tuple[float, float]:
     """`since` and `until` of a half-open range for `FactFilter`: what overlaps start ≤ t < end."""
-    return start_of(start), OPEN if end is None else end.timestamp() - _INSTANT
+    return start_of(start), OPEN if end is None else just_before(end.timestamp())
+
+
+def just_before(seconds: float) -> float:
+    """The last number before an instant; far from 1970 less than that is lost when it is subtracted."""
+    return math.nextafter(seconds, -math.inf)
 
 
 def is_reversed(start: datetime | None, end: datetime | None) -> bool:

@@ -16,6 +16,8 @@ _ROWS = 200
 _YEARS = 20
 _DECADES = 200
 _LAST_YEAR = 9_999
+# The last microseconds of all dates are rounded up in floating point, to where there is no date.
+_LAST_SECOND = datetime(_LAST_YEAR, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 
 
 class Period(NamedTuple):
@@ -83,13 +85,21 @@ def _periods(moments: Sequence[Moment]) -> Iterator[Period]:
 
 def _years(one: Moment) -> tuple[int | None, int | None]:
     """The years of a fact's first and last moments."""
-    return _year(one.valid_from), _year(one.valid_until, -1e-6)
+    return _year(one.valid_from), _last_year(one.valid_until)
 
 
-def _year(seconds: float, shift: float = 0.0) -> int | None:
+def _year(seconds: float) -> int | None:
     if abs(seconds) >= OPEN:
         return None
-    return datetime.fromtimestamp(seconds + shift, UTC).year
+    return datetime.fromtimestamp(min(seconds, _LAST_SECOND), UTC).year
+
+
+def _last_year(until: float) -> int | None:
+    """The year of the last moment before an end; an end at the first instant of a year is not yet in it."""
+    year = _year(until)
+    if year is None or until != datetime(year, 1, 1, tzinfo=UTC).timestamp():
+        return year
+    return max(1, year - 1)
 
 
 def _length(years: Iterable[int]) -> int:
