@@ -48,6 +48,10 @@ def noted(name: str, *, of_facts: bool = False) -> Ontology:
         (noted("summary"), "ontology.entity_types[0].attributes[0].name"),
         (noted("copy"), "ontology.entity_types[0].attributes[0].name"),
         (noted("model_config"), "ontology.entity_types[0].attributes[0].name"),
+        (noted("next_model"), "ontology.entity_types[0].attributes[0].name"),
+        (noted("next_embedding"), "ontology.entity_types[0].attributes[0].name"),
+        (noted("next_model", of_facts=True), "ontology.relation_types[0].attributes[0].name"),
+        (noted("next_embedding", of_facts=True), "ontology.relation_types[0].attributes[0].name"),
         (noted("valid_at", of_facts=True), "ontology.relation_types[0].attributes[0].name"),
         (noted("group_id", of_facts=True), "ontology.relation_types[0].attributes[0].name"),
         (
