@@ -96,7 +96,7 @@ class StructureCalls:
 
     async def _places(self, space: str, content: str) -> list[Place]:
         text = await asyncio.to_thread(Text.of, content)
-        known = await self._store.names_linked(space, sorted(text.keys()))
+        known = await self._store.names_linked(space, sorted(text.candidates()))
         first: dict[str, Place] = {}
         for place in await asyncio.to_thread(lambda: list(text.places(known))):
             first.setdefault(place.uuid, place)

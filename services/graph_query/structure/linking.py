@@ -42,7 +42,7 @@ class Text:
             at += len(sentence.text)
         return cls(sentences, begins)
 
-    def keys(self) -> set[str]:
+    def candidates(self) -> set[str]:
         """Linking keys that may be names here."""
         found = set()
         for sentence in self.sentences:
