@@ -26,9 +26,9 @@ DOCUMENTS_AT_ONCE = 200
 EPISODES_AT_ONCE = 500
 # Failures of a document alone while the graph serves; a graph that is away, or at its limit, counts for nothing.
 MOST_ATTEMPTS = 5
-_SUSPICIOUS = frozenset(
-    {errors_pb2.ERROR_REASON_STORE_UNAVAILABLE, errors_pb2.ERROR_REASON_DEADLINE}
-)
+_GRAPH_STORE = "neo4j"
+# Seconds that a store asks for when it knows nothing: one that asks for more knows what is wrong with itself.
+_UNTOLD_WAIT = 1.0
 
 Documents = Sequence[WaitingDocument]
 Refused = list[tuple[WaitingDocument, str]]
@@ -54,6 +54,9 @@ class GraphTurns:
         self._retries = retries
         self._turn_seconds = turn_seconds
         self._paces: dict[str, Pace] = {}
+        # How many episodes of a document that is sent alone are in the graph: it goes on there.
+        self._through: dict[int, int] = {}
+        self._blamed_at: dict[int, int] = {}
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
         """Works until nothing waits or the turn is over. WaitingError when it cannot go on now."""
@@ -84,37 +87,50 @@ class GraphTurns:
             return False
         refused: Refused = []
         try:
-            with pace.measured():
-                for gone, group in groupby(documents, lambda document: document.gone):
-                    await self._send(list(group), refused, gone=gone)
+            for gone, group in groupby(documents, lambda document: document.gone):
+                await self._send(list(group), refused, pace, gone=gone)
         except BraidError as error:
-            if len(documents) > 1 or not await self._is_to_blame(turn, documents[0], error):
+            alone = len(documents) == 1 and pace.size == 1
+            if not alone or not await self._is_to_blame(turn, documents[0], error):
                 raise
             refused.append((documents[0], told(error)))
         lost = {document.number for document, _ in refused}
         ready = [document for document in documents if document.number not in lost]
         await self._work.note_graph(turn, GraphOutcome(ready, refused))
+        for document in documents:
+            self._through.pop(document.number, None)
+            self._blamed_at.pop(document.number, None)
         return True
 
     async def _is_to_blame(self, turn: Turn, document: WaitingDocument, error: BraidError) -> bool:
         """Whether a document is given up: alone, it has failed again and again on a graph that serves."""
-        if error.reason not in _SUSPICIOUS:
+        if not is_suspicious(error):
             return False
         try:
             await self._check_serving()
         except BraidError:
             return False
-        await self._work.blame(turn, [document])
-        return document.attempts + 1 >= MOST_ATTEMPTS
+        attempts = 1 if self._has_advanced(document) else document.attempts + 1
+        await self._work.blame(turn, document, attempts)
+        return attempts >= MOST_ATTEMPTS
+
+    def _has_advanced(self, document: WaitingDocument) -> bool:
+        """Whether more of it is in the graph than when it failed before."""
+        through = self._through.get(document.number, 0)
+        before = self._blamed_at.get(document.number, 0)
+        self._blamed_at[document.number] = through
+        return through > before
 
     async def _over(self, time: Slice) -> bool:
         return time.stop.is_set() or (time.used and await self._work.others_wait(GRAPH))
 
-    async def _send(self, documents: Documents, refused: Refused, *, gone: bool) -> None:
+    async def _send(
+        self, documents: Documents, refused: Refused, pace: Pace, *, gone: bool
+    ) -> None:
         """All together, or one by one where one of them may be to blame."""
         send = self._remove if gone else self._add
         try:
-            await self._retries.run(lambda: send(documents))
+            await self._retries.run(lambda: send(documents, pace))
         except BraidError as error:
             if not is_of_a_document(error):
                 raise
@@ -122,16 +138,35 @@ class GraphTurns:
                 refused.append((documents[0], told(error)))
                 return
             for document in documents:
-                await self._send([document], refused, gone=gone)
+                await self._send([document], refused, pace, gone=gone)
 
-    async def _add(self, documents: Documents) -> None:
+    async def _add(self, documents: Documents, pace: Pace) -> None:
+        """A document that is longer than what the graph takes at once goes in parts, and goes on where it failed."""
         episodes = [episode for document in documents for episode in _episodes(document)]
-        for start in range(0, len(episodes), EPISODES_AT_ONCE):
-            await self._graph.add_episodes(episodes[start : start + EPISODES_AT_ONCE])
+        alone = documents[0].number if len(documents) == 1 else None
+        start = 0 if alone is None else self._through.get(alone, 0)
+        while start < len(episodes):
+            part = episodes[start : start + pace.size]
+            with pace.measured():
+                await self._graph.add_episodes(part)
+            start += len(part)
+            if alone is not None:
+                self._through[alone] = start
 
-    async def _remove(self, documents: Documents) -> None:
+    async def _remove(self, documents: Documents, pace: Pace) -> None:
         uuids = [episode.uuid for document in documents for episode in _episodes(document)]
-        await self._graph.delete_episodes(uuids)
+        with pace.measured():
+            await self._graph.delete_episodes(uuids)
+
+
+def is_suspicious(error: BraidError) -> bool:
+    """Whether a failure on a graph that serves may be the document's: no other store, such as a model, is away."""
+    if error.reason == errors_pb2.ERROR_REASON_DEADLINE:
+        return error.retry_after is None
+    if error.reason != errors_pb2.ERROR_REASON_STORE_UNAVAILABLE:
+        return False
+    asked = error.retry_after or 0.0
+    return error.metadata.get("store") == _GRAPH_STORE and asked <= _UNTOLD_WAIT
 
 
 def _asked(error: Exception) -> WaitingError | None:

@@ -146,11 +146,10 @@ class WorkStore:
             )
             await self._count_graph(session, done, {one.number for one, _ in refused}, dropped)
 
-    async def blame(self, turn: Turn, documents: Sequence[WaitingDocument]) -> None:
-        """Counts an attempt that failed on documents while the graph served others."""
+    async def blame(self, turn: Turn, document: WaitingDocument, attempts: int) -> None:
+        """Notes how often in a row a document alone has failed on a graph that serves."""
         async with self._held(turn) as session:
-            numbers = [document.number for document in documents]
-            await session.execute(self._queries["blame_documents"], numbers)
+            await session.execute(self._queries["blame_document"], document.number, attempts)
 
     async def fail_jobs(self, turn: Turn, job_ids: Collection[str], reason: str) -> None:
         """Ends jobs before their documents are done."""

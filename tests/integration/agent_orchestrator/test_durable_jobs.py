@@ -15,7 +15,8 @@ import pytest
 
 from braid.agent.v1 import ingest_pb2
 from braid.common.v1 import errors_pb2
-from services.runtime.errors import OverloadedError, StoreUnavailableError
+from services.agent_orchestrator.ingest.graph_turn import MOST_ATTEMPTS
+from services.runtime.errors import DeadlineError, OverloadedError, StoreUnavailableError
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
 from tests.integration.agent_orchestrator.uploads import (
@@ -143,8 +144,10 @@ async def test_a_space_with_much_to_do_does_not_hold_up_a_small_one(world: World
     large = await submit(world, *lines(*many))
     async with worker(world):
         await until(world, large, 1)
-        small = await ingest(world, document(document_id="d"), data("text"), caller=BOB)
-        assert small.state == SUCCEEDED
+        small = await submit(world, document(document_id="d"), data("text"), caller=BOB)
+        async for told in watch(world, small, BOB):
+            if told.documents_searchable:
+                break
         assert (await get(world, large)).documents_searchable < 2000
         assert (await watched(world, large))[-1].documents_graph_ready == 2000
 
@@ -342,6 +345,45 @@ async def test_a_document_that_the_graph_fails_on_while_it_serves_is_given_up_at
     world.graph.script.acts["BatchAddEpisodes"] = fail_on_b
     async with worker(world):
         job = await submit(world, *lines(*({"id": name, "text": name} for name in "abc")))
-        told = (await watched(world, job, seconds=60))[-1]
+        told = (await watched(world, job, seconds=120))[-1]
     assert (told.state, reasons(told)) == (SUCCEEDED, {"b": "neo4j cannot be reached now."})
     assert told.documents_graph_ready == 2
+
+
+async def test_no_document_is_given_up_while_the_language_model_is_away(world: World) -> None:
+    tries = 0
+
+    async def no_model(_request: object) -> None:
+        nonlocal tries
+        tries += 1
+        if tries <= 4 * MOST_ATTEMPTS:
+            raise StoreUnavailableError("language_model", retry_after=0.01)
+
+    world.graph.script.acts["BatchAddEpisodes"] = no_model
+    async with worker(world):
+        job = await submit(world, document(document_id="d"), data("text"))
+        told = (await watched(world, job, seconds=120))[-1]
+    assert (told.state, told.documents_graph_ready) == (SUCCEEDED, 1)
+    assert tries > 4 * MOST_ATTEMPTS
+
+
+async def test_a_long_document_that_a_slow_graph_takes_in_parts_goes_on_where_it_failed(
+    world: World,
+) -> None:
+    sent: list[int] = []
+
+    async def slow(request: object) -> None:
+        count = len(getattr(request, "episodes"))  # noqa: B009
+        sent.append(count)
+        if count > 1:
+            raise DeadlineError
+
+    world.graph.script.acts["BatchAddEpisodes"] = slow
+    text = "\n\n".join(f"Paragraph {n}. " + "word " * 150 for n in range(8))
+    async with worker(world):
+        job = await submit(world, document(document_id="long"), data(text))
+        told = (await watched(world, job, seconds=120))[-1]
+    assert (told.state, told.documents_graph_ready) == (SUCCEEDED, 1)
+    chunks = len(world.vector.documents["alice", "long"].chunks)
+    assert chunks > MOST_ATTEMPTS
+    assert world.graph.writes["episodes"] == sent.count(1) == chunks

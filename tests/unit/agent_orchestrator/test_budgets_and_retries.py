@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.agent_orchestrator.ingest.backlog import Backlog
+from services.agent_orchestrator.ingest.graph_turn import is_suspicious
 from services.agent_orchestrator.ingest.retries import Retries, is_of_a_document, told, will_pass
 from services.agent_orchestrator.jobs.store import Waiting
 from services.agent_orchestrator.search.comprehensive import MAX_MARGIN, leg_budget
+from services.models.errors import LanguageModelUnavailable
 from services.runtime.errors import (
     BraidError,
     DeadlineError,
@@ -53,6 +55,24 @@ def test_what_waiting_can_help_and_what_one_document_may_be_to_blame_for(
 ) -> None:
     assert will_pass(error) == waits
     assert is_of_a_document(error) == blames_a_document
+
+
+@pytest.mark.parametrize(
+    ("error", "may_be"),
+    [
+        (StoreUnavailableError("neo4j"), True),
+        (StoreUnavailableError("neo4j", 5.0), False),
+        (LanguageModelUnavailable("circuit open"), False),
+        (StoreUnavailableError("service"), False),
+        (DeadlineError(), True),
+        (OverloadedError(0.5), False),
+        (EmbedderUnavailableError(), False),
+    ],
+)
+def test_a_document_is_suspected_only_when_nothing_but_the_graph_itself_failed(
+    error: BraidError, may_be: bool
+) -> None:
+    assert is_suspicious(error) == may_be
 
 
 def test_a_reason_leaves_out_positions_that_the_caller_never_sent() -> None:

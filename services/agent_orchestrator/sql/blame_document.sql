@@ -1,0 +1,2 @@
+-- Notes how often in a row a document alone has failed.
+update document set attempts = $2 where number = $1
