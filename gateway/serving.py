@@ -15,6 +15,7 @@ from gateway.clients import open_clients
 from gateway.rest.app import create_app
 from services.runtime.identity import Authenticator, KeyRing
 from services.runtime.listen import ListenError, check_listen, is_loopback
+from services.runtime.loop import settle
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ async def serve(settings: GatewaySettings) -> None:
     """
     async with gateway_server(settings) as (server, listener):
         host, port = listener.getsockname()[:2]
+        settle()
         get_logger("server").info("serving", listen=host, port=port)
         await server.serve(sockets=[listener])
 

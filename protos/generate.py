@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import tempfile
 from importlib.resources import files
 from pathlib import Path
 
@@ -45,12 +46,15 @@ def drop_empty_stubs(output: Path) -> None:
 
 
 def main() -> int:
-    """Replaces `protos/gen`; returns the compiler's exit code."""
-    shutil.rmtree(OUTPUT, ignore_errors=True)
-    OUTPUT.mkdir()
-    code: int = protoc.main(arguments(OUTPUT))
-    if code == 0:
-        drop_empty_stubs(OUTPUT)
+    """Replaces `protos/gen`, which stays as it is when a contract does not compile; returns the exit code."""
+    with tempfile.TemporaryDirectory(dir=ROOT, prefix=".gen-") as name:
+        made = Path(name) / OUTPUT.name
+        made.mkdir()
+        code: int = protoc.main(arguments(made))
+        if code == 0:
+            drop_empty_stubs(made)
+            shutil.rmtree(OUTPUT, ignore_errors=True)
+            made.rename(OUTPUT)
     return code
 
 

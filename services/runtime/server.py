@@ -15,6 +15,7 @@ from services.runtime.health import HealthMonitor
 from services.runtime.identity import Authenticator, KeyRing
 from services.runtime.interceptors import build_pipeline
 from services.runtime.listen import check_listen, is_loopback
+from services.runtime.loop import settle
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ async def serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
     running = await start_server(settings=settings, listen=listen, services=services, probes=probes)
+    settle()
     log = get_logger("server")
     log.info("serving", listen=listen, port=running.port)
     await stopped.wait()
