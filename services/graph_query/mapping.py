@@ -24,11 +24,13 @@ from services.graph_query.domain import (
     Passage,
     Scalar,
 )
+from services.graph_query.filter_keys import filter_key
 from services.graph_query.intervals import range_bounds
 from services.graph_query.names import clean_name, name_key
 from services.graph_query.ordering.reranking import Order, Ordering
 from services.graph_query.query_vector import Shortfall
 from services.graph_query.ranking import FoundFact, Scores
+from services.graph_query.reserved import key_refusal
 from services.graph_query.searching import Answer
 from services.graph_query.store import VectorPath
 from services.runtime.times import to_datetime, to_timestamp, utc_now
@@ -70,8 +72,11 @@ def passage(message: ingest_pb2.EpisodeInput) -> Passage:
 
 
 def given_fact(message: ingest_pb2.FactInput) -> GivenFact:
-    """A fact to add; without a statement it is said in words. ValueError for nested attributes."""
+    """A fact to add; without a statement it is said in words. ValueError for what the graph cannot keep."""
     subject, target = message.subject, message.object
+    for field, end in (("subject", subject), ("object", target)):
+        if not name_key(end.name):
+            raise ValueError(f"{field}.name must not be blank")
     words = f"{subject.name} {message.relation.replace('_', ' ').lower()} {target.name}"
     return GivenFact(
         subject=EntityName(subject.name, subject.type),
@@ -89,9 +94,10 @@ def given_fact(message: ingest_pb2.FactInput) -> GivenFact:
 def fact_filter(
     selector: retrieval_pb2.TimeSelector | None, entity: str = "", relation: str = ""
 ) -> FactFilter:
-    """The filter of a request; no selector is now."""
+    """The filter of a request; no selector is now. InvalidFieldError for an entity of white space alone."""
     since, until = _bounds(selector)
-    return FactFilter(since, until, name_key(entity), " ".join(relation.split()))
+    key = filter_key(entity, "entity_name")
+    return FactFilter(since, until, key, " ".join(relation.split()))
 
 
 def ordering(request: query_pb2.SearchFactsRequest) -> Ordering:
@@ -218,6 +224,9 @@ def _struct(attributes: Mapping[str, Scalar]) -> Struct | None:
 def _attributes(struct: Struct) -> Mapping[str, Scalar]:
     kept: dict[str, Scalar] = {}
     for name, value in struct.items():
+        refusal = key_refusal(name)
+        if refusal is not None:
+            raise ValueError(f"attributes: {refusal}")
         if value is None:
             continue
         if not isinstance(value, str | bool | float | int):

@@ -20,3 +20,15 @@ RESERVED_TYPES = word_set(
     """BraidDeletion BraidFinding BraidOntology BraidPassage BraidPastFact BraidSentence BraidSource BraidSpace
     BraidSubject Community Document Entity EntityName Episodic FactClaim FactEnding FactVersion Saga"""
 )
+LONGEST_KEY = 200
+
+
+def key_refusal(key: str) -> str | None:
+    """Why an attribute cannot have this name in the graph; None when it can."""
+    if not key.strip():
+        return "a name must not be blank"
+    if "\0" in key:
+        return "a name must not contain NUL"
+    if len(key) > LONGEST_KEY:
+        return f"a name must have {LONGEST_KEY} characters at most"
+    return None

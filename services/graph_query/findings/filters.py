@@ -6,6 +6,7 @@ import math
 import sys
 
 from braid.graph.v1 import findings_pb2
+from services.graph_query.filter_keys import filter_key
 from services.graph_query.findings.domain import (
     Bounds,
     FindingFilter,
@@ -15,7 +16,6 @@ from services.graph_query.findings.domain import (
     Subject,
 )
 from services.graph_query.findings.identity import candidates
-from services.graph_query.names import name_key
 from services.runtime.times import to_datetime
 
 _KINDS = {
@@ -31,19 +31,19 @@ _LARGEST = sys.float_info.max
 
 
 def finding_filter(space: str, message: findings_pb2.FindingFilter) -> FindingFilter:
-    """What findings of a space must satisfy; an unset message nothing."""
+    """What findings of a space must satisfy; an unset message nothing. InvalidFieldError for white space alone."""
     since, until = _span(message)
     references = candidates(space, message.about_finding) if message.about_finding else ()
     return FindingFilter(
         kinds=frozenset(_KINDS[kind] for kind in message.kinds),
-        type=name_key(message.type),
+        type=filter_key(message.type, "filter.type"),
         confidence=bounds(message.confidence) if message.HasField("confidence") else None,
-        methodology=name_key(message.methodology),
-        status=name_key(message.status),
+        methodology=filter_key(message.methodology, "filter.methodology"),
+        status=filter_key(message.status, "filter.status"),
         priorities=frozenset(message.priorities),
-        owner=name_key(message.owner),
+        owner=filter_key(message.owner, "filter.owner"),
         metric=_metric(message),
-        blocker=name_key(message.blocker),
+        blocker=filter_key(message.blocker, "filter.blocker"),
         has_blockers=message.has_blockers if message.HasField("has_blockers") else None,
         about=_about(message),
         about_findings=references,
@@ -72,13 +72,15 @@ def bounds(message: findings_pb2.NumberRange) -> Bounds:
 def _metric(message: findings_pb2.FindingFilter) -> MetricFilter | None:
     if not message.HasField("metric"):
         return None
-    return MetricFilter(name_key(message.metric.name), bounds(message.metric.value))
+    key = filter_key(message.metric.name, "filter.metric.name")
+    return MetricFilter(key, bounds(message.metric.value))
 
 
 def _about(message: findings_pb2.FindingFilter) -> Subject | None:
     if not message.HasField("about_entity"):
         return None
-    return Subject(name_key(message.about_entity.name), message.about_entity.type)
+    key = filter_key(message.about_entity.name, "filter.about_entity.name")
+    return Subject(key, message.about_entity.type)
 
 
 def _uuids(space: str, message: findings_pb2.FindingFilter) -> tuple[str, ...] | None:

@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from services.graph_query.findings.domain import FindingCounts, GivenFinding
 from services.graph_query.findings.identity import candidates, digest, finding_uuid
+from services.graph_query.names import name_key
 
 FOREIGN_EPISODE = "an episode of it is not one of this space"
 UNKNOWN_FINDING = "a finding that it is about is not there"
 ITSELF = "it is about itself"
+BLANK_NAME = "about_entities: a name must not be blank"
 TWICE = "its id stands for another finding of this call"
 
 
@@ -139,6 +141,8 @@ class Planner:
             refused |= news
 
     def _take(self, finding: GivenFinding, references: References, puts: dict[str, Put]) -> str:
+        if not all(name_key(end.name) for end in finding.about):
+            raise _RefusedError(BLANK_NAME)
         about = frozenset(references.about(finding))
         if "" in about:
             raise _RefusedError(UNKNOWN_FINDING)

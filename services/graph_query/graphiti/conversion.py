@@ -17,6 +17,7 @@ from services.graph_query.graphiti.known import KnownFact
 from services.graph_query.intervals import is_reversed
 from services.graph_query.names import clean_name, name_key
 from services.graph_query.ontology.domain import Ontology
+from services.graph_query.reserved import key_refusal
 from services.models.vectors import Matrix
 
 _BASE_LABEL = "Entity"
@@ -126,11 +127,14 @@ def _name(node: EntityNode) -> EntityName | None:
 
 def _attributes(told: Mapping[str, Any]) -> dict[str, Scalar]:
     return {
-        key: value
-        for key, value in told.items()
-        if isinstance(value, str | bool | int)
-        or (isinstance(value, float) and math.isfinite(value))
+        key: value for key, value in told.items() if key_refusal(key) is None and _is_scalar(value)
     }
+
+
+def _is_scalar(value: object) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str | bool | int)
 
 
 def _aware(value: datetime) -> datetime:

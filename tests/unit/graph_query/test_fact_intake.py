@@ -38,6 +38,34 @@ async def test_any_other_type_is_taken() -> None:
     assert (intake.response().added, intake.response().refused_total) == (1, 0)
 
 
+@pytest.mark.parametrize("blank", ["\u00a0", "\u3000", "\u2003\u2028", " \u00a0 "])
+async def test_a_name_of_unicode_white_space_alone_is_refused_by_its_field(blank: str) -> None:
+    subject, target = typed("Person"), typed("Person")
+    subject.facts[0].subject.name = blank
+    target.facts[0].object.name = blank
+    async with FactIntake(FakeGraphStore(), "s", 4) as intake:
+        await intake.take(subject)
+        await intake.take(target)
+    reasons = [one.reason for one in intake.response().refused]
+    assert reasons == ["subject.name must not be blank", "object.name must not be blank"]
+    assert intake.response().added == 0
+
+
+@pytest.mark.parametrize("key", ["", " ", "\u00a0", "a\0b", "k" * 201])
+async def test_an_attribute_that_the_graph_cannot_name_is_refused_with_its_fact_only(
+    key: str,
+) -> None:
+    request = typed("Person")
+    request.facts.append(typed("Person").facts[0])
+    request.facts[0].attributes[key] = 1.0
+    request.facts[1].attributes["k" * 200] = 1.0
+    async with FactIntake(FakeGraphStore(), "s", 4) as intake:
+        await intake.take(request)
+    answer = intake.response()
+    assert (answer.added, [one.index for one in answer.refused]) == (1, [0])
+    assert answer.refused[0].reason.startswith("attributes: a name must")
+
+
 async def test_a_write_that_fails_is_told_with_the_next_message_or_at_the_end() -> None:
     store = FakeGraphStore()
     store.failure = StoreUnavailableError("neo4j")
