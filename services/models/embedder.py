@@ -26,7 +26,8 @@ class Embedder(Protocol):
         """One row for each text, in order: float32 of shape (n, dimension), rows of length 1.
 
         No texts give an empty (0, dimension). Text beyond the model's window is ignored.
-        EmbedderUnavailable when there is no complete answer; DeadlineError when the call is over.
+        EmbedderUnavailable when there is no complete answer, TextsRefused when there never will be;
+        DeadlineError when the call is over.
         """
         ...
 

@@ -22,6 +22,17 @@ class EmbedderUnavailable(EmbedderUnavailableError):  # noqa: N818 - the state's
         return f"{self.message} ({self.cause})"
 
 
+class TextsRefused(EmbedderUnavailable):
+    """No vectors for these texts, however often they are sent: they are too long or wrong for the model, or too many.
+
+    For searches it is as any other model that gives no vector.
+    """
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause)
+        self.message = "The embedding model refuses the text."
+
+
 class LanguageModelUnavailable(StoreUnavailableError):  # noqa: N818 - the state's own name
     """No answer now. `cause` is a short fixed phrase: never the prompt, the key or the provider's words."""
 

@@ -13,7 +13,7 @@ import openai
 from pydantic_core import from_json
 
 from services.models.breaker import Breaker, CircuitOpen
-from services.models.errors import EmbedderUnavailable
+from services.models.errors import EmbedderUnavailable, TextsRefused
 from services.models.retry_after import retry_after
 
 # The library waits 0.5, 1, 2, 4, 8, 8… s less a random quarter, or what Retry-After says: in practice
@@ -21,6 +21,8 @@ from services.models.retry_after import retry_after
 _MAX_RETRIES = 8
 
 _SERVER_ERROR = 500
+# What providers answer to texts that they do not take; other refusals are of the key, the model or the moment.
+_REFUSES_TEXTS = frozenset({400, 413, 422})
 # Seconds that a provider may take before being given up tells something about it.
 _FAIR_WAIT = 1.0
 
@@ -56,7 +58,7 @@ class EmbeddingsClient:
     async def create(
         self, texts: list[str], dimension: int | None, limit: float
     ) -> list[list[float]]:
-        """A vector for each text, in order, values unchecked. EmbedderUnavailable.
+        """A vector for each text, in order, values unchecked. EmbedderUnavailable, TextsRefused.
 
         At once while the circuit is open: attempts failed in a row, whichever calls made them.
         `limit` in seconds bounds it, retries included: a longer Retry-After is not waited for but told.
@@ -70,6 +72,8 @@ class EmbeddingsClient:
         except _LeftAlone as error:
             raise EmbedderUnavailable("circuit open", retry_after=error.retry_after) from None
         except openai.APIStatusError as error:
+            if error.status_code in _REFUSES_TEXTS:
+                raise TextsRefused(f"HTTP {error.status_code}") from None
             wait = retry_after(error.response.headers)
             raise EmbedderUnavailable(f"HTTP {error.status_code}", retry_after=wait) from None
         except openai.OpenAIError as error:

@@ -9,19 +9,23 @@ from hashlib import sha256
 
 import numpy as np
 
-from services.models.errors import EmbedderUnavailable
+from services.models.errors import EmbedderUnavailable, TextsRefused
 from services.models.vectors import Matrix, unit_rows
 
 
 @dataclass
 class StubEmbedder:
-    """Deterministic vectors. `away` makes it fail, `stuck` makes it hang until cancelled."""
+    """Deterministic vectors. `away` makes it fail, `stuck` makes it hang until cancelled.
+
+    Texts with the word `refused` it refuses.
+    """
 
     model: str = "stub"
     dimension: int = 4
     away: bool = False
     stuck: bool = False
     failures: int = 0
+    refused: str | None = None
     texts: list[str] = field(default_factory=list)
     batches: list[list[str]] = field(default_factory=list)
     running: int = 0
@@ -35,6 +39,8 @@ class StubEmbedder:
             await self._trouble()
         finally:
             self.running -= 1
+        if self.refused is not None and any(self.refused in text for text in texts):
+            raise TextsRefused("scripted")
         self.texts.extend(texts)
         self.batches.append(list(texts))
         return unit_rows(np.array([self.vector(text) for text in texts]))

@@ -15,6 +15,7 @@ from tenacity import (
 )
 
 from braid.common.v1 import errors_pb2
+from services.models.errors import TextsRefused
 from services.runtime.errors import BraidError
 
 Result = TypeVar("Result")
@@ -77,6 +78,8 @@ def will_pass(error: BaseException) -> bool:
         return isinstance(error, TimeoutError)
     if error.reason == errors_pb2.ERROR_REASON_OVERLOADED:
         return error.retry_after is not None
+    if isinstance(error, TextsRefused):
+        return False
     return error.reason in _PASSING
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from braid.vector.v1 import documents_pb2
 from services.agent_orchestrator.ingest.batches import Batch
@@ -27,6 +27,7 @@ from services.agent_orchestrator.ingest.retries import (
 from services.agent_orchestrator.ingest.turns import WaitingError
 from services.agent_orchestrator.remodelling.space_embedder import SpaceEmbedder
 from services.agent_orchestrator.tiers import VectorTier
+from services.models.errors import EmbedderUnavailable, TextsRefused
 from services.runtime.errors import BraidError
 
 # Large enough to keep all cores busy; the embedder cuts it into batches of its own.
@@ -35,6 +36,14 @@ EMBED_SECONDS = 120.0
 CHECK_CHUNKS = 1000
 
 Item = TypeVar("Item")
+
+
+class _Text(NamedTuple):
+    """A text to embed, and whose it is."""
+
+    text: str
+    chunk: documents_pb2.ChunkInput
+    document: Prepared
 
 
 class Stages:
@@ -54,8 +63,7 @@ class Stages:
                 return self._embedder.dimension
             except BraidError:
                 pass  # not known before its first vector
-            async with asyncio.timeout(EMBED_SECONDS):
-                return int((await self._embedder.embed(["dimension"])).shape[1])
+            return await self._try_out()
 
         return await self._retries.run(ask)
 
@@ -79,16 +87,22 @@ class Stages:
         await self._find_chunks([d for d in batch.documents if not d.unchanged])
 
     async def embed(self, batch: Batch) -> None:
-        """Gives each new chunk its vector. Texts of like length go together: less is spent on padding."""
-        chunks = [
-            (document.embedded_text(chunk), chunk)
+        """Gives each new chunk its vector. Texts of like length go together: less is spent on padding.
+
+        A document with a text that the model refuses is taken out.
+        """
+        texts = [
+            _Text(document.embedded_text(chunk), chunk, document)
             for document in batch.documents
             if not document.unchanged
             for chunk in document.unembedded()
         ]
-        chunks.sort(key=lambda pair: len(pair[0]))
-        for part in _parts(chunks, EMBED_TEXTS):
-            await self._embed_part([text for text, _ in part], [chunk for _, chunk in part])
+        texts.sort(key=lambda one: len(one.text))
+        refused: dict[int, tuple[Prepared, str]] = {}
+        for part in _parts(texts, EMBED_TEXTS):
+            await self._embed_part(part, refused)
+        for document, reason in refused.values():
+            batch.reject(document, reason)
 
     async def store(self, batch: Batch) -> None:
         """Stores the changed documents: from here on search finds them."""
@@ -135,15 +149,37 @@ class Stages:
             )
 
     async def _embed_part(
-        self, texts: Sequence[str], chunks: Sequence[documents_pb2.ChunkInput]
+        self, part: Sequence[_Text], refused: dict[int, tuple[Prepared, str]]
     ) -> None:
+        """Halves a part that the model refuses, down to the text that it does not take."""
+
         async def embed() -> list[list[float]]:
             async with asyncio.timeout(EMBED_SECONDS):
-                rows: list[list[float]] = (await self._embedder.embed(texts)).tolist()
+                rows: list[list[float]] = (
+                    await self._embedder.embed([one.text for one in part])
+                ).tolist()
                 return rows
 
-        for chunk, row in zip(chunks, await self._retries.run(embed), strict=True):
-            chunk.embedding.extend(row)
+        try:
+            rows = await self._retries.run(embed)
+        except TextsRefused as error:
+            if len(part) == 1:
+                await self._retries.run(self._try_out)
+                refused[id(part[0].document)] = (part[0].document, told(error))
+                return
+            for half in _parts(part, (len(part) + 1) // 2):
+                await self._embed_part(half, refused)
+            return
+        for one, row in zip(part, rows, strict=True):
+            one.chunk.embedding.extend(row)
+
+    async def _try_out(self) -> int:
+        """The dimension of a harmless text's vector. A model that refuses even that one is set up wrongly."""
+        try:
+            async with asyncio.timeout(EMBED_SECONDS):
+                return int((await self._embedder.embed(["dimension"])).shape[1])
+        except TextsRefused as error:
+            raise EmbedderUnavailable(f"refuses every text: {error.cause}") from None
 
     async def _all_or_each(
         self,

@@ -288,6 +288,28 @@ async def test_an_embedder_that_is_away_for_a_moment_is_waited_for(world: World)
     assert (await ingest(world, document(), data("text"))).state == SUCCEEDED
 
 
+async def test_a_document_whose_text_the_embedder_refuses_is_listed_and_the_others_pass(
+    world: World,
+) -> None:
+    world.embedder.refused = "unheard"
+    good = [{"id": f"good {n}", "text": f"text {n}"} for n in range(9)]
+    job = await ingest(world, *lines(*good, {"id": "bad", "text": "an unheard word"}))
+    assert (job.state, job.documents_searchable) == (SUCCEEDED, len(good))
+    assert reasons(job) == {"bad": "The embedding model refuses the text."}
+    assert all(chunk.embedding for one in world.vector.documents.values() for chunk in one.chunks)
+
+
+async def test_an_embedder_that_refuses_every_text_is_waited_for(world: World) -> None:
+    world.embedder.refused = ""
+    told = []
+    async for job in watch(world, await submit(world, document(), data("text"))):
+        told.append(job)
+        if job.waiting_for:
+            world.embedder.refused = None
+    assert any(job.waiting_for for job in told)
+    assert (told[-1].state, told[-1].documents_failed) == (SUCCEEDED, 0)
+
+
 async def test_a_tier_that_stays_away_is_waited_for_and_the_job_says_so(world: World) -> None:
     world.graph.script.acts["BatchAddEpisodes"] = fail(StoreUnavailableError("neo4j", 0.01))
     told = []

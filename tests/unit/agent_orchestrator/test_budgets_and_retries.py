@@ -11,7 +11,7 @@ from services.agent_orchestrator.ingest.graph_turn import is_suspicious
 from services.agent_orchestrator.ingest.retries import Retries, is_of_a_document, told, will_pass
 from services.agent_orchestrator.jobs.store import Waiting
 from services.agent_orchestrator.search.comprehensive import MAX_MARGIN, leg_budget
-from services.models.errors import LanguageModelUnavailable
+from services.models.errors import LanguageModelUnavailable, TextsRefused
 from services.runtime.errors import (
     BraidError,
     DeadlineError,
@@ -41,6 +41,7 @@ def test_the_legs_get_most_of_the_time_and_never_all_of_it(left: float) -> None:
     [
         (StoreUnavailableError("neo4j"), True, False),
         (EmbedderUnavailableError(), True, False),
+        (TextsRefused("HTTP 400"), False, False),
         (DeadlineError(), True, False),
         (OverloadedError(0.5), True, False),
         (TOO_LARGE, False, True),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from services.models.errors import EmbedderUnavailable
+from services.models.errors import EmbedderUnavailable, TextsRefused
 from services.models.openai import MAX_CHARACTERS, OpenAIEmbedder
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import DeadlineError
@@ -181,6 +181,19 @@ async def test_a_refusal_is_not_retried(build: Build, stub: OpenAIStub, status: 
         await build().embed([TEXT])
     assert failure.value.cause == f"HTTP {status}"
     assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "of_the_texts"),
+    [(400, True), (413, True), (422, True), (401, False), (403, False), (404, False)],
+)
+async def test_a_refusal_of_the_texts_is_told_from_one_of_the_caller(
+    build: Build, stub: OpenAIStub, status: int, *, of_the_texts: bool
+) -> None:
+    stub.answer_always(server_error(status))
+    with pytest.raises(EmbedderUnavailable) as failure:
+        await build().embed([TEXT])
+    assert isinstance(failure.value, TextsRefused) == of_the_texts
 
 
 async def test_nobody_listening_is_unavailable(build: Build) -> None:
