@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 
 from braid.graph.v1 import ingest_pb2
@@ -48,8 +48,9 @@ class Entry:
 
 @dataclass(eq=False, slots=True)
 class Batch:
-    """Document ids are distinct, and all of it fits into one message."""
+    """Document ids are distinct, and all of it fits into one message. `number` counts a turn's batches from 0."""
 
+    number: int = 0
     entries: list[Entry] = field(default_factory=list)
     failures: list[tuple[Source, Failure]] = field(default_factory=list)
     # How far the sources were read when the batch was closed: job id to the source, the position and the end.
@@ -93,6 +94,17 @@ class Batch:
         """The source has been read so far, or to its end."""
         self.read[source.job_id] = (source, source.position, ended)
 
+    @property
+    def passes(self) -> dict[str, int]:
+        """Which pass over each of its jobs it belongs to: job id to how often it had been tried again."""
+        return {job_id: source.taken.retries for job_id, (source, _, _) in self.read.items()}
+
+    def keep(self, job_ids: Set[str]) -> None:
+        """Takes out all other jobs, with how far they were read: nothing of them is noted."""
+        self.entries = [one for one in self.entries if one.source.job_id in job_ids]
+        self.failures = [one for one in self.failures if one[0].job_id in job_ids]
+        self.read = {key: value for key, value in self.read.items() if key in job_ids}
+
     def outcome(self) -> list[ReadJob]:
         """What is to be noted of the batch, job by job in order of their ids."""
         searchable: dict[str, list[Searchable]] = {}
@@ -108,6 +120,7 @@ class Batch:
                 read=ended,
                 searchable=searchable.get(job_id, ()),
                 failures=failures.get(job_id, ()),
+                retries=source.taken.retries,
             )
             for job_id, (source, position, ended) in sorted(self.read.items())
         ]

@@ -103,5 +103,5 @@ class Reader:
         self._batch.note(source, ended=False)
 
     def _closed(self) -> Batch:
-        batch, self._batch = self._batch, Batch()
+        batch, self._batch = self._batch, Batch(self._batch.number + 1)
         return batch

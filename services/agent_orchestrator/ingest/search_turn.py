@@ -1,4 +1,4 @@
-"""A space's turn to become searchable: four stages that overlap, joined by short queues.
+"""A space's turn to become searchable: stages that overlap, joined by short queues.
 
 The embedder is the slowest by far. While it works on one batch, the next is parsed and checked, and the one before is
 stored and noted, so that the whole takes little longer than the embedder alone.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from services.agent_orchestrator.ingest.batches import Batch, ended_jobs
@@ -17,7 +18,7 @@ from services.agent_orchestrator.ingest.reading import MAX_TAKES, Parse, Reader
 from services.agent_orchestrator.ingest.retries import told
 from services.agent_orchestrator.ingest.stages import Stages
 from services.agent_orchestrator.ingest.turns import Slice, call_of, leaves, waiting
-from services.agent_orchestrator.jobs.queue import SEARCH, Turn
+from services.agent_orchestrator.jobs.queue import SEARCH, Turn, TurnLostError
 from services.agent_orchestrator.jobs.work import TakenUpload, WorkStore
 from services.runtime.context import call_scope
 from services.runtime.errors import BraidError
@@ -80,9 +81,20 @@ class SearchTurns:
             in_hand: set[str] = set()
             try:
                 await self._stages_of(turn, stop, in_hand)
+            except asyncio.CancelledError:
+                if stop.is_set():
+                    await self._leave(in_hand)
+                raise
             except Exception as error:
+                if any(isinstance(leaf, TurnLostError) for leaf in leaves(error)):
+                    await self._leave(in_hand)
                 if not await self._is_jobs_fault(turn, error, in_hand):
                     raise
+
+    async def _leave(self, in_hand: Collection[str]) -> None:
+        """The interruption is not the uploads' fault: it must not count as a worker that one of them ended."""
+        with suppress(BraidError, TimeoutError):
+            await self._work.leave_uploads(in_hand)
 
     async def _stages_of(self, turn: Turn, stop: asyncio.Event, in_hand: set[str]) -> None:
         async def more(taken: Collection[str]) -> list[TakenUpload]:
@@ -99,8 +111,9 @@ class SearchTurns:
         run = _Run(turn, Slice(self._turn_seconds, stop), reader)
         works: tuple[Work, ...] = (
             lambda batch: self._check(run, batch),
-            self._stages.embed,
-            self._stages.store,
+            lambda batch: self._embed(batch, 0),
+            lambda batch: self._embed(batch, 1),
+            self._store,
             lambda batch: self._note(run, batch),
         )
         async with asyncio.TaskGroup() as group:
@@ -133,8 +146,22 @@ class SearchTurns:
                 return
 
     async def _check(self, run: _Run, batch: Batch) -> None:
+        await self._leave_ended(batch)
         await self._stages.check(batch, run.on_the_way.keys())
         run.on_the_way.update(document.id for document in batch.documents)
+
+    async def _embed(self, batch: Batch, turn: int) -> None:
+        # Two batches at once, in order: the end of one leaves cores idle that the next one takes.
+        if batch.number % 2 == turn:
+            await self._stages.embed(batch)
+
+    async def _store(self, batch: Batch) -> None:
+        await self._leave_ended(batch)
+        await self._stages.store(batch)
+
+    async def _leave_ended(self, batch: Batch) -> None:
+        """What was cancelled while it was on its way is not stored."""
+        batch.keep(await self._work.going_on(batch.passes))
 
     async def _note(self, run: _Run, batch: Batch) -> None:
         run.on_the_way.subtract(document.id for document in batch.documents)
