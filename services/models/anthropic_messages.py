@@ -11,7 +11,10 @@ import anthropic
 from services.models.language import Completion, Prompt, Role
 from services.models.language_limits import ProviderFailed
 from services.models.retry_after import retry_after
-from services.models.statuses import status_failure
+from services.models.statuses import cut_off, reading, refused_here, sending, status_failure
+
+# Every attempt has a shorter one of ours; without any, the library refuses to ask for long answers.
+_SECONDS = 3_600.0
 
 
 class AnthropicMessages:
@@ -21,18 +24,23 @@ class AnthropicMessages:
         # At DEBUG the library logs whole requests, the prompts included.
         logging.getLogger("anthropic").setLevel(logging.WARNING)
         self._model = model
-        self._client = anthropic.AsyncAnthropic(api_key=api_key, base_url=base_url, max_retries=0)
+        self._client = anthropic.AsyncAnthropic(
+            api_key=api_key, base_url=base_url, max_retries=0, timeout=_SECONDS
+        )
 
     async def ask(self, prompt: Prompt) -> Completion:
         """One attempt. ProviderFailed."""
         try:
-            return _completion(await self._send(prompt), prompt)
+            with sending():
+                answer = await self._send(prompt)
         except anthropic.APIStatusError as error:
             raise status_failure(error.status_code, retry_after(error.response.headers)) from None
-        except anthropic.AnthropicError as error:
+        except anthropic.APIError as error:
             raise ProviderFailed(type(error).__name__, passing=True, broken=True) from None
-        except (ValueError, TypeError, AttributeError, IndexError):
-            raise ProviderFailed("malformed answer", passing=True, broken=False) from None
+        except anthropic.AnthropicError as error:
+            raise refused_here(error) from None
+        with reading():
+            return _completion(answer, prompt)
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -60,9 +68,16 @@ class AnthropicMessages:
 
 def _completion(answer: Any, prompt: Prompt) -> Completion:
     if answer.stop_reason == "max_tokens":
-        raise ValueError("no whole answer")
+        raise cut_off()
     if prompt.schema is None:
         text = "".join(block.text for block in answer.content if block.type == "text")
     else:
-        text = json.dumps(next(block.input for block in answer.content if block.type == "tool_use"))
+        text = json.dumps(_input(answer))
     return Completion(text, answer.usage.input_tokens, answer.usage.output_tokens)
+
+
+def _input(answer: Any) -> Any:
+    used = [block.input for block in answer.content if block.type == "tool_use"]
+    if not used:
+        raise ValueError("no answer")
+    return used[0]

@@ -11,7 +11,7 @@ import openai
 from services.models.language import Completion, Prompt
 from services.models.language_limits import ProviderFailed
 from services.models.retry_after import retry_after
-from services.models.statuses import status_failure
+from services.models.statuses import cut_off, reading, refused_here, sending, status_failure
 
 _REASONING = re.compile(r"o\d|gpt-[5-9]")
 
@@ -28,13 +28,16 @@ class OpenAIChat:
     async def ask(self, prompt: Prompt) -> Completion:
         """One attempt. ProviderFailed."""
         try:
-            return _completion(await self._send(prompt))
+            with sending():
+                answer = await self._send(prompt)
         except openai.APIStatusError as error:
             raise status_failure(error.status_code, retry_after(error.response.headers)) from None
-        except openai.OpenAIError as error:
+        except openai.APIError as error:
             raise ProviderFailed(type(error).__name__, passing=True, broken=True) from None
-        except (ValueError, TypeError, AttributeError, IndexError):
-            raise ProviderFailed("malformed answer", passing=True, broken=False) from None
+        except openai.OpenAIError as error:
+            raise refused_here(error) from None
+        with reading():
+            return _completion(answer)
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -66,8 +69,10 @@ def _allowance(model: str, tokens: int) -> dict[str, Any]:
 def _completion(answer: Any) -> Completion:
     choice = answer.choices[0]
     text = choice.message.content
-    if not isinstance(text, str) or choice.finish_reason == "length":
-        raise ValueError("no whole answer")
+    if choice.finish_reason == "length":
+        raise cut_off()
+    if not isinstance(text, str):
+        raise TypeError("no text")
     usage = answer.usage
     if usage is None:
         return Completion(text)

@@ -1,6 +1,10 @@
-"""What HTTP statuses say about a provider."""
+"""What failed attempts say about a provider."""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from services.models.language_limits import ProviderFailed
 
@@ -14,3 +18,39 @@ def status_failure(status: int, wait: float | None) -> ProviderFailed:
     return ProviderFailed(
         f"HTTP {status}", passing=broken or status in _PASSING, broken=broken, retry_after=wait
     )
+
+
+def cut_off() -> ProviderFailed:
+    """The answer was longer than it may be: asked again it would be as long, and as dear."""
+    return ProviderFailed("answer cut off", passing=False, broken=False)
+
+
+def refused_here(error: Exception) -> ProviderFailed:
+    """The library itself does not send this prompt, now or later."""
+    return ProviderFailed(f"not sent: {type(error).__name__}", passing=False, broken=False)
+
+
+@contextmanager
+def sending() -> Iterator[None]:
+    """Tells a prompt that cannot be sent from an answer that cannot be read."""
+    try:
+        yield
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise _malformed() from None
+    except ValueError as error:
+        raise refused_here(error) from None
+    except (TypeError, AttributeError, IndexError):
+        raise _malformed() from None
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """An answer of another shape than promised is a passing failure."""
+    try:
+        yield
+    except (ValueError, TypeError, AttributeError, IndexError):
+        raise _malformed() from None
+
+
+def _malformed() -> ProviderFailed:
+    return ProviderFailed("malformed answer", passing=True, broken=False)

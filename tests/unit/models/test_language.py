@@ -7,6 +7,7 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -30,6 +31,13 @@ PROMPT = Prompt(
     schema_name="Person",
 )
 PATHS = {"openai": "/v1/chat/completions", "anthropic": "/v1/messages"}
+
+CUT_OFF = {
+    "openai": {
+        "choices": [{"finish_reason": "length", "message": {"role": "assistant", "content": "{"}}]
+    },
+    "anthropic": {"stop_reason": "max_tokens", "content": [], "usage": {}},
+}
 
 Build = Callable[..., LanguageModel]
 
@@ -114,6 +122,41 @@ async def test_a_refusal_is_not_retried(build: Build, stub: OpenAIStub, status: 
         await build().complete(PROMPT)
     assert failure.value.cause == f"HTTP {status}"
     assert len(stub.requests) == 1
+
+
+async def test_an_answer_that_was_cut_off_is_not_asked_for_again(
+    build: Build, stub: OpenAIStub, provider: str
+) -> None:
+    stub.answer_always(raw(json.dumps(CUT_OFF[provider]).encode()))
+    with pytest.raises(LanguageModelUnavailable) as failure:
+        await build().complete(PROMPT)
+    assert failure.value.cause == "answer cut off"
+    assert len(stub.requests) == 1
+
+
+async def test_a_prompt_that_cannot_be_sent_is_not_tried_again(
+    build: Build, stub: OpenAIStub
+) -> None:
+    async with asyncio.timeout(5):
+        with pytest.raises(LanguageModelUnavailable) as failure:
+            await build().complete(Prompt([Message(Role.USER, "half of a pair: \ud800")]))
+    assert failure.value.cause.startswith("not sent")
+    assert stub.requests == []
+
+
+async def test_a_long_answer_may_be_asked_for(build: Build, stub: OpenAIStub) -> None:
+    answer = await build().complete(replace(PROMPT, max_tokens=64_000))
+    assert json.loads(answer.text) == {"role": "CTO"}
+    assert len(stub.requests) == 1
+
+
+async def test_an_answer_without_what_was_asked_for_is_malformed_and_retried(
+    build: Build, stub: OpenAIStub, provider: str
+) -> None:
+    empty = {"openai": {"choices": []}, "anthropic": {"content": [], "stop_reason": "end_turn"}}
+    stub.answer_next(raw(json.dumps(empty[provider]).encode()))
+    assert json.loads((await build().complete(PROMPT)).text) == {"role": "CTO"}
+    assert len(stub.requests) == 2
 
 
 async def test_an_outage_ends_with_the_limit_and_says_when_to_try_again(
