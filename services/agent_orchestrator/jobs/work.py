@@ -7,7 +7,7 @@ Locks are taken in one order: turns (search before graph), then jobs.
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -30,6 +30,7 @@ class TakenUpload:
     reached: int
     again: frozenset[int]
     takes: int
+    retries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +47,17 @@ class Searchable:
 
 @dataclass(frozen=True, slots=True)
 class ReadJob:
-    """How far a job was read, and what became of the documents since the last time."""
+    """How far a job was read, and what became of the documents since the last time.
+
+    `retries` is how often the job had been tried again when it was taken up.
+    """
 
     job_id: str
     position: int
     read: bool
     searchable: Sequence[Searchable]
     failures: Sequence[Failure]
+    retries: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +110,24 @@ class WorkStore:
             ids = [uuid.UUID(one) for one in job_ids]
             await session.execute(self._queries["untake_jobs"], ids)
 
-    async def note_read(self, turn: Turn, jobs: Sequence[ReadJob]) -> None:
-        """Notes a batch: how far each job was read, what is searchable, what failed; asks for the graph's turn."""
+    async def going_on(self, jobs: Mapping[str, int]) -> set[str]:
+        """Those of the jobs, by id with their `retries`, that have neither ended nor been tried again since."""
+        async with self._database.pool.session() as session:
+            rows = await session.fetch(
+                self._queries["jobs_going_on"],
+                [uuid.UUID(one) for one in jobs],
+                list(jobs.values()),
+            )
+        return {str(row["id"]) for row in rows}
+
+    async def note_read(self, turn: Turn, read: Sequence[ReadJob]) -> None:
+        """Notes a batch: how far each job was read, what is searchable, what failed; asks for the graph's turn.
+
+        Nothing of jobs that were tried again since they were taken up: they are read anew. Documents of jobs that were
+        cancelled go on to the graph, since search finds them.
+        """
         async with self._held(turn) as session:
+            jobs = await self._not_tried_again(session, read)
             if any(job.searchable for job in jobs):
                 await self._turns.ask(session, GRAPH, turn.key)
                 await self._add_documents(session, turn.key, jobs)
@@ -192,6 +212,17 @@ class WorkStore:
             await session.execute(self._queries["purge_jobs"], days)
             await session.execute(self._queries["purge_queue_log"])
 
+    async def _not_tried_again(
+        self, session: Session, jobs: Sequence[ReadJob]
+    ) -> Sequence[ReadJob]:
+        rows = await session.fetch(
+            self._queries["hold_jobs"],
+            [uuid.UUID(job.job_id) for job in jobs],
+            [job.retries for job in jobs],
+        )
+        held = {str(row["id"]) for row in rows}
+        return [job for job in jobs if job.job_id in held]
+
     @asynccontextmanager
     async def _held(self, turn: Turn) -> AsyncIterator[Session]:
         async with self._database.pool.transaction() as session:
@@ -274,6 +305,7 @@ def _taken(row: Row) -> TakenUpload:
         reached=row["reached"],
         again=frozenset(row["again"]),
         takes=row["takes"],
+        retries=row["retries"],
     )
 
 

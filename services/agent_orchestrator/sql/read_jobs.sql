@@ -1,4 +1,4 @@
--- Notes how far jobs were read, what became of their documents, and nothing of those cancelled meanwhile.
+-- Notes how far jobs were read, and what became of their documents; a job that has ended meanwhile stays so.
 update job set
   position = told.position, read = job.read or told.read, takes = 0, waiting_for = '', update_time = now(),
   documents_total = case when told.read then told.total else job.documents_total end,

@@ -103,6 +103,14 @@ async def test_reading_goes_on_where_it_was_noted() -> None:
     assert (told.position, told.read) == (3, True)
 
 
+async def test_nothing_is_noted_of_a_job_that_is_taken_out_of_its_batch() -> None:
+    [batch] = await read(taken("j1", "a"), taken("j2", "b", "c"))
+    assert batch.passes == {"j1": 0, "j2": 0}
+    batch.keep({"j2"})
+    assert ids(batch) == ["b", "c"]
+    assert [job.job_id for job in batch.outcome()] == ["j2"]
+
+
 async def test_of_a_job_tried_again_only_what_failed_or_was_not_reached_is_read() -> None:
     [batch] = await read(taken("j", "a", "b", "c", "d", reached=3, again=[1]))
     assert ids(batch) == ["b", "d"]
