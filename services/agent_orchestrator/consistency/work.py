@@ -52,8 +52,10 @@ class JobWork:
                 before = (page[-1].create_time, page[-1].job_id, page[-1].failure.position)
 
     async def retry(self, space: str, job_id: str) -> bool:
-        """See `Work`."""
+        """See `Work`. What is older than what was accepted since stays as it is."""
         try:
+            if await self._jobs.superseded(space, job_id):
+                return False
             await self._jobs.retry(space, job_id)
         except WrongStateError:
             return False

@@ -23,6 +23,8 @@ from services.postgres.pool import Row, Session
 from services.runtime.errors import NotFoundError, WrongStateError
 
 MAX_FAILURES = 1000
+# In a page of jobs, which travels in one message.
+LISTED_FAILURES = 10
 LAST_NUMBER = 2**63 - 1
 
 
@@ -96,12 +98,15 @@ class JobStore:
     async def page(
         self, space: str, *, before: int, states: Sequence[str], kind: str, size: int
     ) -> list[JobRecord]:
-        """Jobs of a space, the latest first, with a lower number than `before`; kind "" is any."""
+        """Jobs of a space, the latest first, with a lower number than `before`; kind "" is any.
+
+        Each with its first failures alone.
+        """
         async with self._database.pool.session() as session:
             rows = await session.fetch(
                 self._queries["list_jobs"], space, before, list(states), kind, size
             )
-            return await self._with_failures(session, rows)
+            return await self._with_failures(session, rows, LISTED_FAILURES)
 
     async def dead(
         self, space: str, *, before: tuple[datetime, str, int], size: int
@@ -128,6 +133,12 @@ class JobStore:
         async with self._database.pool.transaction() as session:
             await self._retry(session, job)
         return await self.get(space, job_id)
+
+    async def superseded(self, space: str, job_id: str) -> bool:
+        """Whether what a job would write or delete again may have been written or deleted by one accepted later."""
+        async with self._database.pool.session() as session:
+            key = uuid.UUID(job_id)
+            return bool(await session.value(self._queries["superseded"], space, key))
 
     async def backlog(self) -> Waiting:
         """How much waits or runs now."""
@@ -162,11 +173,13 @@ class JobStore:
     async def _ask(self, session: Session, row: Row) -> None:
         await self._turns.ask(session, *_turn(row["kind"], row["space"], str(row["id"])))
 
-    async def _with_failures(self, session: Session, rows: Sequence[Row]) -> list[JobRecord]:
+    async def _with_failures(
+        self, session: Session, rows: Sequence[Row], most: int = MAX_FAILURES
+    ) -> list[JobRecord]:
         failed = [row["id"] for row in rows if row["documents_failed"] or row["state"] == "failed"]
         failures: dict[Any, list[Failure]] = defaultdict(list)
         if failed:
-            for row in await session.fetch(self._queries["job_failures"], failed, MAX_FAILURES):
+            for row in await session.fetch(self._queries["job_failures"], failed, most):
                 failures[row["job_id"]].append(_failure(row))
         return [job_record(row, failures[row["id"]]) for row in rows]
 

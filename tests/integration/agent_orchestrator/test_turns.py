@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from pgqueuer.queries import Queries
 from pydantic import SecretStr
 
 from services.agent_orchestrator.database import Database, open_database
+from services.agent_orchestrator.ingest.upload import JSON_LINES, MESSAGES, PLAIN
 from services.agent_orchestrator.jobs.queue import (
     GRAPH,
     SEARCH,
@@ -19,10 +21,11 @@ from services.agent_orchestrator.jobs.queue import (
     TurnLostError,
     TurnQueue,
 )
-from services.agent_orchestrator.jobs.records import NewJob
-from services.agent_orchestrator.jobs.store import JobStore
+from services.agent_orchestrator.jobs.records import STATES, Failure, NewJob
+from services.agent_orchestrator.jobs.store import LAST_NUMBER, LISTED_FAILURES, JobStore
 from services.agent_orchestrator.jobs.work import GraphOutcome, ReadJob, Searchable, WorkStore
 from services.agent_orchestrator.settings import AgentSettings
+from services.runtime.errors import NotFoundError
 from tests.stores import TestDatabase
 
 LEASE = 0.3
@@ -46,14 +49,14 @@ class Desk:
     async def read(self, job_id: str) -> None:
         """Takes the search turn, notes the upload's document as searchable, and gives the turn back."""
         [turn] = await self.turns.take(ONE, SEARCH, 1)
-        await self.work.take_uploads(turn, (), count=9, size=9)
-        await self.work.note_read(turn, [searchable(job_id)])
+        [taken] = await self.work.take_uploads(turn, (), count=9, size=9)
+        await self.work.note_read(turn, [searchable(job_id, taken.retries)])
         await self.work.end_turn(turn)
 
 
-def searchable(job_id: str) -> ReadJob:
+def searchable(job_id: str, retries: int = 0) -> ReadJob:
     document = Searchable(0, "d", 1, b"", unchanged=False, chunks_added=1)
-    return ReadJob(job_id, 1, read=True, searchable=[document], failures=[])
+    return ReadJob(job_id, 1, read=True, searchable=[document], failures=[], retries=retries)
 
 
 @pytest.fixture
@@ -127,7 +130,7 @@ async def test_a_job_ends_when_its_documents_are_in_the_graph_and_its_bytes_are_
     [turn] = await desk.turns.take(ONE, GRAPH, 1)
     documents = await desk.work.next_documents(turn, count=9, chunks=9)
     assert [document.document_id for document in documents] == ["d"]
-    assert (await desk.jobs.backlog()).jobs == 1
+    assert await desk.jobs.backlog() == (1, 0)
 
     await desk.work.note_graph(turn, GraphOutcome(documents))
     await desk.work.end_turn(turn)
@@ -137,6 +140,52 @@ async def test_a_job_ends_when_its_documents_are_in_the_graph_and_its_bytes_are_
     async with desk.database.pool.session() as session:
         assert await session.value("select count(*) from job_input") == 0
         assert await session.value("select count(*) from document") == 0
+
+
+async def test_a_job_that_is_cancelled_and_tried_again_while_it_is_read_is_read_anew(
+    desk: Desk,
+) -> None:
+    job_id = await desk.upload()
+    [turn] = await desk.turns.take(ONE, SEARCH, 1)
+    await desk.work.take_uploads(turn, (), count=9, size=9)
+    assert await desk.work.going_on({job_id: 0}) == {job_id}
+    await desk.jobs.cancel("s", job_id)
+    assert await desk.work.going_on({job_id: 0}) == set()
+    await desk.jobs.retry("s", job_id)
+    assert await desk.work.going_on({job_id: 0}) == set()
+
+    await desk.work.note_read(turn, [searchable(job_id)])
+    await desk.work.end_turn(turn)
+    job = await desk.jobs.get("s", job_id)
+    assert (job.state, job.documents_searchable) == ("queued", 0)
+
+    await desk.read(job_id)
+    [turn] = await desk.turns.take(ONE, GRAPH, 1)
+    documents = await desk.work.next_documents(turn, count=9, chunks=9)
+    await desk.work.note_graph(turn, GraphOutcome(documents))
+    job = await desk.jobs.get("s", job_id)
+    assert (job.state, job.documents_searchable, job.documents_graph_ready) == ("succeeded", 1, 1)
+
+
+async def test_what_a_cancelled_job_made_searchable_goes_on_to_the_graph_and_its_job_is_kept_until_then(
+    desk: Desk,
+) -> None:
+    job_id = await desk.upload()
+    [turn] = await desk.turns.take(ONE, SEARCH, 1)
+    await desk.work.take_uploads(turn, (), count=9, size=9)
+    await desk.jobs.cancel("s", job_id)
+    await desk.work.note_read(turn, [searchable(job_id)])
+    async with desk.database.pool.session() as session:
+        await session.execute("update job set end_time = now() - interval '9 days'")
+    await desk.work.purge(1)
+    assert (await desk.jobs.get("s", job_id)).state == "cancelled"
+
+    [turn] = await desk.turns.take(ONE, GRAPH, 1)
+    documents = await desk.work.next_documents(turn, count=9, chunks=9)
+    await desk.work.note_graph(turn, GraphOutcome(documents))
+    await desk.work.purge(1)
+    with pytest.raises(NotFoundError):
+        await desk.jobs.get("s", job_id)
 
 
 async def test_work_whose_turn_was_removed_from_the_queue_is_found(desk: Desk) -> None:
@@ -154,6 +203,64 @@ async def test_an_upload_that_ended_its_worker_before_is_taken_up_alone(desk: De
     [turn] = await desk.turns.take(ONE, SEARCH, 1)
     taken = [await desk.work.take_uploads(turn, (), count=9, size=99) for _ in range(4)]
     assert [len(uploads) for uploads in taken] == [3, 3, 1, 1]
+
+
+async def test_a_listed_job_has_its_first_failures_and_a_single_one_all(desk: Desk) -> None:
+    job_id = await desk.upload()
+    [turn] = await desk.turns.take(ONE, SEARCH, 1)
+    failures = [Failure(n, f"line {n}", SEARCH, "is odd") for n in range(2 * LISTED_FAILURES)]
+    await desk.work.note_read(turn, [replace(searchable(job_id), failures=failures)])
+    [listed] = await desk.jobs.page("s", before=LAST_NUMBER, states=STATES, kind="", size=9)
+    assert list(listed.failures) == failures[:LISTED_FAILURES]
+    assert listed.documents_failed == len(failures)
+    assert list((await desk.jobs.get("s", job_id)).failures) == failures
+
+
+@pytest.mark.parametrize(
+    ("upload", "brings_d"),
+    [
+        ({"content_type": MESSAGES, "document_id": "x"}, True),
+        ({"content_type": JSON_LINES, "document_id": "x"}, True),
+        ({"content_type": PLAIN, "document_id": "x", "source": "d"}, False),
+        ({"content_type": PLAIN, "document_id": "", "source": "d"}, True),
+        ({"content_type": PLAIN, "document_id": "", "source": ""}, True),
+    ],
+)
+async def test_an_upload_of_several_documents_may_bring_any_and_one_of_a_named_one_that(
+    desk: Desk, upload: dict[str, str], *, brings_d: bool
+) -> None:
+    async with desk.database.pool.session() as session:
+        found = await session.value("select may_bring($1::jsonb, 'd')", json.dumps(upload))
+    assert found == brings_d
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "superseded"),
+    [
+        ("upload", {"content_type": PLAIN, "document_id": "d"}, True),
+        ("upload", {"content_type": PLAIN, "document_id": "other"}, False),
+        ("upload", {"content_type": JSON_LINES, "document_id": ""}, True),
+        ("delete", {"document_id": "d"}, True),
+        ("delete", {"document_id": "other"}, False),
+    ],
+)
+@pytest.mark.parametrize("old", ["upload", "delete"])
+async def test_what_a_later_job_may_have_brought_or_deleted_is_not_written_over(
+    desk: Desk, old: str, kind: str, arguments: dict[str, str], *, superseded: bool
+) -> None:
+    named = {"content_type": PLAIN, "document_id": "d"}
+    failed = await desk.jobs.enqueue(NewJob("s", "", "", old, named, documents_total=1, data=b"x"))
+    async with desk.database.pool.session() as session:
+        await session.execute(
+            "insert into job_failure (job_id, position, space, document_id, stage, reason) "
+            "values ($1, -1, 's', '', 'search', 'told')",
+            uuid.UUID(failed.id),
+        )
+    assert not await desk.jobs.superseded("s", failed.id)
+    await desk.jobs.enqueue(NewJob("elsewhere", "", "", kind, arguments))
+    assert not await desk.jobs.superseded("s", failed.id)
+    await desk.jobs.enqueue(NewJob("s", "", "", kind, arguments))
+    assert await desk.jobs.superseded("s", failed.id) == superseded
 
 
 async def test_the_queues_tables_are_what_the_library_declares(desk: Desk) -> None:
