@@ -214,7 +214,7 @@ class IngestJob(_message.Message):
     """Documents a second that became graph-ready, likewise."""
     @_builtins.property
     def failures(self) -> _containers.RepeatedCompositeFieldContainer[Global___IngestFailure]:
-        """Documents that could not be taken, with the reason; at most the first 1,000."""
+        """Documents that could not be taken, with the reason; at most the first 1,000, in ListIngestJobs the first 10."""
 
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
