@@ -79,7 +79,8 @@ class EntityName(NamedTuple):
 class GivenFact:
     """A fact that a caller states or a text does; `embedding` is L2-normalised or empty.
 
-    One that was read in a text has that episode instead of a document.
+    One that was read in a text has that episode instead of a document. `ended_by` are episodes that contradict it,
+    and when it ends as long as one of them is there.
     """
 
     subject: EntityName
@@ -92,6 +93,7 @@ class GivenFact:
     attributes: Mapping[str, Scalar] = field(default_factory=dict)
     embedding: Sequence[float] = ()
     episode_id: str = ""
+    ended_by: tuple[tuple[str, datetime], ...] = ()
 
     @property
     def origin(self) -> Origin:

@@ -73,6 +73,7 @@ class FakeSpace:
     passages: dict[str, Passage] = field(default_factory=dict)
     told: dict[FactKey, Told] = field(default_factory=dict)
     read: dict[str, list[DescribedEntity]] = field(default_factory=dict)
+    ended: dict[str, dict[str, datetime]] = field(default_factory=dict)
     facts: dict[str, StoredFact] = field(default_factory=dict)
     types: dict[str, dict[str, str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
@@ -120,12 +121,19 @@ class FakeSpace:
         told = self.told.setdefault(fact_key(fact), Told(fact, utc_now()))
         told.claims.add((claimant_of(fact), GivenEnds.of(fact)))
         told.embedding = told.embedding or tuple(fact.embedding)
+        told.endings.update((cause, at) for cause, at in fact.ended_by if cause in self.passages)
 
     def drop_claims(self, documents: Collection[str]) -> None:
-        """Takes back what documents claimed, and the facts that nothing else claims."""
+        """Takes back what documents claimed, and the facts that nothing else claims.
+
+        Episodes that are there go on saying that they ended.
+        """
+        found = self.resolution()
         for key, told in list(self.told.items()):
             told.claims = {claim for claim in told.claims if claim[0] not in documents}
             if not told.claims:
+                kept = {cause: at for cause, at in told.endings.items() if cause in self.passages}
+                self.ended.setdefault(self.uuid_of(told.first, found), {}).update(kept)
                 del self.told[key]
 
     def picture(self) -> Picture:
@@ -194,7 +202,8 @@ class FakeSpace:
             fact = told.first
             uuid = self.uuid_of(fact, found)
             ends = (found.uuid(fact.subject), found.uuid(fact.object))
-            ended = effective_end(fact.invalid_at, [Ending(*one) for one in told.endings.items()])
+            endings = {**self.ended.get(uuid, {}), **told.endings}
+            ended = effective_end(fact.invalid_at, [Ending(*one) for one in endings.items()])
             given = replace(fact, invalid_at=ended)
             held = self.facts.setdefault(uuid, StoredFact(uuid, *ends, given, told.created_at))
             held.documents |= {document for document, _ in told.claims}

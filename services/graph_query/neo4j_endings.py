@@ -60,10 +60,19 @@ async def take_back_endings(writer: SpaceWriter, episodes: Sequence[str]) -> lis
     return [row["uuid"] for row in told]
 
 
-async def drop_endings(writer: SpaceWriter, facts: Collection[str]) -> None:
-    """Forgets what ended facts that are no more."""
+async def drop_endings(writer: SpaceWriter, facts: Collection[str], *, moved: bool) -> None:
+    """Forgets what ended facts that are no more.
+
+    Episodes that are there go on saying that they ended, should anybody tell them again; not of facts that moved.
+    """
     if facts:
-        await writer.run("drop_endings", uuids=sorted(facts))
+        await writer.run("drop_endings", uuids=sorted(facts), moved=moved)
+
+
+async def settle_new(writer: SpaceWriter, facts: Collection[str], cause: str | None) -> None:
+    """Lets new facts end that were ended before they were taken back."""
+    rows = await writer.ask("facts_with_endings", uuids=sorted(facts)) if facts else []
+    await settle_ends(writer, [row["uuid"] for row in rows], cause)
 
 
 def _endings(row: dict[str, Any]) -> list[Ending]:

@@ -16,6 +16,7 @@ from services.graph_query.intervals import OPEN, end_of, seconds_and_nanoseconds
 from services.graph_query.names import is_linkable, link_key, name_key
 from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_described import NOTHING, Described, describe
+from services.graph_query.neo4j_endings import put_endings, settle_new
 from services.graph_query.neo4j_types import apply_types, delete_unclaimed, known_names
 from services.graph_query.neo4j_versions import version_uuid
 from services.graph_query.neo4j_writer import SpaceWriter
@@ -75,7 +76,23 @@ async def add_facts(
     await writer.cite(touched)
     if cited := [row["uuid"] for row in new if row["uuid"] in {u for d, u in given if d}]:
         await writer.run("cause_versions", uuids=cited, known=writer.now.timestamp())
+    await _end_new(writer, list(zip(uuids, facts, strict=True)), new, described.episode or None)
     return FactCounts(added=len(new), unchanged=len(facts) - len(new))
+
+
+async def _end_new(
+    writer: SpaceWriter,
+    facts: Sequence[tuple[str, GivenFact]],
+    new: Sequence[Mapping[str, Any]],
+    cause: str | None,
+) -> None:
+    """Lets facts end that come contradicted, and those that were ended before they were taken back."""
+    told = [(episode, uuid, at) for uuid, fact in facts for episode, at in fact.ended_by]
+    causes = sorted({episode for episode, *_ in told})
+    rows = await writer.ask("own_episodes", uuids=causes) if causes else []
+    for episode in sorted(row["uuid"] for row in rows):
+        await put_endings(writer, episode, {(uuid, at) for one, uuid, at in told if one == episode})
+    await settle_new(writer, {row["uuid"] for row in new} | {uuid for _, uuid, _ in told}, cause)
 
 
 async def withdraw_claims(

@@ -12,6 +12,7 @@ from services.graph_query.entity_resolution import Resolution, Types
 from services.graph_query.identity import document_uuid, fact_uuid
 from services.graph_query.names import name_key
 from services.graph_query.neo4j_database import Rows
+from services.graph_query.neo4j_endings import drop_endings
 from services.graph_query.neo4j_versions import append_versions, close_versions
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.spelling import Spelling
@@ -55,12 +56,13 @@ async def apply_types(
     return await _move_facts(writer, found, left)
 
 
-async def delete_unclaimed(writer: SpaceWriter, uuids: Iterable[str], copied: int = 0) -> int:
-    """Deletes facts that nothing claims; `copied` of their vectors live on in other facts."""
+async def delete_unclaimed(
+    writer: SpaceWriter, uuids: Iterable[str], copied: int = 0, *, moved: bool = False
+) -> int:
+    """Deletes facts that nothing claims; `copied` of their vectors live on in other facts, if they `moved` there."""
     gone = await writer.run("delete_unclaimed_facts", uuids=sorted(uuids))
     await close_versions(writer, [row["uuid"] for row in gone])
-    if gone:
-        await writer.run("drop_endings", uuids=[row["uuid"] for row in gone])
+    await drop_endings(writer, [row["uuid"] for row in gone], moved=moved)
     change = copied - sum(row["embedded"] for row in gone)
     if change:
         await writer.run("change_vectors", change=change, model=None)
@@ -115,7 +117,7 @@ async def _write_moves(
         await append_versions(writer, [copy["uuid"] for copy in new])
     await writer.run("create_claims", rows=_claim_rows(writer.space, claims, 2))
     await writer.run("cut_claims", rows=_claim_rows(writer.space, claims, 1))
-    await delete_unclaimed(writer, {old for _, old, _ in claims}, copied)
+    await delete_unclaimed(writer, {old for _, old, _ in claims}, copied, moved=True)
 
 
 def _claim_rows(space: str, claims: Mapping[tuple[str, str, str], list[str]], place: int) -> Rows:

@@ -1,4 +1,5 @@
-// Forgets what ended facts that are no more.
+// Forgets what ended facts that are no more; what episodes that are there say of them is kept for when they are told again.
 UNWIND $p.uuids AS uuid
 MATCH (x:FactEnding {fact_uuid: uuid})
+WHERE $p.moved OR x.cause = '' OR NOT EXISTS { MATCH (e:Episodic {uuid: x.cause}) }
 DELETE x
