@@ -61,6 +61,7 @@ class FakeGraphStore(FakeReads):
         changed = [one.uuid for one in fresh if held.passages.get(one.uuid) != one]
         before = held.picture()
         forget_readings(held, changed)
+        self.findings.forget_extracted(space, changed)
         for passage in fresh:
             held.passages[passage.uuid] = passage
         held.rebuild()

@@ -8,7 +8,7 @@ from typing import Any
 
 from services.graph_query.domain import DeletionCounts, EpisodeCounts, Passage
 from services.graph_query.extraction.gazetteer import Gazetteer
-from services.graph_query.findings.neo4j_writes import forget_episodes
+from services.graph_query.findings.neo4j_writes import forget_episodes, forget_extracted
 from services.graph_query.identity import document_uuid, entity_uuid
 from services.graph_query.local_graph import (
     Changes,
@@ -99,6 +99,7 @@ async def _unread(writer: SpaceWriter, uuids: Sequence[str]) -> None:
     withdrawn = await withdraw_claims(writer, taken.claimants, taken.named)
     await _follow(writer, Changes(), withdrawn, ())
     await settle_ends(writer, taken.ended)
+    await forget_extracted(writer, uuids)
 
 
 async def _follow(

@@ -80,11 +80,22 @@ class FakeFindings:
             held.model = held.model or model
         return plan.counts(held.revision)
 
+    def forget_extracted(self, space: str, episodes: Collection[str]) -> None:
+        """Takes back what was read in these episodes."""
+        self._forget(space, episodes, (FindingOrigin.EXTRACTED,))
+
     def forget_episodes(self, space: str, episodes: Collection[str]) -> int:
         """Removes findings that come from these episodes alone."""
+        return self._forget(space, episodes, tuple(FindingOrigin))
+
+    def _forget(
+        self, space: str, episodes: Collection[str], origins: Collection[FindingOrigin]
+    ) -> int:
         stored = self.spaces.get(space, {})
         gone = set()
         for uuid, one in list(stored.items()):
+            if one.origin not in origins:
+                continue
             left = one.episodes - set(episodes)
             stored[uuid] = replace(one, episodes=left)
             if one.episodes and not left:

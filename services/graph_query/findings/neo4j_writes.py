@@ -49,6 +49,17 @@ async def forget_episodes(writer: SpaceWriter, episodes: Sequence[str]) -> int:
     return int(row["deleted"])
 
 
+async def forget_extracted(writer: SpaceWriter, episodes: Sequence[str]) -> None:
+    """Takes back the findings that were read in these episodes; those that callers gave stay."""
+    linked = await writer.ask("findings_linked", uuids=[], episodes=list(episodes))
+    if not linked:
+        return
+    embedded = (await writer.run("forget_extracted", uuids=list(episodes)))[0]["embedded"]
+    if embedded:
+        await writer.run("change_finding_vectors", change=-embedded, model=None)
+    await _delete_idle(writer, linked)
+
+
 async def _held(writer: SpaceWriter, uuids: Iterable[str]) -> dict[str, Held]:
     wanted = sorted(uuids)
     rows = await writer.ask("findings_held", uuids=wanted) if wanted else []

@@ -1,0 +1,10 @@
+// Cuts what was read in the given episodes from these, and removes what comes from none then; tells how many had vectors.
+UNWIND $p.uuids AS uuid
+MATCH (f:BraidFinding {origin: 'extracted'})-[r:FROM]->(:BraidSource {uuid: uuid, group_id: $p.space})
+WITH f, collect(r) AS links
+FOREACH (r IN links | DELETE r)
+WITH f WHERE NOT EXISTS { (f)-[:FROM]->() }
+WITH collect(f) AS gone
+WITH gone, size([f IN gone WHERE f.embedding IS NOT NULL]) AS embedded
+FOREACH (f IN gone | DETACH DELETE f)
+RETURN embedded
