@@ -67,6 +67,7 @@ class EpisodeIntake:
         ontology = (await self._store.ontologies.ontology(space)).ontology
         counts = EpisodeCounts()
         for passage in unread:
+            await self._store.readings.check_model(space, reader.model)
             reading = await reader.read(space, passage, ontology)
             added = await self._store.readings.add_reading(space, passage, reading, reader.model)
             counts = counts.plus(added)

@@ -40,6 +40,11 @@ class FakeReadings:
         self._store.refuse_foreign(space, passages)
         return [one for one in passages if not _is_read(held, one)]
 
+    async def check_model(self, space: str, model: str) -> None:
+        """See `ReadingStore`."""
+        if self._store.writable(space).model not in ("", model):
+            raise WrongStateError("The space holds vectors of another model.")
+
     async def add_reading(
         self, space: str, passage: Passage, reading: Reading, model: str
     ) -> EpisodeCounts:
@@ -52,6 +57,7 @@ class FakeReadings:
             return EpisodeCounts(revision=held.revision)
         before, facts = held.picture(), set(held.facts)
         forget_readings(held, [passage.uuid])
+        self._store.findings.forget_extracted(space, [passage.uuid])
         held.passages[passage.uuid] = replace(passage, reference_time=None)
         ended = _take(held, passage.uuid, reading)
         if any(fact.embedding for fact in reading.facts):
@@ -78,6 +84,8 @@ def forget_readings(held: FakeSpace, episodes: Collection[str]) -> int:
         _forget_descriptions(held, episode)
         for told in held.told.values():
             told.endings.pop(episode, None)
+        for kept in held.ended.values():
+            kept.pop(episode, None)
     held.drop_claims({episode_claimant(episode) for episode in episodes})
     held.state_facts()
     after = ends_of(held)

@@ -98,9 +98,9 @@ class Neo4jStore(Neo4jReads):
         )
         return replace(counts, revision=revision)
 
-    def known(self, space: str) -> KnownGraph:
-        """A space as a language model's reading is compared with it."""
-        return Neo4jKnownGraph(self._database, self, space)
+    def known(self, space: str, model: str) -> KnownGraph:
+        """A space as a language model's reading is compared with it, by vectors of this model."""
+        return Neo4jKnownGraph(self._database, self, space, model)
 
     async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
         """Ends a fact in one transaction."""

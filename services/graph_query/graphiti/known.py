@@ -103,10 +103,12 @@ class KnownGraph(Protocol):
 class Neo4jKnownGraph:
     """`KnownGraph` on Neo4j, by the same searches as the tier's own reads."""
 
-    def __init__(self, database: Database, store: GraphStore, space: str) -> None:
+    def __init__(self, database: Database, store: GraphStore, space: str, model: str) -> None:
+        """`model` is that of the vectors that are compared: in a space of another one nothing is like them."""
         self._database = database
         self._store = store
         self._space = space
+        self._model = model
 
     async def named(self, names: Sequence[str]) -> list[KnownEntity]:
         """Entities of these names."""
@@ -122,6 +124,8 @@ class Neo4jKnownGraph:
         self, vector: Sequence[float], limit: int, least: float
     ) -> list[KnownEntity]:
         """By the index; in a small space by comparing them all."""
+        if not await self._fits():
+            return []
         few = (await self._read("count_entities", limit=EXACT_LIMIT + 1))[0]["entities"]
         name = "known_by_index" if few > EXACT_LIMIT else "known_by_comparison"
         rows = await self._read(name, vector=list(vector), limit=limit, least=least)
@@ -137,7 +141,7 @@ class Neo4jKnownGraph:
     ) -> list[KnownFact]:
         """By the index; in a small space by comparing them all."""
         state = (await self._read("search_state", entity_key=""))[0]
-        if not state["vectors"]:
+        if not state["vectors"] or state["model"] != self._model:
             return []
         exact = state["vectors"] <= EXACT_LIMIT
         hits = await self._store.search_vector(self._space, vector, _ALWAYS, limit, exact=exact)
@@ -155,7 +159,8 @@ class Neo4jKnownGraph:
     ) -> list[KnownFact]:
         """By the entities' own edges: none is missed."""
         told = {"sources": sorted(set(sources)), "targets": sorted(set(targets)), "limit": limit}
-        rows = await self._read("known_between", vector=list(vector), **told)
+        near = list(vector) if await self._fits() else []
+        rows = await self._read("known_between", vector=near, **told)
         return [_fact(row) for row in rows]
 
     async def episodes_with(self, query: str, limit: int) -> list[KnownEpisode]:
@@ -169,6 +174,11 @@ class Neo4jKnownGraph:
         uuid = document_uuid(self._space, document_id)
         rows = await self._read("known_before", document=uuid, limit=limit)
         return [_episode(row) for row in reversed(rows)]
+
+    async def _fits(self) -> bool:
+        """Whether the space's vectors are of the model; while it changes over they are of none."""
+        state = (await self._read("embedding_state"))[0]
+        return not state["changing"] and state["model"] == self._model
 
     async def _facts(self, uuids: Sequence[str]) -> list[KnownFact]:
         rows = await self._read("known_facts", uuids=list(uuids)) if uuids else []

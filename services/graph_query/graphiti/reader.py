@@ -23,10 +23,10 @@ _QUIET = {"GRAPHITI_TELEMETRY_ENABLED": "false", "PYTHON_DOTENV_DISABLED": "true
 
 
 class GraphitiReader:
-    """An `EpisodeReader`. It writes nothing: `known` gives it a space to compare with."""
+    """An `EpisodeReader`. It writes nothing: `known` gives it a space, and vectors' model, to compare with."""
 
     def __init__(
-        self, language: LanguageModel, embedder: Embedder, known: Callable[[str], KnownGraph]
+        self, language: LanguageModel, embedder: Embedder, known: Callable[[str, str], KnownGraph]
     ) -> None:
         self._language = language
         self._embedder = embedder
@@ -40,7 +40,8 @@ class GraphitiReader:
     async def read(self, space: str, passage: Passage, ontology: Ontology) -> Reading:
         """What the passage says. LanguageModelUnavailable, or what a store or an embedder raises."""
         session = await asyncio.to_thread(_load)
-        reading = session(space, self._known(space), self._language, self._embedder)
+        known = self._known(space, self._embedder.model)
+        reading = session(space, known, self._language, self._embedder)
         return await reading.read(passage, ontology)
 
 
