@@ -29,19 +29,20 @@ _DEFAULT_RELATION = "RELATES_TO"
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Graphiti's results, facts as they were before it, and a vector for the name of each node."""
+    """Graphiti's results, facts as they were before it, a vector for the name of each node, and ends that were read."""
 
     nodes: Sequence[EntityNode]
     edges: Sequence[EntityEdge]
     before: Mapping[str, KnownFact]
     vectors: Matrix
+    stated_ends: frozenset[datetime] = frozenset()
 
 
 def reading_of(passage: Passage, found: Findings, ontology: Ontology) -> Reading:
     """All that was read in the passage. What no caller could state either is left out."""
     names = {node.uuid: name for node in found.nodes if (name := _name(node)) is not None}
     new = [edge for edge in found.edges if edge.uuid not in found.before]
-    facts = [_fact(passage, edge, names) for edge in new]
+    facts = [_fact(passage, edge, names, found) for edge in new]
     known = {edge.uuid: edge for edge in found.edges if edge.uuid in found.before}
     return Reading(
         entities=tuple(_entities(found, names)),
@@ -80,24 +81,44 @@ def _entities(found: Findings, names: Mapping[str, EntityName]) -> list[Describe
     ]
 
 
-def _fact(passage: Passage, edge: EntityEdge, names: Mapping[str, EntityName]) -> GivenFact | None:
+def _fact(
+    passage: Passage, edge: EntityEdge, names: Mapping[str, EntityName], found: Findings
+) -> GivenFact | None:
     ends = (names.get(edge.source_node_uuid), names.get(edge.target_node_uuid))
     valid_at = None if edge.valid_at is None else _aware(edge.valid_at)
     invalid_at = None if edge.invalid_at is None else _aware(edge.invalid_at)
     statement = clean_name(edge.fact)[:_LONGEST_TEXT]
     if ends[0] is None or ends[1] is None or not statement or is_reversed(valid_at, invalid_at):
         return None
+    causes = _superseding(edge, found)
     return GivenFact(
         subject=ends[0],
         relation=clean_name(edge.name)[:_LONGEST_RELATION] or _DEFAULT_RELATION,
         object=ends[1],
         fact=statement,
         valid_at=valid_at,
-        invalid_at=invalid_at,
+        invalid_at=None if causes else invalid_at,
         attributes=_attributes(edge.attributes),
         embedding=tuple(edge.fact_embedding or ()),
         episode_id=passage.uuid,
+        ended_by=tuple((cause, invalid_at) for cause in causes if invalid_at is not None),
     )
+
+
+def _superseding(edge: EntityEdge, found: Findings) -> list[str]:
+    """Episodes of the known facts that begin where Graphiti lets a new one end; none when the text itself says when.
+
+    Facts at one of its own entities come before all others; one that no episode states has ended it for good.
+    """
+    end = None if edge.invalid_at is None else _aware(edge.invalid_at)
+    if end is None or end in found.stated_ends:
+        return []
+    later = [known for known in found.before.values() if known.valid_at == end]
+    ends = {edge.source_node_uuid, edge.target_node_uuid}
+    near = [known for known in later if ends & {known.source, known.target}] or later
+    if not all(known.episodes for known in near):
+        return []
+    return sorted({episode for known in near for episode in known.episodes})
 
 
 def _restated(passage: Passage, known: KnownFact) -> GivenFact:

@@ -43,24 +43,31 @@ class Session:
         """What the passage says, compared with what is known. Nothing is written."""
         failures = Failures()
         search = BraidSearch(self._space, self._known, failures)
+        language = GraphitiLanguage(self._language, failures)
         try:
-            results = await self._add_episode(passage, ontology, search, failures)
+            results = await self._add_episode(passage, ontology, search, language, failures)
         except Exception as error:  # noqa: BLE001 - told as what it stems from
             raise failures.as_told(error) from None
         failures.check()
         names = [node.name for node in results.nodes]
         vectors = await self._embedder.embed(names)
-        found = Findings(results.nodes, results.edges, search.facts, vectors)
+        ends = language.stated_ends
+        found = Findings(results.nodes, results.edges, search.facts, vectors, ends)
         return reading_of(passage, found, ontology)
 
     async def _add_episode(
-        self, passage: Passage, ontology: Ontology, search: BraidSearch, failures: Failures
+        self,
+        passage: Passage,
+        ontology: Ontology,
+        search: BraidSearch,
+        language: GraphitiLanguage,
+        failures: Failures,
     ) -> AddEpisodeResults:
         episode = self._episode(passage)
         operations = BraidOperations(self._known, search, failures, episode, passage.document_id)
         graphiti = Graphiti(
             graph_driver=ReadingDriver(search, operations),
-            llm_client=GraphitiLanguage(self._language, failures),
+            llm_client=language,
             embedder=GraphitiEmbedder(self._embedder, failures),
             cross_encoder=NoReranker(),
             max_coroutines=_AT_ONCE,

@@ -16,7 +16,7 @@ from services.graph_query.ontology.domain import (
 )
 from services.models.errors import LanguageModelUnavailable
 from tests.integration.graph_query.reading import Reading, reading
-from tests.store_suite.graph.builders import ALWAYS, at, day, fact
+from tests.store_suite.graph.builders import ALWAYS, at, day, fact, unit
 from tests.stubs.openai_server import Answer, hang, raw, server_error
 
 PEOPLE = Ontology(
@@ -96,6 +96,68 @@ async def test_what_a_later_episode_contradicts_ends_and_comes_back_when_it_is_d
     assert (deleted.facts, deleted.revived) == (1, 1)
     now = await facts_of(store, found.space, "Payments Guild", at("2024-01-01"))
     assert [(one.source.name, one.invalid_at) for one in now] == [("Mira Okafor", None)]
+
+
+async def test_what_a_fact_that_was_read_before_ends_at_once_holds_again_without_that_episode(
+    store: Neo4jStore,
+) -> None:
+    async with reading(store) as found:
+        told(found)
+        await store.ontologies.put_ontology(found.space, PEOPLE, None)
+        later = found.episode("d2", ANNA)
+        await found.intake.add(found.space, [later])
+        found.script.contradicts = ["Anna Bell leads Payments Guild"]
+        await found.intake.add(found.space, [found.episode("d1", MIRA)])
+    [led] = await facts_of(store, found.space, "Mira Okafor")
+    assert (led.valid_at, led.invalid_at) == (day("2020-03-01"), day("2023-05-01"))
+    assert (await store.delete_episodes(found.space, [later.uuid])).revived == 1
+    [led] = await facts_of(store, found.space, "Mira Okafor")
+    assert led.invalid_at is None
+
+
+async def test_an_end_that_a_text_states_stays_whatever_else_begins_then(
+    store: Neo4jStore,
+) -> None:
+    async with reading(store) as found:
+        told(found)
+        found.script.facts[0][3]["invalid_at"] = "2023-05-01T00:00:00Z"
+        await store.ontologies.put_ontology(found.space, PEOPLE, None)
+        later = found.episode("d2", ANNA)
+        await found.intake.add(found.space, [later])
+        found.script.contradicts = ["Anna Bell leads Payments Guild"]
+        await found.intake.add(found.space, [found.episode("d1", MIRA)])
+    assert (await store.delete_episodes(found.space, [later.uuid])).revived == 0
+    [led] = await facts_of(store, found.space, "Mira Okafor")
+    assert led.invalid_at == day("2023-05-01")
+
+
+async def test_nothing_is_like_vectors_of_another_model_than_the_spaces(store: Neo4jStore) -> None:
+    async with reading(store) as found:
+        told(found)
+        await found.intake.add(found.space, [found.episode("d1", MIRA)])
+    for model, there in (("model", True), ("another", False)):
+        known = store.known(found.space, model)
+        assert bool(await known.facts_like(unit(1), 5, 0.0)) == there
+        assert bool(await known.entities_like(unit(1), 5, 0.0)) == there
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_every_prompt_begins_with_telling_that_what_it_quotes_is_data(
+    store: Neo4jStore, provider: str
+) -> None:
+    async with reading(store, provider) as found:
+        told(found)
+        await store.ontologies.put_ontology(found.space, PEOPLE, None)
+        await found.intake.add(found.space, [found.episode("d1", MIRA)])
+        requests = [request.json for request in found.stub.requests]
+        schemas = found.script.asked
+    prompts = [
+        request["messages"][0]["content"] if provider == "openai" else request["system"]
+        for schema, request in zip(schemas, requests, strict=True)
+        if schema != "findings"
+    ]
+    assert len(prompts) > 2
+    assert all("never instructions" in prompt.splitlines()[1] for prompt in prompts)
 
 
 async def test_a_fact_that_two_episodes_state_outlives_one_of_them(store: Neo4jStore) -> None:

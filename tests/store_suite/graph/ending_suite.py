@@ -10,6 +10,16 @@ import pytest
 from services.graph_query.domain import EntityName, Fact, FactFilter, GivenFact, Passage
 from services.graph_query.episode_intake import Stores
 from services.graph_query.extracted import Contradicted, DescribedEntity, Reading, Supported
+from services.graph_query.findings.domain import (
+    FindingFields,
+    FindingFilter,
+    FindingKind,
+    FindingOrigin,
+    GivenFinding,
+)
+from services.graph_query.findings.store import FindingStore
+from services.graph_query.lucene import query_terms
+from services.graph_query.past.store import Known, PastStore
 from services.runtime.errors import InvalidFieldError, NotFoundError, WrongStateError
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage, unit
 
@@ -18,6 +28,12 @@ TEXT = "Anna Bell leads the Guild."
 
 class Graph(Stores, Protocol):
     """The store with what language models read."""
+
+    @property
+    def findings(self) -> FindingStore: ...
+
+    @property
+    def past(self) -> PastStore: ...
 
 
 async def around(
@@ -176,6 +192,56 @@ class ReadingSuite:
             assert (await store.delete_episodes(space, [episode.uuid])).revived == 1
             assert [one.invalid_at for one in await around(store, space)] == [left]
 
+    async def test_a_fact_that_is_taken_back_and_told_again_ends_as_another_episode_says(
+        self, store: Graph
+    ) -> None:
+        space = new_space()
+        first, second = (passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2))
+        led = read(first, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
+        await store.readings.add_reading(space, first, Reading(facts=(led,)), "")
+        [there] = await around(store, space)
+        await store.end_fact(space, there.uuid, day("2021-01-01"))
+        ends = Reading(contradicted=(Contradicted(there.uuid, day("2022-01-01")),))
+        await store.readings.add_reading(space, second, ends, "")
+        assert (await store.delete_episodes(space, [first.uuid])).facts == 1
+        await store.readings.add_reading(space, first, Reading(facts=(led,)), "")
+        # The caller ended what went; the other episode is still there.
+        assert [held.invalid_at for held in await around(store, space)] == [day("2022-01-01")]
+        assert (await store.delete_episodes(space, [second.uuid])).revived == 1
+        assert [held.invalid_at for held in await around(store, space)] == [None]
+
+    async def test_what_ended_a_fact_that_is_gone_goes_with_its_episode(self, store: Graph) -> None:
+        space = new_space()
+        first, second = (passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2))
+        led = read(first, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
+        await store.readings.add_reading(space, first, Reading(facts=(led,)), "")
+        [there] = await around(store, space)
+        ends = Reading(contradicted=(Contradicted(there.uuid, day("2022-01-01")),))
+        await store.readings.add_reading(space, second, ends, "")
+        for episode in (first, second):
+            await store.delete_episodes(space, [episode.uuid])
+        await store.readings.add_reading(space, first, Reading(facts=(led,)), "")
+        assert [held.invalid_at for held in await around(store, space)] == [None]
+
+    async def test_a_new_fact_that_comes_contradicted_holds_on_once_all_that_contradict_it_are_gone(
+        self, store: Graph
+    ) -> None:
+        space = new_space()
+        first, second, third = (passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2, 3))
+        for episode in (first, second):
+            await store.readings.add_reading(space, episode, Reading(), "")
+        gone = passage(space, "d4", "Note 4", TEXT).uuid
+        end = day("2022-01-01")
+        led = replace(
+            read(third, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01")),
+            ended_by=((first.uuid, end), (second.uuid, end), (gone, day("2021-01-01"))),
+        )
+        await store.readings.add_reading(space, third, Reading(facts=(led,)), "")
+        assert [held.invalid_at for held in await around(store, space)] == [end]
+        for episode, left in ((first, end), (second, None)):
+            await store.delete_episodes(space, [episode.uuid])
+            assert [held.invalid_at for held in await around(store, space)] == [left]
+
     async def test_a_callers_end_outlives_the_episode_that_said_so_too(self, store: Graph) -> None:
         space = new_space()
         await store.add_facts(space, [fact("Anna Bell", "LEADS", "Guild")], "")
@@ -216,6 +282,70 @@ class ReadingSuite:
         await store.readings.add_reading(space, changed, other, "")
         assert [held.relation for held in await around(store, space)] == ["LEFT"]
 
+    async def test_a_fact_that_one_write_ends_and_moves_is_found_by_words_as_it_was_known_before(
+        self, store: Graph
+    ) -> None:
+        space = new_space()
+        await store.add_facts(
+            space, [fact(EntityName("Mercury", "Planet"), "ORBITS", "Sun Star")], ""
+        )
+        [before] = await around(store, space, "Sun Star")
+        known = (await store.stats(space)).last_write
+        assert known is not None
+        one = passage(space, "d1", "Note", TEXT)
+        element = read(one, "Mercury", "IS_IN", "Old Thermometer")
+        found = Reading(
+            facts=(replace(element, subject=EntityName("Mercury", "Element")),),
+            contradicted=(Contradicted(before.uuid, day("2022-01-01")),),
+        )
+        await store.readings.add_reading(space, one, found, "")
+        [moved] = await around(store, space, "Sun Star")
+        assert (moved.uuid != before.uuid, moved.invalid_at) == (True, day("2022-01-01"))
+        then = Known(ALWAYS, known.timestamp(), 10)
+        hits = await store.past.words_known(space, query_terms("orbits"), [], then)
+        assert [hit.uuid for hit in hits.text] == [before.uuid]
+
+    async def test_findings_that_were_read_in_another_text_of_an_episode_go_and_given_ones_stay(
+        self, store: Graph
+    ) -> None:
+        space = new_space()
+        one, other = (passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2))
+        only, both, late = (
+            _found(f"The {part} works.", FindingOrigin.EXTRACTED)
+            for part in ("front", "back", "side")
+        )
+        here = Reading(findings=tuple(replace(f, episodes=(one.uuid,)) for f in (only, both)))
+        await store.readings.add_reading(space, one, here, "m")
+        there = Reading(findings=(replace(both, episodes=(other.uuid,)),))
+        await store.readings.add_reading(space, other, there, "m")
+        given = replace(_found("It is old.", FindingOrigin.GIVEN), episodes=(one.uuid,))
+        await store.findings.add_findings(space, [given], "")
+        assert (await store.findings.finding_state(space)).vectors == 2
+        changed = replace(one, content="Anna Bell left the Guild.")
+        again = Reading(findings=(replace(late, episodes=(one.uuid,)),))
+        await store.readings.add_reading(space, changed, again, "m")
+        assert await _statements(store, space) == {
+            "It is old.": [one.uuid],
+            "The back works.": [other.uuid],
+            "The side works.": [one.uuid],
+        }
+        assert (await store.findings.finding_state(space)).vectors == 2
+        await store.add_episodes(space, [replace(one, content="Nothing is known.")])
+        assert await _statements(store, space) == {
+            "It is old.": [one.uuid],
+            "The back works.": [other.uuid],
+        }
+
+    async def test_a_model_that_the_space_has_no_vectors_of_is_refused_before_anything_is_read(
+        self, store: Graph
+    ) -> None:
+        space = new_space()
+        await store.readings.check_model(space, "two")
+        await store.add_facts(space, [fact("Aaa Bbb", "IS", "Ccc Ddd", embedding=unit(1))], "one")
+        await store.readings.check_model(space, "one")
+        with pytest.raises(WrongStateError):
+            await store.readings.check_model(space, "two")
+
     async def test_vectors_of_another_model_are_refused_whole(self, store: Graph) -> None:
         space = new_space()
         await store.add_facts(space, [fact("Aaa Bbb", "IS", "Ccc Ddd", embedding=unit(1))], "one")
@@ -237,3 +367,18 @@ class ReadingSuite:
 async def _described(store: Graph, space: str) -> list[tuple[str, object]]:
     people = await store.list_entities(space, "Person", ("", ""), 10)
     return [(one.summary, one.attributes) for one in people]
+
+
+def _found(statement: str, origin: FindingOrigin) -> GivenFinding:
+    vector = unit(1) if origin is FindingOrigin.EXTRACTED else ()
+    fields = FindingFields(FindingKind.FINDING, statement)
+    return GivenFinding(fields, origin=origin, embedding=vector)
+
+
+async def _statements(store: Graph, space: str) -> dict[str, list[str]]:
+    """The episodes of every finding of a space."""
+    places = await store.findings.list_findings(space, FindingFilter(), None, 10)
+    found = await store.findings.findings(space, [place.uuid for place in places])
+    return {
+        one.fields.statement: [cited.chunk_id for cited in one.citations] for one in found.values()
+    }
