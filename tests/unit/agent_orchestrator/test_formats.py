@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from services.agent_orchestrator.ingest.decoding import decode
@@ -96,6 +96,7 @@ def test_a_page_of_nothing_to_read_is_refused() -> None:
 
 @settings(max_examples=200)
 @given(st.text(alphabet=st.sampled_from("ab<>/ \n&;\x00") | st.characters(), max_size=80))
+@example("\x08\x850")  # a control before white space
 def test_any_page_has_text_that_can_be_stored_or_a_reason(text: str) -> None:
     [one] = parse(Upload(HTML, f"<p>{text}".encode("utf-8", "replace"), source="s"))
     if isinstance(one, ParsedDocument):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from services.agent_orchestrator.ingest.decoding import decode
-from services.agent_orchestrator.ingest.layout import BLOCK, ITEM, ROW, Layout, Writer
+from services.agent_orchestrator.ingest.layout import BLOCK, ITEM, ROW, Layout, Writer, clean
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -132,7 +132,7 @@ class _Reader:
         self._rank, self._prefix = rank, prefix
 
     def _end(self) -> None:
-        text = "".join(self._held)
+        text = clean("".join(self._held))
         text = text if self._verbatim else _lines(text)
         if text.strip():
             close = self._rank in {ITEM, ROW}
