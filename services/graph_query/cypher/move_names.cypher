@@ -1,7 +1,7 @@
 // Puts vectors of another model in the place of those in use, for a page of the space's entities with a vector of their name; those without lose theirs.
 MATCH (e:Entity)
-WHERE e.group_id = $p.space AND e.name >= $p.after_key AND e.uuid >= '' AND (e.name > $p.after_key OR e.uuid > $p.after_uuid)
-WITH e ORDER BY e.group_id, e.name, e.uuid LIMIT $p.limit
+WHERE e.group_id = $p.space AND e.uuid > $p.after_uuid
+WITH e ORDER BY e.group_id, e.uuid LIMIT $p.limit
 WITH e, e.name_embedding IS NOT NULL AS had, coalesce(e.next_model, '') = $p.model AS has
 CALL (e, had, has) {
   WITH e, had, has WHERE has
@@ -9,5 +9,5 @@ CALL (e, had, has) {
 }
 FOREACH (_ IN CASE WHEN had AND NOT has THEN [1] ELSE [] END | REMOVE e.name_embedding)
 REMOVE e.next_embedding, e.next_model
-WITH collect([e.name, e.uuid]) AS page, sum(CASE WHEN has AND NOT had THEN 1 WHEN had AND NOT has THEN -1 ELSE 0 END) AS change
+WITH collect(['', e.uuid]) AS page, sum(CASE WHEN has AND NOT had THEN 1 WHEN had AND NOT has THEN -1 ELSE 0 END) AS change
 RETURN size(page) AS seen, page[-1] AS last, change
