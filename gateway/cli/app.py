@@ -214,9 +214,10 @@ def delete_document(context: typer.Context, document_id: str, as_json: AsJson = 
     session: Session = context.obj
     with session.api() as api:
         answer = api.delete(f"/api/documents/{segment(document_id)}")
-        if not answer["removed"]:
+        if not upkeep.has_ended(answer["job"]):
             answer["job"] = upkeep.ended(api, session, answer["job"])
             answer["removed"] = answer["job"]["removed"]
+    upkeep.require_success(answer["job"])
     columns = {"store": "store", "removed": "kind", "count": "count"}
     _show(session, answer, lambda out, a: show.show_table(out, columns, a["removed"]), as_json)
 

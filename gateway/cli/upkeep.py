@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gateway.cli.session import Session
 
 POLL_SECONDS = 0.5
-_ENDED = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
+_GOES_ON = frozenset({"QUEUED", "RUNNING"})
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -64,6 +64,18 @@ def reextract(
     _start(context.obj, "/api/reextract", None, wait=wait, as_json=as_json)
 
 
+def has_ended(job: dict[str, Any]) -> bool:
+    """Whether nothing of the job changes any more."""
+    return job["state"] not in _GOES_ON
+
+
+def require_success(job: dict[str, Any]) -> None:
+    """CliError for a job that has failed."""
+    if job["state"] == "FAILED":
+        reasons = "; ".join(failure["reason"] for failure in job["failures"])
+        raise CliError(f"the job failed: {reasons}")
+
+
 def ended(api: Api, session: Session, job: dict[str, Any]) -> dict[str, Any]:
     """A job once it has ended, its progress shown meanwhile."""
     from gateway.cli.bars import ConsoleBars  # noqa: PLC0415 - only those who wait pay for it
@@ -72,7 +84,7 @@ def ended(api: Api, session: Session, job: dict[str, Any]) -> dict[str, Any]:
         while True:
             total = job["documents_total"]
             bars.documents(total, job["documents_searchable"], job["documents_graph_ready"])
-            if job["state"] in _ENDED:
+            if has_ended(job):
                 return job
             time.sleep(POLL_SECONDS)
             job = api.get(f"/api/jobs/{job['id']}")
@@ -88,9 +100,7 @@ def _start(session: Session, path: str, body: Any, *, wait: bool, as_json: bool)
     else:
         told = ("id", "kind", "state", "documents_total", "documents_searchable")
         show.show_pairs(session.out, {name: job[name] for name in told})
-    if job["state"] == "FAILED":
-        reasons = "; ".join(failure["reason"] for failure in job["failures"])
-        raise CliError(f"the job failed: {reasons}")
+    require_success(job)
 
 
 def _show_report(out: Console, answer: dict[str, Any]) -> None:

@@ -23,11 +23,12 @@ from gateway.rest.invalid import invalid
 from gateway.rest.json import JsonAnswer
 from gateway.rest.uploads import DocumentBody, UploadFields, from_file, read_form
 from gateway.rest.values import Int32
-from services.runtime.errors import BraidError, FieldError, InvalidFieldError
+from services.runtime.errors import BraidError, FieldError, InvalidFieldError, WrongStateError
 
 router = APIRouter(prefix="/api/documents", tags=["documents"], responses=problems())
 
 MOST_FILES = 1000
+_GOES_ON = frozenset({ingest_pb2.JOB_STATE_QUEUED, ingest_pb2.JOB_STATE_RUNNING})
 _INGEST = "/braid.agent.v1.IngestService/"
 _DOCUMENTS = "/braid.vector.v1.DocumentService/"
 _FORM = UploadFields.model_json_schema()
@@ -104,8 +105,12 @@ async def delete(document_id: DocumentId, caller: CallerDep, clients: ClientsDep
     request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
     method = _INGEST + "DeleteDocument"
     answer = await caller.ask(method, clients.ingest.DeleteDocument, request, _id_named)
+    if answer.job.state == ingest_pb2.JOB_STATE_FAILED:
+        reasons = "; ".join(failure.reason for failure in answer.job.failures)
+        raise WrongStateError(f"The deletion failed: {reasons}")
     location = {"location": f"/api/jobs/{answer.job.id}"}
-    return JsonAnswer(views.receipt(document_id, answer), 200 if answer.removed else 202, location)
+    done = answer.job.state not in _GOES_ON
+    return JsonAnswer(views.receipt(document_id, answer), 200 if done else 202, location)
 
 
 async def _check_capacity(request: Request, caller: Caller, clients: Clients) -> None:

@@ -36,6 +36,24 @@ async def test_a_deletion_that_goes_on_is_answered_with_its_job(served: Served) 
     assert (response.json()["removed"], response.json()["job"]["state"]) == ([], "RUNNING")
 
 
+async def test_a_deletion_that_failed_is_an_error_with_its_reason(served: Served) -> None:
+    failed = ingest_pb2.IngestJob(
+        id=JOB_ID,
+        kind="delete",
+        state=ingest_pb2.JOB_STATE_FAILED,
+        failures=[ingest_pb2.IngestFailure(reason="is odd")],
+    )
+    served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(job=failed))
+    response = await served.http.delete("/api/documents/notes/a.md")
+    assert (response.status_code, response.json()["reason"]) == (409, "WRONG_STATE")
+    assert "is odd" in response.json()["detail"]
+
+    served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(job=RUNNING))
+    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=failed))
+    deleted = await braid(served, "documents", "delete", "notes/a.md")
+    assert (deleted.code, "is odd" in deleted.err) == (1, True)
+
+
 async def test_the_command_waits_for_a_deletion_that_goes_on(served: Served) -> None:
     served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(job=RUNNING))
     served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=DONE))
