@@ -13,14 +13,18 @@ from gateway.cli.errors import CliError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Full = Callable[[bool], None]
+
 TIMEOUT = httpx.Timeout(150.0, connect=5.0)
 PATIENCE_SECONDS = 60.0
 UNREACHABLE_SECONDS = 10.0
-_TRY_AGAIN = frozenset({429, 503})
+LONGEST_WAIT = 10.0
 
 
 class Api:
-    """A client of one gateway. What an ingestion asks is tried again for a minute while a service is away."""
+    """A client of one gateway. What an ingestion asks is tried again for a minute while a service is away, and for as
+    long as one is at its limit: it works then.
+    """
 
     def __init__(
         self, url: str, key: str = "", *, sleep: Callable[[float], None] = time.sleep
@@ -65,13 +69,14 @@ class Api:
         """A deletion."""
         return self._ask("DELETE", path)
 
-    def upload(self, name: str, data: bytes, kind: str) -> Any:
-        """One file, whose name becomes its document's id; answers with its job."""
-        return self._patiently("POST", "/api/documents", files={"file": (name, data, kind)})
+    def upload(self, name: str, data: bytes, kind: str, full: Full | None = None) -> Any:
+        """One file, whose name becomes its document's id; answers with its job. `full` is told of waits for a place."""
+        files = {"file": (name, data, kind)}
+        return self._patiently("POST", "/api/documents", full, files=files)
 
-    def facts(self, facts: list[dict[str, Any]]) -> Any:
+    def facts(self, facts: list[dict[str, Any]], full: Full | None = None) -> Any:
         """Given facts; answers with what became of them."""
-        return self._patiently("POST", "/api/facts", json={"facts": facts})
+        return self._patiently("POST", "/api/facts", full, json={"facts": facts})
 
     def latest_jobs(self, count: int) -> list[dict[str, Any]]:
         """The space's latest jobs."""
@@ -84,7 +89,21 @@ class Api:
         """A job as it stands."""
         return self._patiently("GET", f"/api/jobs/{job_id}")
 
-    def _patiently(self, method: str, path: str, **options: Any) -> Any:
+    def _patiently(self, method: str, path: str, full: Full | None = None, **options: Any) -> Any:
+        response = self._once_served(method, path, **options)
+        if response.status_code != httpx.codes.TOO_MANY_REQUESTS:
+            return _answer(response)
+        tell = full or (lambda _waits: None)
+        tell(True)
+        try:
+            while response.status_code == httpx.codes.TOO_MANY_REQUESTS:
+                self._sleep(_wait(response))
+                response = self._once_served(method, path, **options)
+        finally:
+            tell(False)
+        return _answer(response)
+
+    def _once_served(self, method: str, path: str, **options: Any) -> httpx.Response:
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
@@ -95,9 +114,10 @@ class Api:
                     raise
                 self._sleep(1.0)
                 continue
-            if response.status_code not in _TRY_AGAIN or time.monotonic() > until:
-                return _answer(response)
-            self._sleep(min(10.0, _seconds(response.headers.get("retry-after", ""))))
+            away = response.status_code == httpx.codes.SERVICE_UNAVAILABLE
+            if not away or time.monotonic() > until:
+                return response
+            self._sleep(_wait(response))
 
     def _ask(self, method: str, path: str, **options: Any) -> Any:
         return _answer(self._send(method, path, **options))
@@ -117,8 +137,9 @@ def segment(name: str) -> str:
     return quote(name, safe="")
 
 
-def _seconds(text: str) -> float:
-    return float(text) if text.isdecimal() else 1.0
+def _wait(response: httpx.Response) -> float:
+    text = response.headers.get("retry-after", "")
+    return min(LONGEST_WAIT, float(text) if text.isdecimal() else 1.0)
 
 
 def _answer(response: httpx.Response) -> Any:

@@ -23,6 +23,7 @@ class ConsoleBars:
             console=console,
         )
         self._tasks: dict[str, TaskID] = {}
+        self._waiting: TaskID | None = None
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -39,6 +40,15 @@ class ConsoleBars:
     def facts(self, total: int, done: int) -> None:
         """Moves the bar of facts."""
         self._move("facts", total, done)
+
+    def full(self, waits: bool) -> None:
+        """Says that uploads wait for a place, as long as they do."""
+        if self._waiting is not None:
+            self._progress.remove_task(self._waiting)
+            self._waiting = None
+        if waits:
+            told = "waits: the gateway takes no more now"
+            self._waiting = self._progress.add_task(told, total=None)
 
     def _move(self, name: str, total: int, done: int) -> None:
         if name not in self._tasks:

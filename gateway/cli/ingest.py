@@ -12,13 +12,15 @@ from gateway.cli.parts import LINE_BYTES, Fact, LongLine, Part, read_lines, spli
 from gateway.cli.sources import Problem, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from gateway.cli.api import Api
 
+# Uploads that search does not find yet. Those that only wait for the graph hold nothing up.
 MOST_JOBS = 128
-# All of them are on one page of the latest, unless others upload into the space as well.
 PAGE = 200
+# Jobs that are not on the page of the latest, one request each.
+ASKED_AT_ONCE = 20
 POLL_SECONDS = 0.2
 MOST_BYTES = 63 * 1024 * 1024
 # As many as travel in one message, so that a refused one is named by its place.
@@ -37,6 +39,9 @@ class Bars(Protocol):
 
     def facts(self, total: int, done: int) -> None:
         """How many facts there are, and were taken or refused."""
+
+    def full(self, waits: bool) -> None:
+        """Whether the gateway is at its limit: what is given waits for a place."""
 
 
 @dataclass(slots=True)
@@ -65,6 +70,13 @@ class _Running:
     path: str
     lines: list[int]
     job: dict[str, Any]
+
+    @property
+    def read(self) -> bool:
+        """Whether search finds all of it that it will: it waits for the graph alone."""
+        total: int = self.job["documents_total"]
+        done: int = self.job["documents_searchable"] + self.job["documents_failed"]
+        return done >= total
 
 
 @dataclass(slots=True)
@@ -141,7 +153,7 @@ class Ingest:
 
     def _upload(self, source: Source, data: bytes, lines: list[int]) -> None:
         try:
-            job = self._api.upload(source.id, data, source.kind)["job"]
+            job = self._api.upload(source.id, data, source.kind, self._bars.full)["job"]
         except CliError as error:
             if not error.fields:
                 raise
@@ -149,12 +161,12 @@ class Ingest:
             return
         self._running.append(_Running(str(source.path), lines, job))
         self._sum()
-        while len(self._running) >= MOST_JOBS:
+        while sum(not one.read for one in self._running) >= MOST_JOBS:
             self._poll()
 
     def _poll(self) -> None:
         told = {job["id"]: job for job in self._api.latest_jobs(PAGE)}
-        for running in list(self._running):
+        for running in self._asked(told.keys()):
             running.job = told.get(running.job["id"]) or self._job(running)
             if running.job["state"] in _ENDED:
                 self._running.remove(running)
@@ -162,6 +174,15 @@ class Ingest:
         self._sum()
         if self._running:
             self._sleep(POLL_SECONDS)
+
+    def _asked(self, listed: Collection[str]) -> list[_Running]:
+        """Those to look at now: all that are listed, and a few of the others in turn, the unread first."""
+        others = [one for one in self._running if one.job["id"] not in listed]
+        others.sort(key=lambda one: one.read)
+        asked = others[:ASKED_AT_ONCE]
+        at_hand = [one for one in self._running if one.job["id"] in listed]
+        self._running = [*at_hand, *others[ASKED_AT_ONCE:], *asked]
+        return [*at_hand, *asked]
 
     def _job(self, running: _Running) -> dict[str, Any]:
         try:
@@ -173,6 +194,8 @@ class Ingest:
         return job
 
     def _end(self, running: _Running) -> None:
+        if running.job["documents_failed"] > len(running.job["failures"]):
+            running.job = self._job(running)  # a list has the first failures alone
         job = running.job
         self._ended.add(job)
         self.report.unchanged += job["documents_unchanged"]
@@ -203,7 +226,7 @@ class Ingest:
         """Gives facts; those that the contract refuses are listed, and the others are given again."""
         while facts:
             try:
-                answer = self._api.facts([fact.body for _, fact in facts])
+                answer = self._api.facts([fact.body for _, fact in facts], self._bars.full)
             except CliError as error:
                 wrong = _wrong_facts(error)
                 if not wrong:

@@ -1,0 +1,127 @@
+"""What `braid ingest` waits for: that search finds what was sent, and for a gateway that takes no more now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from gateway.cli.api import PATIENCE_SECONDS, Api
+from gateway.cli.ingest import MOST_JOBS, PAGE, Ingest
+from gateway.cli.sources import Source
+
+JOB: dict[str, Any] = {
+    "documents_total": 1,
+    "documents_searchable": 0,
+    "documents_graph_ready": 0,
+    "documents_failed": 0,
+    "documents_unchanged": 0,
+    "chunks_written": 0,
+    "failures": [],
+    "state": "RUNNING",
+}
+
+
+class Quiet:
+    """Bars that nobody looks at; `waits` is what they were told of waits."""
+
+    def __init__(self) -> None:
+        self.waits: list[bool] = []
+
+    def documents(self, total: int, searchable: int, graph_ready: int) -> None:
+        """Shown nowhere."""
+
+    def facts(self, total: int, done: int) -> None:
+        """Shown nowhere."""
+
+    def full(self, waits: bool) -> None:
+        """Notes it."""
+        self.waits.append(waits)
+
+
+class SlowGraph:
+    """A gateway that finds documents as soon as it is asked, and whose graph takes none before all were sent."""
+
+    def __init__(self, expected: int) -> None:
+        self.expected = expected
+        self.jobs: dict[str, dict[str, Any]] = {}
+        self.most_unread = 0
+        self.most_asked = 0
+
+    def upload(self, name: str, data: bytes, kind: str, full: object) -> dict[str, Any]:
+        """Takes it."""
+        self.jobs[name] = {**JOB, "id": name}
+        unread = sum(not job["documents_searchable"] for job in self.jobs.values())
+        self.most_unread = max(self.most_unread, unread)
+        return {"job": dict(self.jobs[name])}
+
+    def latest_jobs(self, count: int) -> list[dict[str, Any]]:
+        """The last ones."""
+        self.asked = 0
+        return [self.job(name) for name in list(self.jobs)[-count:]]
+
+    def job(self, name: str) -> dict[str, Any]:
+        """It is searchable; in the graph once all were sent."""
+        self.asked += 1
+        self.most_asked = max(self.most_asked, self.asked)
+        job = self.jobs[name]
+        job["documents_searchable"] = 1
+        if len(self.jobs) == self.expected:
+            job |= {"documents_graph_ready": 1, "state": "SUCCEEDED"}
+        return dict(job)
+
+
+def test_a_slow_graph_holds_no_upload_back(tmp_path: Path) -> None:
+    file = tmp_path / "a.md"
+    file.write_text("# A")
+    count = 3 * PAGE
+    gateway = SlowGraph(count)
+    sources = [Source(file, f"{number}.md", "text/markdown") for number in range(count)]
+    ingest = Ingest(gateway, Quiet(), sleep=lambda _seconds: None)  # type: ignore[arg-type] # what it asks of an API
+    report = ingest.run(sources)
+    assert (report.documents, report.graph_ready, report.failures) == (count, count, [])
+    assert gateway.most_unread == MOST_JOBS
+    assert gateway.most_asked < 2 * PAGE
+
+
+@contextmanager
+def full_gateway(refusals: int) -> Iterator[str]:
+    """A gateway that refuses so many times with a wait of 2 s, and then takes what it is sent; its address."""
+    left = refusals
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            nonlocal left
+            left -= 1
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(429 if left >= 0 else 202)
+            self.send_header("retry-after", "2")
+            body = b'{"job": {"id": "j"}}'
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Tests are silent."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_an_upload_waits_for_a_place_as_long_as_it_takes_and_says_so() -> None:
+    slept: list[float] = []
+    bars = Quiet()
+    with full_gateway(60) as url, Api(url, sleep=slept.append) as api:
+        assert api.upload("a.md", b"# A", "text/markdown", bars.full) == {"job": {"id": "j"}}
+    assert set(slept) == {2.0}
+    assert sum(slept) > PATIENCE_SECONDS
+    assert bars.waits == [True, False]
