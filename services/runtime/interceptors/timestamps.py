@@ -9,7 +9,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from google.protobuf.descriptor import Descriptor, FieldDescriptor
+    from google.protobuf.descriptor import FieldDescriptor
     from google.protobuf.message import Message
 
 _TIMESTAMP = Timestamp.DESCRIPTOR.full_name
@@ -26,7 +26,7 @@ class Timestamps:
 
     def wrong(self, message: Message, path: str = "") -> Iterator[str]:
         """The paths of all fields that hold no instant."""
-        for field in self._fields(message.DESCRIPTOR):
+        for field in self._fields(message):
             name = f"{path}{field.name}"
             if field.is_repeated:
                 for place, item in enumerate(getattr(message, field.name)):
@@ -41,7 +41,8 @@ class Timestamps:
         else:
             yield from self.wrong(value, f"{name}.")
 
-    def _fields(self, descriptor: Descriptor) -> list[FieldDescriptor]:
+    def _fields(self, message: Message) -> list[FieldDescriptor]:
+        descriptor = message.DESCRIPTOR
         found = self._leading.get(descriptor.full_name)
         if found is None:
             found = [field for field in descriptor.fields if _leads(field, set())]

@@ -142,4 +142,5 @@ async def assert_rare_words_come_first_where_there_are_more(connection: asyncpg.
     sql = "select lexemes, head from weighted_terms($1, $2, $3, $4, $5)"
     for cap, reach, head in ((1, 0, 1), (3_000, 0, 2), (1, 25_000, 3), (25_000, 0, 3)):
         terms = await connection.fetchrow(sql, SPACE, words, SIZE, cap, reach)
+        assert terms is not None
         assert (terms["lexemes"], terms["head"]) == (["term700", "term9", "term0"], head)
