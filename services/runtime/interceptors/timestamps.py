@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from google.protobuf.descriptor import FieldDescriptor
+    from google.protobuf.descriptor import Descriptor, FieldDescriptor
     from google.protobuf.message import Message
 
 _TIMESTAMP = Timestamp.DESCRIPTOR.full_name
@@ -42,7 +42,8 @@ class Timestamps:
             yield from self.wrong(value, f"{name}.")
 
     def _fields(self, message: Message) -> list[FieldDescriptor]:
-        descriptor = message.DESCRIPTOR
+        # The stubs know two kinds of descriptors, of which this is either.
+        descriptor = cast("Descriptor", message.DESCRIPTOR)
         found = self._leading.get(descriptor.full_name)
         if found is None:
             found = [field for field in descriptor.fields if _leads(field, set())]
