@@ -1,14 +1,9 @@
-// An entity's neighbours at a time: how many there are, and the first by stated facts, number of facts, name.
+// An entity's neighbours at a time: how many there are, and the first by stated facts, number of facts, name. Co-occurrences
+// have no times; facts of a space join entities of that space alone.
 MATCH (c:Entity {uuid: $p.uuid}) WHERE c.group_id = $p.space
-CALL (c) {
-  MATCH (c)-[r:RELATES_TO]-(n)
-  WHERE r.valid_until > $p.since AND r.valid_from <= $p.until AND r.group_id = $p.space
-  RETURN n, count(*) AS facts, 1 AS stated
-  UNION ALL
-  MATCH (c)-[:CO_OCCURS]-(n)
-  RETURN n, count(*) AS facts, 0 AS stated
-}
-WITH c, n, sum(facts) AS facts, max(stated) AS stated WHERE n <> c
+MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
+WITH c, n, r.valid_until AS until, r.valid_from AS since WHERE until IS NULL OR until > $p.since AND since <= $p.until
+WITH c, n, count(*) AS facts, count(until) > 0 AS stated WHERE n <> c
 WITH c, collect([n, stated, facts]) AS found
 WITH c, found, size(found) AS total
 CALL (found) {

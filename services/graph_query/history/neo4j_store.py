@@ -130,6 +130,8 @@ class Neo4jHistory:
 def _listing(scope: Scope) -> str:
     if scope.known is not None:
         return "versions_of_entity" if scope.anchor else "versions_of_space"
+    if scope.object is None and scope.subject is not None and scope.subject.name_key:
+        return "facts_of_subject"
     if scope.anchor:
         return "facts_of_entity"
     return "facts_of_relation" if scope.relation else "facts_of_space"
