@@ -23,7 +23,8 @@ from services.runtime.server import RunningServer, start_server
 from services.runtime.settings import RuntimeSettings
 from tests.stores import TestDatabase
 from tests.stubs.embedders import StubEmbedder
-from tests.stubs.tiers import GraphStub, VectorStub, serve_graph, serve_vector
+from tests.stubs.graph_tier import GraphStub, serve_graph
+from tests.stubs.vector_tier import VectorStub, serve_vector
 
 Metadata = tuple[tuple[str, str], ...]
 ALICE: Metadata = (("authorization", "Bearer alice-key"),)

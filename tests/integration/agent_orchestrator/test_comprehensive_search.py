@@ -27,7 +27,9 @@ from services.runtime.errors import (
 )
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, World
-from tests.stubs.tiers import chunk_hit, fact_hit, fail, hang
+from tests.stubs.graph_tier import fact_hit
+from tests.stubs.script import fail, hang
+from tests.stubs.vector_tier import chunk_hit
 
 Request = search_pb2.ComprehensiveSearchRequest
 Legs = dict[str, tuple[str, str]]

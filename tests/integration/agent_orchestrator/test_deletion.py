@@ -12,7 +12,8 @@ from braid.agent.v1 import ingest_pb2
 from services.runtime.errors import StoreUnavailableError
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
 from tests.integration.agent_orchestrator.uploads import data, document, ingest, submit
-from tests.stubs.tiers import GraphInventoryStub, fail
+from tests.stubs.graph_tier import GraphInventoryStub
+from tests.stubs.script import fail
 
 Receipt = dict[tuple[str, str], int]
 

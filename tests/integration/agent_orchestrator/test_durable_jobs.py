@@ -29,7 +29,7 @@ from tests.integration.agent_orchestrator.uploads import (
     watch,
     watched,
 )
-from tests.stubs.tiers import hang, wait
+from tests.stubs.script import hang, wait
 
 CANCELLED = ingest_pb2.JOB_STATE_CANCELLED
 

@@ -13,7 +13,7 @@ from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, Metadata, World
 from tests.integration.agent_orchestrator.uploads import data, document, ingest
-from tests.stubs.tiers import fail
+from tests.stubs.script import fail
 
 Entity = graph_pb2.EntityInput
 

@@ -9,7 +9,8 @@ from braid.common.v1 import legs_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
-from tests.stubs.tiers import chunk_hit, fact_hit
+from tests.stubs.graph_tier import fact_hit
+from tests.stubs.vector_tier import chunk_hit
 
 BY_WORDS = query_pb2.SearchFactsResponse(
     hits=[fact_hit("f1", ["c1"])], status=legs_pb2.LEG_STATUS_OK

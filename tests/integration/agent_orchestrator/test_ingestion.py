@@ -35,7 +35,7 @@ from tests.integration.agent_orchestrator.uploads import (
     watch,
     watched,
 )
-from tests.stubs.tiers import fail, hang
+from tests.stubs.script import fail, hang
 
 
 @pytest.fixture

@@ -17,7 +17,9 @@ from services.runtime.server import RunningServer, Service, start_server
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, World
 from tests.integration.agent_orchestrator.test_comprehensive_search import legs
-from tests.stubs.tiers import chunk_hit, fact_hit, fail, hang
+from tests.stubs.graph_tier import fact_hit
+from tests.stubs.script import fail, hang
+from tests.stubs.vector_tier import chunk_hit
 
 Request = search_pb2.ComprehensiveSearchRequest
 LATE = {

@@ -10,7 +10,8 @@ from braid.agent.v1 import search_pb2
 from braid.graph.v1 import facts_pb2
 from braid.vector.v1 import chunks_pb2
 from services.agent_orchestrator.search.fusion import fuse
-from tests.stubs.tiers import chunk_hit, fact_hit
+from tests.stubs.graph_tier import fact_hit
+from tests.stubs.vector_tier import chunk_hit
 
 LOCAL = facts_pb2.FACT_ORIGIN_LOCAL
 GIVEN = facts_pb2.FACT_ORIGIN_GIVEN

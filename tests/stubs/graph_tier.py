@@ -1,0 +1,213 @@
+"""A small graph tier behind the real contracts, served over a real socket: it keeps what it is given."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from braid.common.v1 import legs_pb2
+from braid.graph.v1 import (
+    facts_pb2,
+    ingest_pb2,
+    ingest_pb2_grpc,
+    inventory_pb2,
+    inventory_pb2_grpc,
+    query_pb2,
+    query_pb2_grpc,
+)
+from services.runtime.context import current_call
+from services.runtime.server import RunningServer, Service, start_server
+from services.runtime.settings import RuntimeSettings
+from tests.stubs.script import Script
+
+
+@dataclass
+class GraphStub(
+    query_pb2_grpc.GraphQueryServiceServicer, ingest_pb2_grpc.GraphIngestServiceServicer
+):
+    """The graph tier: `answer` is what SearchFacts answers with; episodes are kept by (space, uuid).
+
+    Facts with both times are refused, for a test to see one refused.
+    """
+
+    script: Script = field(default_factory=Script)
+    answer: query_pb2.SearchFactsResponse = field(
+        default_factory=lambda: query_pb2.SearchFactsResponse(status=legs_pb2.LEG_STATUS_NO_MATCH)
+    )
+    episodes: dict[tuple[str, str], ingest_pb2.EpisodeInput] = field(default_factory=dict)
+    facts: list[ingest_pb2.FactInput] = field(default_factory=list)
+    known_facts: set[bytes] = field(default_factory=set)
+    writes: Counter[str] = field(default_factory=Counter)
+    deletions: dict[str, int] = field(default_factory=dict)
+    strays: list[str] = field(default_factory=list)
+
+    async def SearchFacts(
+        self, request: query_pb2.SearchFactsRequest, context: Any
+    ) -> query_pb2.SearchFactsResponse:
+        await self.script.note("SearchFacts", request)
+        return self.answer
+
+    async def BatchAddEpisodes(
+        self, request: ingest_pb2.BatchAddEpisodesRequest, context: Any
+    ) -> ingest_pb2.BatchAddEpisodesResponse:
+        await self.script.note("BatchAddEpisodes", request)
+        space = current_call().space
+        new = [one for one in request.episodes if (space, one.uuid) not in self.episodes]
+        self.episodes |= {(space, one.uuid): one for one in new}
+        self.writes["episodes"] += len(new)
+        return ingest_pb2.BatchAddEpisodesResponse(
+            counts=ingest_pb2.EpisodeCounts(episodes_added=len(new))
+        )
+
+    async def AddFacts(
+        self, request_iterator: AsyncIterator[ingest_pb2.AddFactsRequest], context: Any
+    ) -> ingest_pb2.AddFactsResponse:
+        answer = ingest_pb2.AddFactsResponse()
+        index = 0
+        async for request in request_iterator:
+            await self.script.note("AddFacts", request)
+            for fact in request.facts:
+                self._add_fact(fact, index, answer)
+                index += 1
+        return answer
+
+    def _add_fact(
+        self, fact: ingest_pb2.FactInput, index: int, answer: ingest_pb2.AddFactsResponse
+    ) -> None:
+        bare = ingest_pb2.FactInput()
+        bare.CopyFrom(fact)
+        bare.ClearField("embedding")
+        if fact.HasField("valid_time") and fact.HasField("invalid_time"):
+            answer.refused_total += 1
+            answer.refused.add(index=index, reason="ends before it starts")
+        elif bare.SerializeToString(deterministic=True) in self.known_facts:
+            answer.unchanged += 1
+        else:
+            answer.added += 1
+            self.known_facts.add(bare.SerializeToString(deterministic=True))
+            self.facts.append(fact)
+
+    async def DeleteEpisodes(
+        self, request: ingest_pb2.DeleteEpisodesRequest, context: Any
+    ) -> ingest_pb2.DeleteEpisodesResponse:
+        await self.script.note("DeleteEpisodes", request)
+        space = current_call().space
+        gone = [u for u in request.uuids if self.episodes.pop((space, u), None) is not None]
+        return ingest_pb2.DeleteEpisodesResponse(
+            episodes_deleted=len(gone), mentions_deleted=2 * len(gone), entities_deleted=len(gone)
+        )
+
+
+@dataclass
+class GraphInventoryStub(inventory_pb2_grpc.GraphInventoryServiceServicer):
+    """Ids of what the graph tier's stub holds, in one page."""
+
+    tier: GraphStub
+
+    async def ListEpisodes(
+        self, request: inventory_pb2.ListEpisodesRequest, context: Any
+    ) -> inventory_pb2.ListEpisodesResponse:
+        await self.tier.script.note("ListEpisodes", request)
+        return inventory_pb2.ListEpisodesResponse(
+            episodes=[
+                inventory_pb2.EpisodeRef(uuid=one.uuid, document_id=one.document_id)
+                for one in sorted(self._episodes(), key=lambda one: one.uuid)
+            ]
+        )
+
+    async def FindEpisodes(
+        self, request: inventory_pb2.FindEpisodesRequest, context: Any
+    ) -> inventory_pb2.FindEpisodesResponse:
+        await self.tier.script.note("FindEpisodes", request)
+        found = {one.uuid for one in self._episodes()} & set(request.uuids)
+        return inventory_pb2.FindEpisodesResponse(uuids=sorted(found))
+
+    async def ListGraphDocuments(
+        self, request: inventory_pb2.ListGraphDocumentsRequest, context: Any
+    ) -> inventory_pb2.ListGraphDocumentsResponse:
+        await self.tier.script.note("ListGraphDocuments", request)
+        found = {one.document_id for one in self._episodes()}
+        return inventory_pb2.ListGraphDocumentsResponse(document_ids=sorted(found))
+
+    async def ListUnjoinedEntities(
+        self, request: inventory_pb2.ListUnjoinedEntitiesRequest, context: Any
+    ) -> inventory_pb2.ListUnjoinedEntitiesResponse:
+        await self.tier.script.note("ListUnjoinedEntities", request)
+        return inventory_pb2.ListUnjoinedEntitiesResponse(
+            entities=[
+                inventory_pb2.UnjoinedEntity(uuid=one, name="Stray") for one in self.tier.strays
+            ],
+            looked_through=len(self.tier.strays),
+        )
+
+    async def DeleteUnjoinedEntities(
+        self, request: inventory_pb2.DeleteUnjoinedEntitiesRequest, context: Any
+    ) -> inventory_pb2.DeleteUnjoinedEntitiesResponse:
+        await self.tier.script.note("DeleteUnjoinedEntities", request)
+        gone = [one for one in request.uuids if one in self.tier.strays]
+        self.tier.strays = [one for one in self.tier.strays if one not in gone]
+        return inventory_pb2.DeleteUnjoinedEntitiesResponse(entities_deleted=len(gone))
+
+    async def DeleteGraphDocument(
+        self, request: inventory_pb2.DeleteGraphDocumentRequest, context: Any
+    ) -> inventory_pb2.DeleteGraphDocumentResponse:
+        await self.tier.script.note("DeleteGraphDocument", request)
+        if request.deletion_id not in self.tier.deletions:
+            gone = [one for one in self._episodes() if one.document_id == request.document_id]
+            for one in gone:
+                del self.tier.episodes[current_call().space, one.uuid]
+            self.tier.deletions[request.deletion_id] = len(gone)
+        count = self.tier.deletions[request.deletion_id]
+        return inventory_pb2.DeleteGraphDocumentResponse(
+            episodes_deleted=count, mentions_deleted=2 * count, entities_deleted=count
+        )
+
+    def _episodes(self) -> list[ingest_pb2.EpisodeInput]:
+        space = current_call().space
+        return [one for (held, _), one in self.tier.episodes.items() if held == space]
+
+
+async def serve_graph(
+    stub: GraphStub, settings: RuntimeSettings, listen: str = "127.0.0.1:0"
+) -> RunningServer:
+    """The graph tier's stub on a socket."""
+    return await start_server(
+        settings=settings,
+        listen=listen,
+        probes={},
+        services=[
+            Service(
+                "braid.graph.v1.GraphQueryService",
+                lambda server: query_pb2_grpc.add_GraphQueryServiceServicer_to_server(stub, server),
+            ),
+            Service(
+                "braid.graph.v1.GraphIngestService",
+                lambda server: ingest_pb2_grpc.add_GraphIngestServiceServicer_to_server(
+                    stub, server
+                ),
+            ),
+            Service(
+                "braid.graph.v1.GraphInventoryService",
+                lambda server: inventory_pb2_grpc.add_GraphInventoryServiceServicer_to_server(
+                    GraphInventoryStub(stub), server
+                ),
+            ),
+        ],
+    )
+
+
+def fact_hit(
+    uuid: str,
+    chunk_ids: Sequence[str] = (),
+    score: float = 0.5,
+    origin: facts_pb2.FactOrigin.ValueType = facts_pb2.FACT_ORIGIN_GIVEN,
+) -> facts_pb2.FactHit:
+    """A hit of the graph tier that cites chunks."""
+    fact = facts_pb2.Fact(uuid=uuid, fact=f"sentence {uuid}", origin=origin)
+    for chunk_id in chunk_ids:
+        fact.sources.add(
+            chunk_id=chunk_id, document_id=f"doc-{chunk_id}", quote=f"quote {chunk_id}"
+        )
+    return facts_pb2.FactHit(fact=fact, score=score)

@@ -1,0 +1,213 @@
+"""A small vector tier behind the real contracts, served over a real socket: it keeps what it is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from braid.common.v1 import legs_pb2
+from braid.vector.v1 import (
+    chunks_pb2,
+    documents_pb2,
+    documents_pb2_grpc,
+    inventory_pb2,
+    inventory_pb2_grpc,
+    search_pb2,
+    search_pb2_grpc,
+)
+from services.runtime.context import current_call
+from services.runtime.errors import NotFoundError
+from services.runtime.server import RunningServer, Service, start_server
+from services.runtime.settings import RuntimeSettings
+from tests.stubs.script import Script
+
+
+@dataclass
+class VectorStub(
+    search_pb2_grpc.VectorSearchServiceServicer, documents_pb2_grpc.DocumentServiceServicer
+):
+    """The vector tier: `answer` is what HybridSearch answers with; documents are kept by (space, id)."""
+
+    script: Script = field(default_factory=Script)
+    answer: search_pb2.HybridSearchResponse = field(
+        default_factory=lambda: search_pb2.HybridSearchResponse(status=legs_pb2.LEG_STATUS_NO_MATCH)
+    )
+    documents: dict[tuple[str, str], documents_pb2.DocumentInput] = field(default_factory=dict)
+    vectors: dict[str, list[float]] = field(default_factory=dict)
+    retired: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    deletions: dict[str, documents_pb2.DeleteDocumentResponse] = field(default_factory=dict)
+    model: str = ""
+
+    async def HybridSearch(
+        self, request: search_pb2.HybridSearchRequest, context: Any
+    ) -> search_pb2.HybridSearchResponse:
+        await self.script.note("HybridSearch", request)
+        return self.answer
+
+    async def GetChunks(
+        self, request: search_pb2.GetChunksRequest, context: Any
+    ) -> search_pb2.GetChunksResponse:
+        await self.script.note("GetChunks", request)
+        wanted = set(request.chunk_ids)
+        return search_pb2.GetChunksResponse(
+            chunks=[
+                chunks_pb2.Chunk(id=chunk.id, document_title=document.title)
+                for (space, _), document in self.documents.items()
+                for chunk in document.chunks
+                if space == current_call().space and chunk.id in wanted
+            ]
+        )
+
+    async def CheckDocuments(
+        self, request: documents_pb2.CheckDocumentsRequest, context: Any
+    ) -> documents_pb2.CheckDocumentsResponse:
+        await self.script.note("CheckDocuments", request)
+        return documents_pb2.CheckDocumentsResponse(
+            unchanged_document_ids=[
+                one.document_id
+                for one in request.documents
+                if self._hash(one.document_id) == one.content_hash
+            ]
+        )
+
+    async def BatchUpsertDocuments(
+        self, request: documents_pb2.BatchUpsertDocumentsRequest, context: Any
+    ) -> documents_pb2.BatchUpsertDocumentsResponse:
+        await self.script.note("BatchUpsertDocuments", request)
+        return documents_pb2.BatchUpsertDocumentsResponse(
+            outcomes=[self._upsert(document) for document in request.documents]
+        )
+
+    async def GetDocument(
+        self, request: documents_pb2.GetDocumentRequest, context: Any
+    ) -> documents_pb2.GetDocumentResponse:
+        await self.script.note("GetDocument", request)
+        document = self.documents.get((current_call().space, request.document_id))
+        if document is None:
+            raise NotFoundError("document")
+        return documents_pb2.GetDocumentResponse(chunk_ids=[c.id for c in document.chunks])
+
+    async def GetVectorStats(
+        self, request: documents_pb2.GetVectorStatsRequest, context: Any
+    ) -> documents_pb2.GetVectorStatsResponse:
+        await self.script.note("GetVectorStats", request)
+        return documents_pb2.GetVectorStatsResponse(embedding_model=self.model)
+
+    async def DeleteDocument(
+        self, request: documents_pb2.DeleteDocumentRequest, context: Any
+    ) -> documents_pb2.DeleteDocumentResponse:
+        await self.script.note("DeleteDocument", request)
+        key = (current_call().space, request.document_id)
+        if request.deletion_id in self.deletions:
+            return self.deletions[request.deletion_id]
+        if key not in self.documents:
+            raise NotFoundError("document")
+        former = self.retired.pop(key, [])
+        ids = [*former, *(chunk.id for chunk in self.documents.pop(key).chunks)]
+        answer = documents_pb2.DeleteDocumentResponse(
+            versions_deleted=2 if former else 1, chunks_deleted=len(ids), deleted_chunk_ids=ids
+        )
+        self.deletions[request.deletion_id] = answer
+        return answer
+
+    def _hash(self, document_id: str) -> str | None:
+        document = self.documents.get((current_call().space, document_id))
+        return document.content_hash if document else None
+
+    def _upsert(self, document: documents_pb2.DocumentInput) -> documents_pb2.UpsertOutcome:
+        key = (current_call().space, document.document_id)
+        if self._hash(document.document_id) == document.content_hash:
+            return documents_pb2.UpsertOutcome(document_id=document.document_id, unchanged=True)
+        former = self.documents.get(key)
+        known = {chunk.id for chunk in former.chunks} if former else set()
+        kept = {chunk.id for chunk in document.chunks}
+        self.retired.setdefault(key, []).extend(sorted(known - kept))
+        self.documents[key] = document
+        for chunk in document.chunks:
+            self.vectors.setdefault(chunk.id, list(chunk.embedding))
+        added = [chunk.id for chunk in document.chunks if chunk.id not in known]
+        return documents_pb2.UpsertOutcome(
+            document_id=document.document_id, chunks_added=len(added), added_chunk_ids=added
+        )
+
+
+@dataclass
+class VectorInventoryStub(inventory_pb2_grpc.InventoryServiceServicer):
+    """Ids of what the vector tier's stub holds, in one page."""
+
+    tier: VectorStub
+
+    async def ListChunkIds(
+        self, request: inventory_pb2.ListChunkIdsRequest, context: Any
+    ) -> inventory_pb2.ListChunkIdsResponse:
+        await self.tier.script.note("ListChunkIds", request)
+        return inventory_pb2.ListChunkIdsResponse(
+            chunks=[
+                inventory_pb2.ChunkRef(chunk_id=chunk, document_id=document)
+                for chunk, document in sorted(self._chunks().items())
+            ]
+        )
+
+    async def FindChunks(
+        self, request: inventory_pb2.FindChunksRequest, context: Any
+    ) -> inventory_pb2.FindChunksResponse:
+        await self.tier.script.note("FindChunks", request)
+        found = sorted(set(request.chunk_ids) & self._chunks().keys())
+        return inventory_pb2.FindChunksResponse(chunk_ids=found)
+
+    async def FindDocuments(
+        self, request: inventory_pb2.FindDocumentsRequest, context: Any
+    ) -> inventory_pb2.FindDocumentsResponse:
+        await self.tier.script.note("FindDocuments", request)
+        known = {key for space, key in self.tier.documents if space == current_call().space}
+        return inventory_pb2.FindDocumentsResponse(
+            document_ids=sorted(known & set(request.document_ids))
+        )
+
+    def _chunks(self) -> dict[str, str]:
+        held = {
+            (space, chunk.id): key
+            for (space, key), document in self.tier.documents.items()
+            for chunk in document.chunks
+        }
+        held |= {(s, one): key for (s, key), ids in self.tier.retired.items() for one in ids}
+        return {chunk: key for (space, chunk), key in held.items() if space == current_call().space}
+
+
+async def serve_vector(
+    stub: VectorStub, settings: RuntimeSettings, listen: str = "127.0.0.1:0"
+) -> RunningServer:
+    """The vector tier's stub on a socket."""
+    return await start_server(
+        settings=settings,
+        listen=listen,
+        probes={},
+        services=[
+            Service(
+                "braid.vector.v1.VectorSearchService",
+                lambda server: search_pb2_grpc.add_VectorSearchServiceServicer_to_server(
+                    stub, server
+                ),
+            ),
+            Service(
+                "braid.vector.v1.DocumentService",
+                lambda server: documents_pb2_grpc.add_DocumentServiceServicer_to_server(
+                    stub, server
+                ),
+            ),
+            Service(
+                "braid.vector.v1.InventoryService",
+                lambda server: inventory_pb2_grpc.add_InventoryServiceServicer_to_server(
+                    VectorInventoryStub(stub), server
+                ),
+            ),
+        ],
+    )
+
+
+def chunk_hit(chunk_id: str, score: float = 0.5, content: str = "text") -> chunks_pb2.ChunkHit:
+    """A hit of the vector tier."""
+    chunk = chunks_pb2.Chunk(
+        id=chunk_id, document_id=f"doc-{chunk_id}", document_title="Title", content=content
+    )
+    return chunks_pb2.ChunkHit(chunk=chunk, score=score)
