@@ -1,6 +1,10 @@
 -- Documents whose version in force has the given content hash.
 select v.document_id
 from unnest($2::text[], $3::text[]) as u (document_id, content_hash)
-join document_version v on v.space = $1 and v.document_id = u.document_id
-where v.content_hash = u.content_hash and v.valid_from <= now() and v.valid_until > now()
+cross join lateral (
+  select d.document_id from document_version d
+  where d.space = $1 and d.document_id = u.document_id
+    and d.content_hash = u.content_hash and d.valid_from <= now() and d.valid_until > now()
+  offset 0
+) v
 order by v.document_id

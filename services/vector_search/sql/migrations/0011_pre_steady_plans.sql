@@ -1,5 +1,12 @@
--- Cheaper searches: BM25 in floating point throughout, plans made once, and searches by words exact up to more postings.
+-- Cheaper searches: BM25 in floating point throughout, searches by words exact up to more postings, and plans that are made
+-- once and do not hang on statistics. And the page of each chunk.
+--
+-- A look-up by a whole key stands alone behind `offset 0`: whatever the statistics say, it is not joined the other way
+-- round, which reads everything of a space that has grown since the tables were last analysed.
 
+drop function search_chunks(
+  text, text, halfvec, text, integer, float8, integer, float8, text[], jsonb, timestamptz, integer);
+drop function chunks_in_view(text, uuid[], timestamptz);
 drop function weighted_terms(text, text[], bigint, bigint);
 
 -- Postings that a search by words reads where they are all that its words have: every chunk is compared then. Where
@@ -18,10 +25,71 @@ language sql stable as $$
     select t.lexeme, ln(1 + (greatest(p_n, t.df) - t.df + .5) / (t.df + .5))::float8 as weight,
            row_number() over by_cost as place, sum(t.postings) over by_cost as cost, sum(t.postings) over () as all_cost
     from unnest(p_lexemes) u (lexeme)
-    join term t on t.space = p_space and t.lexeme = u.lexeme
+    cross join lateral (
+      select k.lexeme, k.df, k.postings from term k where k.space = p_space and k.lexeme = u.lexeme offset 0
+    ) t
     window by_cost as (order by t.postings, t.lexeme)
   ) t
 $$;
+
+-- Whether a chunk is part of a version that holds at an instant and passes the filters.
+create or replace function chunk_passes(
+  p_space text, p_chunk uuid, p_at timestamptz, p_documents text[], p_metadata jsonb
+) returns boolean language sql stable as $$
+  select exists (
+    select from (
+      select k.document_id, k.version from version_chunk k where k.space = p_space and k.chunk_id = p_chunk offset 0
+    ) vc
+    cross join lateral (
+      select d.document_id, d.valid_from, d.valid_until, d.metadata from document_version d
+      where d.space = p_space and d.document_id = vc.document_id and d.version = vc.version offset 0
+    ) v
+    where v.valid_from <= p_at and v.valid_until > p_at
+      and (p_documents is null or v.document_id = any (p_documents))
+      and (p_metadata is null or v.metadata @> p_metadata)
+  )
+$$;
+
+-- Whether a version of a valid time gives a chunk its title: no later version of the document has the chunk.
+create or replace function names_chunk(p_space text, p_chunk uuid, p_valid_from timestamptz) returns boolean
+language sql stable as $$
+  select not exists (
+    select from (
+      select k.document_id, k.version from version_chunk k where k.space = p_space and k.chunk_id = p_chunk offset 0
+    ) vc
+    cross join lateral (
+      select d.valid_from from document_version d
+      where d.space = p_space and d.document_id = vc.document_id and d.version = vc.version offset 0
+    ) v
+    where v.valid_from > p_valid_from)
+$$;
+
+-- Adds to the terms of chunks: `p_df` and `p_postings` say by how much for each chunk. `p_was`, text vectors that chunks
+-- had before, are taken out: from `df` as `p_was_df` says, and from `postings` once.
+create or replace function count_terms(
+  p_space text, p_ids uuid[], p_df integer[], p_postings integer[],
+  p_was text[] default '{}', p_was_df integer[] default '{}'
+) returns void
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  insert into term as t (space, lexeme, df, postings)
+  select p_space, d.lexeme, d.df, d.postings from (
+    select x.lexeme, sum(x.df) as df, sum(x.postings) as postings from (
+      select u.lexeme, k.df, k.postings
+      from unnest(p_ids, p_df, p_postings) as k (id, df, postings)
+      cross join lateral (select o.tsv from chunk o where o.space = p_space and o.id = k.id offset 0) c
+      cross join lateral unnest(c.tsv) u
+      union all
+      select u.lexeme, -k.df, -1
+      from unnest(p_was, p_was_df) as k (tsv, df) cross join lateral unnest(k.tsv::tsvector) u
+    ) x
+    group by x.lexeme
+  ) d
+  where d.df <> 0 or d.postings <> 0
+  order by d.lexeme
+  on conflict (space, lexeme) do update
+    set df = t.df + excluded.df, postings = t.postings + excluded.postings;
+end $$;
 
 -- What a posting adds to its chunk's score, per weight: tf * 2.5 / (tf + 1.5 * (.25 + .75 * length / average)).
 -- Written where it is used with constants of type float8, for a bare .75 is numeric and takes half of a search's time.
@@ -33,8 +101,6 @@ create or replace function text_scores(
   select p.chunk_id,
          sum(q.weight * p.tf * 2.5::float8 / (p.tf + 0.375::float8 + p.length * (1.125::float8 / p_average)))
   from unnest(p_lexemes, p_weights) as q (lexeme, weight)
-  -- One look-up by the whole key for each term, whatever the statistics say: `offset 0` keeps it from being joined
-  -- the other way round, which reads every posting of every chunk while a new space has not been analysed yet.
   cross join lateral (
     select o.chunk_id, o.tf, o.length
     from posting o
@@ -57,8 +123,10 @@ begin
       select p.chunk_id,
         sum(q.weight * p.tf * 2.5::float8 / (p.tf + 0.375::float8 + p.length * (1.125::float8 / p_average))) as score
       from unnest(p_lexemes, p_weights) as q (lexeme, weight)
-      join posting p on p.space = p_space and p.lexeme = q.lexeme
-      where p.current
+      cross join lateral (
+        select k.chunk_id, k.tf, k.length from posting k
+        where k.space = p_space and k.lexeme = q.lexeme and k.current offset 0
+      ) p
       group by p.chunk_id
       order by score desc, p.chunk_id
       limit p_limit
@@ -69,7 +137,9 @@ begin
         select p.chunk_id,
         sum(q.weight * p.tf * 2.5::float8 / (p.tf + 0.375::float8 + p.length * (1.125::float8 / p_average))) as score
         from unnest(p_lexemes, p_weights) as q (lexeme, weight)
-        join posting p on p.space = p_space and p.lexeme = q.lexeme
+        cross join lateral (
+          select k.chunk_id, k.tf, k.length from posting k where k.space = p_space and k.lexeme = q.lexeme offset 0
+        ) p
         group by p.chunk_id
         order by score desc, p.chunk_id
         offset 0
@@ -120,8 +190,35 @@ begin
     group by x.id order by total desc, x.id limit p_limit;
 end $$;
 
+-- Chunks with the version of their document that is in view at an instant; failing that, the latest that has them.
+create function chunks_in_view(p_space text, p_ids uuid[], p_at timestamptz)
+returns table (
+  id uuid, document_id text, title text, source text, content text, ordinal integer,
+  start_char integer, end_char integer, metadata jsonb, valid_from timestamptz, page integer
+) language sql stable as $$
+  select u.id, c.document_id, v.title, v.source, c.content, v.ordinal,
+         v.start_char, v.end_char, v.metadata, v.valid_from, v.page
+  from unnest(p_ids) u (id)
+  cross join lateral (
+    select k.document_id, k.content from chunk k where k.space = p_space and k.id = u.id offset 0
+  ) c
+  cross join lateral (
+    select dv.title, dv.source, dv.metadata, dv.valid_from, vc.ordinal, vc.start_char, vc.end_char, vc.page
+    from (
+      select k.document_id, k.version, k.ordinal, k.start_char, k.end_char, k.page
+      from version_chunk k where k.space = p_space and k.chunk_id = u.id offset 0
+    ) vc
+    cross join lateral (
+      select d.title, d.source, d.metadata, d.valid_from, d.valid_until from document_version d
+      where d.space = p_space and d.document_id = vc.document_id and d.version = vc.version offset 0
+    ) dv
+    order by dv.valid_from <= p_at and dv.valid_until > p_at desc, dv.valid_from desc
+    limit 1
+  ) v
+$$;
+
 -- As before, with plans made once a session: the planner would else look at every partition at every call.
-create or replace function search_chunks(
+create function search_chunks(
   p_space text, p_text text, p_query halfvec, p_model text, p_limit integer, p_text_weight float8,
   p_fusion integer, p_min_score float8, p_documents text[], p_metadata jsonb, p_as_of timestamptz,
   p_match integer default 1
