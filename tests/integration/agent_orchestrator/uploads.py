@@ -6,7 +6,12 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+import grpc
+import pytest
+
 from braid.agent.v1 import ingest_pb2
+from services.runtime.errors import BraidError
+from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, Metadata, World
 
 SUCCEEDED = ingest_pb2.JOB_STATE_SUCCEEDED
@@ -66,3 +71,10 @@ async def ingest(world: World, *parts: Part, caller: Metadata = ALICE) -> ingest
 def reasons(job: ingest_pb2.IngestJob) -> dict[str, str]:
     """Why documents of a job could not be taken, by id."""
     return {failure.document_id: failure.reason for failure in job.failures}
+
+
+async def refused(world: World, *parts: Part) -> BraidError:
+    """The error that an upload is refused with."""
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await submit(world, *parts)
+    return error_from_rpc(caught.value)

@@ -1,0 +1,69 @@
+"""Spaces beside each other: what one uploads neither shows in another nor holds it up."""
+
+from __future__ import annotations
+
+import asyncio
+
+import grpc
+import pytest
+
+from braid.agent.v1 import ingest_pb2
+from tests.integration.agent_orchestrator.conftest import ALICE, BOB, Metadata, World
+from tests.integration.agent_orchestrator.uploads import (
+    SUCCEEDED,
+    data,
+    document,
+    ingest,
+    submit,
+)
+
+
+async def test_the_work_goes_on_for_the_callers_space_when_the_call_is_over(world: World) -> None:
+    await ingest(world, document(document_id="d"), data("text"))
+    calls = [*world.vector.script.calls, *world.graph.script.calls]
+    assert {call.space for call in calls} == {"alice"}
+    assert all(call.deadline is not None for call in calls)
+
+
+async def told_not_found(world: World, job_id: str, caller: Metadata) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as got:
+        await world.ingest.GetIngestJob(
+            ingest_pb2.GetIngestJobRequest(job_id=job_id), metadata=caller
+        )
+    with pytest.raises(grpc.aio.AioRpcError) as watching:
+        request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
+        _ = [one async for one in world.ingest.WatchIngestJob(request, metadata=caller)]
+    assert {got.value.code(), watching.value.code()} == {grpc.StatusCode.NOT_FOUND}
+
+
+async def test_a_job_is_shown_to_its_own_space_alone(world: World) -> None:
+    job = await ingest(world, document(), data("text"))
+    answer = await world.ingest.GetIngestJob(
+        ingest_pb2.GetIngestJobRequest(job_id=job.id), metadata=ALICE
+    )
+    assert answer.job == job
+    await told_not_found(world, job.id, BOB)
+    await told_not_found(world, "00000000-0000-4000-8000-000000000000", ALICE)
+
+
+async def test_the_same_document_in_two_spaces_is_two_documents(world: World) -> None:
+    for caller in (ALICE, BOB):
+        await ingest(world, document(document_id="d"), data("text"), caller=caller)
+    assert {space for space, _ in world.vector.documents} == {"alice", "bob"}
+    assert len({uuid for _, uuid in world.graph.episodes}) == 2
+
+
+async def test_a_space_whose_job_is_stuck_does_not_hold_up_another_one(world: World) -> None:
+    async def stick_alice(request: object) -> None:
+        if any(d.document_id == "stuck" for d in getattr(request, "documents")):  # noqa: B009
+            await asyncio.Event().wait()
+
+    world.vector.script.acts["CheckDocuments"] = stick_alice
+    await submit(world, document(document_id="stuck"), data("text"))
+    waiting = await submit(world, document(document_id="next"), data("text"))
+    job = await ingest(world, document(document_id="d"), data("text"), caller=BOB)
+    assert job.state == SUCCEEDED
+    answer = await world.ingest.GetIngestJob(
+        ingest_pb2.GetIngestJobRequest(job_id=waiting.id), metadata=ALICE
+    )
+    assert answer.job.documents_searchable == 0

@@ -1,0 +1,85 @@
+"""Documents that come again: the same, changed, twice at once, or under their former date."""
+
+from __future__ import annotations
+
+from braid.vector.v1 import documents_pb2
+from services.runtime.errors import (
+    FieldError,
+    InvalidFieldError,
+)
+from tests.integration.agent_orchestrator.conftest import World
+from tests.integration.agent_orchestrator.uploads import (
+    SUCCEEDED,
+    data,
+    document,
+    ingest,
+    lines,
+    reasons,
+)
+
+
+async def test_the_same_upload_again_writes_nothing(world: World) -> None:
+    upload = lines({"id": "a", "text": "alpha"}, {"id": "b", "text": "beta"})
+    await ingest(world, *upload)
+    embedded, upserts = len(world.embedder.texts), world.vector.script.count("BatchUpsertDocuments")
+    job = await ingest(world, *upload)
+    assert job.state == SUCCEEDED
+    assert (job.documents_unchanged, job.chunks_written) == (2, 0)
+    assert (job.documents_searchable, job.documents_graph_ready) == (2, 2)
+    assert len(world.embedder.texts) == embedded
+    assert world.vector.script.count("BatchUpsertDocuments") == upserts
+    assert world.graph.writes["episodes"] == 2
+
+
+async def test_what_a_crash_left_out_of_the_graph_is_there_after_the_same_upload_again(
+    world: World,
+) -> None:
+    upload = lines({"id": "a", "text": "alpha"}, {"id": "b", "text": "beta"})
+    await ingest(world, *upload)
+    complete = dict(world.graph.episodes)
+    world.graph.episodes.clear()
+    await ingest(world, *upload)
+    assert world.graph.episodes.keys() == complete.keys()
+
+
+async def test_a_changed_paragraph_costs_one_embedding(world: World) -> None:
+    paragraphs = [f"Paragraph {n}. " + "word " * 120 for n in range(4)]
+    await ingest(world, document(document_id="d"), data("\n\n".join(paragraphs)))
+    before = set(world.graph.episodes)
+    world.embedder.texts.clear()
+    paragraphs[3] = paragraphs[3].replace("Paragraph", "Passage")
+    job = await ingest(world, document(document_id="d"), data("\n\n".join(paragraphs)))
+    assert job.chunks_written == 1
+    assert len(world.embedder.texts) == 1
+    assert len(set(world.graph.episodes) - before) == 1
+
+
+async def test_a_new_title_renews_every_vector(world: World) -> None:
+    await ingest(world, document(document_id="d", title="old"), data("text"))
+    await ingest(world, document(document_id="d", title="new"), data("text"))
+    assert world.embedder.texts == ["old\ntext", "new\ntext"]
+
+
+async def test_of_a_document_that_comes_twice_the_later_one_stays(world: World) -> None:
+    await ingest(world, *lines({"id": "a", "text": "second"}))
+    job = await ingest(world, *lines({"id": "a", "text": "first"}, {"id": "a", "text": "second"}))
+    assert job.state == SUCCEEDED
+    [stored] = world.vector.documents.values()
+    assert stored.chunks[0].content == "second"
+
+
+async def test_a_document_that_is_edited_under_its_former_date_holds_from_now_on(
+    world: World,
+) -> None:
+    async def refuse_the_former_date(request: documents_pb2.BatchUpsertDocumentsRequest) -> None:
+        for place, one in enumerate(request.documents):
+            if one.document_id == "b" and one.HasField("valid_time"):
+                field = f"documents[{place}].valid_time"
+                raise InvalidFieldError(FieldError(field, "another version of the document has it"))
+
+    world.vector.script.acts["BatchUpsertDocuments"] = refuse_the_former_date
+    written = ({"id": i, "text": i, "valid_at": "2024-01-05"} for i in "abc")
+    job = await ingest(world, *lines(*written))
+    assert (job.state, reasons(job)) == (SUCCEEDED, {})
+    dated = {d.document_id: d.HasField("valid_time") for d in world.vector.documents.values()}
+    assert dated == {"a": True, "b": False, "c": True}

@@ -1,0 +1,41 @@
+"""What those who wait for a job are told, and how often."""
+
+from __future__ import annotations
+
+import asyncio
+
+from braid.agent.v1 import ingest_pb2
+from tests.integration.agent_orchestrator.conftest import World
+from tests.integration.agent_orchestrator.uploads import (
+    SUCCEEDED,
+    data,
+    document,
+    lines,
+    submit,
+    watched,
+)
+from tests.stubs.script import hang
+
+
+async def test_a_job_is_answered_before_its_work_is_done(world: World) -> None:
+    world.vector.script.acts["CheckDocuments"] = hang
+    job = await submit(world, document(), data("text"))
+    assert job.state == ingest_pb2.JOB_STATE_QUEUED
+    assert job.documents_total == 1
+
+
+async def test_a_watcher_is_told_at_once_and_to_the_end(world: World) -> None:
+    states = await watched(world, await submit(world, document(), data("text")))
+    assert states[-1].state == SUCCEEDED
+    assert [s.documents_graph_ready for s in states] == sorted(
+        s.documents_graph_ready for s in states
+    )
+    assert len(await watched(world, states[-1])) == 1
+
+
+async def test_a_watcher_is_told_a_few_times_a_second_at_most(world: World) -> None:
+    started = asyncio.get_running_loop().time()
+    values = ({"id": str(n), "text": "x"} for n in range(100))
+    states = await watched(world, await submit(world, *lines(*values)))
+    took = asyncio.get_running_loop().time() - started
+    assert len(states) <= 3 + took / 0.2
