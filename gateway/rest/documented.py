@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gateway.rest.answers import Problem
+from gateway.rest.answers.problems import Problem
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -13,7 +13,7 @@ from braid.agent.v1 import ingest_pb2
 from braid.vector.v1 import documents_pb2
 from gateway.clients import Clients
 from gateway.rest import views
-from gateway.rest.answers import Accepted, Documents, DocumentWithChunks, Receipt
+from gateway.rest.answers.documents import Accepted, Documents, DocumentWithChunks, Receipt
 from gateway.rest.calls import Caller
 from gateway.rest.deps import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.documented import problems

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from gateway.rest import views
-from gateway.rest.answers import FactsTaken
+from gateway.rest.answers.graph import FactsTaken
 from gateway.rest.deps import ClientsDep, UploaderDep
 from gateway.rest.documented import problems
 from gateway.rest.facts import FactBody, messages, read_json, read_lines, rest_name_of

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from braid.graph.v1 import query_pb2
 from gateway.rest import views
-from gateway.rest.answers import Entities, GraphStatus, Neighborhood
+from gateway.rest.answers.graph import Entities, GraphStatus, Neighborhood
 from gateway.rest.deps import CallerDep, ClientsDep
 from gateway.rest.documented import problems
 from gateway.rest.fields import rest_name

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from braid.agent.v1 import ingest_pb2
 from gateway.rest import views
-from gateway.rest.answers import DeadDocuments, Job, Jobs
+from gateway.rest.answers.jobs import DeadDocuments, Job, Jobs
 from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep, WatcherDep
 from gateway.rest.documented import events, problems
 from gateway.rest.events import stream

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from gateway.rest.answers import Alive, NotReady, Readiness
+from gateway.rest.answers.probes import Alive, Readiness
+from gateway.rest.answers.problems import NotReady
 from gateway.rest.deps import ClientsDep
 from gateway.rest.errors import error_body
 from gateway.rest.json import JsonAnswer

@@ -12,7 +12,7 @@ from braid.agent.v1 import search_pb2
 from braid.common.v1 import legs_pb2
 from gateway.clients import Clients
 from gateway.rest import views
-from gateway.rest.answers import ChunkResults, Comprehensive, FactResults
+from gateway.rest.answers.searches import ChunkResults, Comprehensive, FactResults
 from gateway.rest.calls import Caller
 from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep
 from gateway.rest.documented import EVENT_STREAM, events, problems

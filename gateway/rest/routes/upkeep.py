@@ -10,7 +10,8 @@ from starlette.responses import Response
 
 from braid.agent.v1 import consistency_pb2, ingest_pb2, models_pb2
 from gateway.rest import views
-from gateway.rest.answers import Consistency, OneJob, SpaceModels
+from gateway.rest.answers.jobs import OneJob
+from gateway.rest.answers.upkeep import Consistency, SpaceModels
 from gateway.rest.deps import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.documented import problems
 from gateway.rest.json import JsonAnswer
