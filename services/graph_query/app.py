@@ -170,7 +170,7 @@ def build_reader(
     if language is None:
         return None
     findings = FindingReader(FindingExtractor(language), FindingIntake(store.findings, embedder))
-    return WholeReader(findings, GraphitiReader(language, embedder, store.known))
+    return WholeReader(findings, GraphitiReader(language, embedder, store.known), language)
 
 
 async def run(

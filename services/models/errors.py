@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from services.runtime.errors import EmbedderUnavailableError, StoreUnavailableError
+from services.runtime.errors import BraidError, EmbedderUnavailableError, StoreUnavailableError
 
+UNUSABLE = "unusable_answer"
 _MODEL_WAIT = 5.0
 
 
@@ -46,6 +47,28 @@ class LanguageModelUnavailable(StoreUnavailableError):  # noqa: N818 - the state
 
     def __str__(self) -> str:
         return f"{self.message} ({self.cause})"
+
+
+class AnswerUnusable(LanguageModelUnavailable):
+    """The model answers, and what it answers to this prompt cannot be used: malformed, too long, or a refusal.
+
+    Another try may help or not; callers that work on many texts bound their tries, and go on with the others.
+    `cause` travels in the error's metadata, so that other processes tell it from an outage.
+    """
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause)
+        self.message = f"The language model gives no usable answer to the text: {cause}."
+        self.metadata = {**self.metadata, UNUSABLE: cause}
+
+
+class PromptRefused(AnswerUnusable):
+    """The provider or its library does not take the prompt. It may be the prompt's fault, or that of the settings."""
+
+
+def is_unusable(error: BaseException) -> bool:
+    """Whether a failure, of this process or told by another one, is an answer that cannot be used."""
+    return isinstance(error, BraidError) and UNUSABLE in error.metadata
 
 
 class RerankerUnavailable(StoreUnavailableError):  # noqa: N818 - the state's own name

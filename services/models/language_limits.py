@@ -7,13 +7,14 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
 from aiolimiter import AsyncLimiter
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
+from tenacity import AsyncRetrying, RetryCallState, wait_exponential_jitter
 
 from services.models.breaker import Breaker, CircuitOpen
-from services.models.errors import LanguageModelUnavailable
+from services.models.errors import AnswerUnusable, LanguageModelUnavailable, PromptRefused
 from services.models.language import Completion, Prompt
 from services.runtime.context import remaining
 
@@ -22,20 +23,37 @@ _CHARACTERS_PER_TOKEN = 4
 _EXPECTED_ANSWER = 1_000
 # Seconds that a provider may take before being given up tells something about it.
 _FAIR_WAIT = 1.0
+# An answer that cannot be read is asked for so often in all: an outage would have shown itself otherwise.
+_MALFORMED_ATTEMPTS = 3
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=20.0, jitter=0.5)
+
+
+class Fault(Enum):
+    """What a failed attempt may be due to besides the provider."""
+
+    NONE = "none"
+    ANSWER = "answer"
+    PROMPT = "prompt"
 
 
 class ProviderFailed(Exception):  # noqa: N818 - the state's own name
     """One attempt failed. `passing` when another may succeed; `broken` when the provider itself is at fault."""
 
     def __init__(
-        self, cause: str, *, passing: bool, broken: bool, retry_after: float | None = None
+        self,
+        cause: str,
+        *,
+        passing: bool,
+        broken: bool,
+        retry_after: float | None = None,
+        fault: Fault = Fault.NONE,
     ) -> None:
         super().__init__(cause)
         self.cause = cause
         self.passing = passing
         self.broken = broken
         self.retry_after = retry_after
+        self.fault = fault
 
 
 class Provider(Protocol):
@@ -98,7 +116,7 @@ class LimitedModel:
         except TimeoutError:
             raise LanguageModelUnavailable("no answer in time") from None
         except ProviderFailed as failed:
-            raise LanguageModelUnavailable(failed.cause, retry_after=failed.retry_after) from None
+            raise _told(failed) from None
         except CircuitOpen as error:
             raise LanguageModelUnavailable("circuit open", retry_after=error.retry_after) from None
 
@@ -110,7 +128,7 @@ class LimitedModel:
 
     async def _patiently(self, prompt: Prompt, until: float) -> Completion:
         retrying = AsyncRetrying(
-            retry=retry_if_exception(lambda error: _worth_waiting(error, until)),
+            retry=lambda state: _worth_waiting(state, until),
             wait=_wait,
             reraise=True,
         )
@@ -157,9 +175,21 @@ def tokens_of(prompt: Prompt) -> int:
     return read + min(prompt.max_tokens, _EXPECTED_ANSWER)
 
 
-def _worth_waiting(error: BaseException, until: float) -> bool:
+def _told(failed: ProviderFailed) -> LanguageModelUnavailable:
+    """The failure of a call whose last attempt failed so."""
+    if failed.fault is Fault.ANSWER:
+        return AnswerUnusable(failed.cause)
+    if failed.fault is Fault.PROMPT:
+        return PromptRefused(failed.cause)
+    return LanguageModelUnavailable(failed.cause, retry_after=failed.retry_after)
+
+
+def _worth_waiting(state: RetryCallState, until: float) -> bool:
     """Whether another attempt may help before the time is up."""
+    error = state.outcome.exception() if state.outcome else None
     if not isinstance(error, ProviderFailed) or not error.passing:
+        return False
+    if error.fault is Fault.ANSWER and state.attempt_number >= _MALFORMED_ATTEMPTS:
         return False
     left = until - asyncio.get_running_loop().time()
     return error.retry_after is None or error.retry_after < left

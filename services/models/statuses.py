@@ -6,28 +6,35 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from services.models.language_limits import ProviderFailed
+from services.models.language_limits import Fault, ProviderFailed
 
 _SERVER_ERROR = 500
 _PASSING = frozenset({408, 409, 429})
+# What a provider says of a request that is too long, or whose content it does not take.
+_OF_THE_PROMPT = frozenset({400, 413, 422})
 
 
 def status_failure(status: int, wait: float | None) -> ProviderFailed:
     """What an HTTP status says: a refusal is for good, a rate limit says nothing against the provider."""
     broken = status >= _SERVER_ERROR
     return ProviderFailed(
-        f"HTTP {status}", passing=broken or status in _PASSING, broken=broken, retry_after=wait
+        f"HTTP {status}",
+        passing=broken or status in _PASSING,
+        broken=broken,
+        retry_after=wait,
+        fault=Fault.PROMPT if status in _OF_THE_PROMPT else Fault.NONE,
     )
 
 
 def cut_off() -> ProviderFailed:
     """The answer was longer than it may be: asked again it would be as long, and as dear."""
-    return ProviderFailed("answer cut off", passing=False, broken=False)
+    return ProviderFailed("answer cut off", passing=False, broken=False, fault=Fault.ANSWER)
 
 
 def refused_here(error: Exception) -> ProviderFailed:
     """The library itself does not send this prompt, now or later."""
-    return ProviderFailed(f"not sent: {type(error).__name__}", passing=False, broken=False)
+    cause = f"not sent: {type(error).__name__}"
+    return ProviderFailed(cause, passing=False, broken=False, fault=Fault.PROMPT)
 
 
 @contextmanager
@@ -53,4 +60,4 @@ def reading() -> Iterator[None]:
 
 
 def _malformed() -> ProviderFailed:
-    return ProviderFailed("malformed answer", passing=True, broken=False)
+    return ProviderFailed("malformed answer", passing=True, broken=False, fault=Fault.ANSWER)

@@ -51,7 +51,12 @@ class VectorStub(
         wanted = set(request.chunk_ids)
         return search_pb2.GetChunksResponse(
             chunks=[
-                chunks_pb2.Chunk(id=chunk.id, document_title=document.title)
+                chunks_pb2.Chunk(
+                    id=chunk.id,
+                    document_id=document.document_id,
+                    document_title=document.title,
+                    content=chunk.content,
+                )
                 for (space, _), document in self.documents.items()
                 for chunk in document.chunks
                 if space == current_call().space and chunk.id in wanted

@@ -18,7 +18,9 @@ from services.agent_orchestrator.consistency.findings import (
     Kind,
 )
 from services.agent_orchestrator.consistency.inventories import GraphInventory
+from services.agent_orchestrator.ingest.giving import Giver
 from services.agent_orchestrator.ingest.pace import Pace
+from services.agent_orchestrator.ingest.retries import Retries
 from services.agent_orchestrator.tiers import GraphTier, VectorTier
 from services.runtime.context import current_call
 
@@ -37,6 +39,8 @@ class Repair:
         self._inventory = inventory
         self._work = work
         self._pace = Pace(CHUNKS_AT_ONCE)
+        # A store that is away ends the repair: its caller waits.
+        self._giver = Giver(graph, Retries(0), self._pace)
         self._menders: dict[Kind, Callable[[Sequence[Finding]], Awaitable[int]]] = {
             CHUNK: self._add_episodes,
             EPISODE: self._delete_episodes,
@@ -55,11 +59,9 @@ class Repair:
         while ids:
             part, ids = ids[: self._pace.size], ids[self._pace.size :]
             chunks = await self._vector.chunks(part)
-            with self._pace.measured():
-                if chunks:
-                    await self._graph.add_episodes([episode_of(chunk) for chunk in chunks])
+            given_up = await self._giver.give([episode_of(chunk) for chunk in chunks])
             # A chunk that was deleted since is mended too.
-            mended += len(part)
+            mended += len(part) - len(given_up)
         return mended
 
     async def _delete_episodes(self, findings: Sequence[Finding]) -> int:

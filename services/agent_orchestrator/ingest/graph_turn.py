@@ -8,24 +8,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from itertools import groupby
 
 from braid.common.v1 import errors_pb2
 from braid.graph.v1 import ingest_pb2
 from services.agent_orchestrator.ingest.courtesy import Courtesy
+from services.agent_orchestrator.ingest.in_hand import MOST_ATTEMPTS, InHand
 from services.agent_orchestrator.ingest.pace import Pace
 from services.agent_orchestrator.ingest.retries import Retries, is_of_a_document, told
 from services.agent_orchestrator.ingest.turns import Slice, WaitingError, call_of, waiting
 from services.agent_orchestrator.jobs.queue import GRAPH, Turn
 from services.agent_orchestrator.jobs.work import GraphOutcome, WaitingDocument, WorkStore
 from services.agent_orchestrator.tiers import GraphTier
+from services.models.errors import is_unusable
 from services.runtime.context import call_scope
 from services.runtime.errors import BraidError
 
 DOCUMENTS_AT_ONCE = 200
 EPISODES_AT_ONCE = 500
-# Failures of a document alone while the graph serves; a graph that is away, or at its limit, counts for nothing.
-MOST_ATTEMPTS = 5
+# Before a passage is tried again to which the answer could not be used; twice as long each time.
+AGAIN_SECONDS = 0.25
 _GRAPH_STORE = "neo4j"
 # Seconds that a store asks for when it knows nothing: one that asks for more knows what is wrong with itself.
 _UNTOLD_WAIT = 1.0
@@ -54,9 +57,7 @@ class GraphTurns:
         self._retries = retries
         self._turn_seconds = turn_seconds
         self._paces: dict[str, Pace] = {}
-        # How many episodes of a document that is sent alone are in the graph: it goes on there.
-        self._through: dict[int, int] = {}
-        self._blamed_at: dict[int, int] = {}
+        self._in_hand: dict[int, InHand] = {}
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
         """Works until nothing waits or the turn is over. WaitingError when it cannot go on now."""
@@ -78,10 +79,10 @@ class GraphTurns:
         while True:
             if pace.is_full:  # it takes processor time then, and no language model's
                 await self._courtesy.give_way(time.stop)
-            if not await self._batch(turn, pace) or await self._over(time):
+            if not await self._batch(turn, pace, time.stop) or await self._over(time):
                 return
 
-    async def _batch(self, turn: Turn, pace: Pace) -> bool:
+    async def _batch(self, turn: Turn, pace: Pace, stop: asyncio.Event) -> bool:
         documents = await self._work.next_documents(turn, count=DOCUMENTS_AT_ONCE, chunks=pace.size)
         if not documents:
             return False
@@ -90,17 +91,43 @@ class GraphTurns:
             for gone, group in groupby(documents, lambda document: document.gone):
                 await self._send(list(group), refused, pace, gone=gone)
         except BraidError as error:
+            if is_unusable(error):
+                await self._tried(turn, documents, error, stop)
+                return True
             alone = len(documents) == 1 and pace.size == 1
             if not alone or not await self._is_to_blame(turn, documents[0], error):
                 raise
             refused.append((documents[0], told(error)))
+        await self._note(turn, documents, refused)
+        return True
+
+    async def _note(self, turn: Turn, documents: Documents, refused: Refused) -> None:
+        hands = [(document, self._in_hand.get(document.number)) for document in documents]
+        refused += [(one, hand.reason(one)) for one, hand in hands if hand and hand.dead]
         lost = {document.number for document, _ in refused}
         ready = [document for document in documents if document.number not in lost]
         await self._work.note_graph(turn, GraphOutcome(ready, refused))
         for document in documents:
-            self._through.pop(document.number, None)
-            self._blamed_at.pop(document.number, None)
-        return True
+            self._in_hand.pop(document.number, None)
+
+    async def _tried(
+        self, turn: Turn, documents: Documents, error: BraidError, stop: asyncio.Event
+    ) -> None:
+        """A language model gave no usable answer to some passage. The failure has made the pace slower: what goes
+        next is less, down to that passage alone, which is given up after some tries.
+        """
+        hand = self._hand(documents[0])
+        if len(documents) > 1 or hand.part > 1:
+            return
+        attempts = hand.attempts(documents[0])
+        await self._work.blame(turn, documents[0], attempts)
+        if attempts >= MOST_ATTEMPTS:
+            hand.give_up(told(error))
+            return
+        await self._work.say_waiting(turn, told(error))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(AGAIN_SECONDS * 2 ** (attempts - 1)):
+                await stop.wait()
 
     async def _is_to_blame(self, turn: Turn, document: WaitingDocument, error: BraidError) -> bool:
         """Whether a document is given up: alone, it has failed again and again on a graph that serves."""
@@ -110,16 +137,12 @@ class GraphTurns:
             await self._check_serving()
         except BraidError:
             return False
-        attempts = 1 if self._has_advanced(document) else document.attempts + 1
+        attempts = self._hand(document).attempts(document)
         await self._work.blame(turn, document, attempts)
         return attempts >= MOST_ATTEMPTS
 
-    def _has_advanced(self, document: WaitingDocument) -> bool:
-        """Whether more of it is in the graph than when it failed before."""
-        through = self._through.get(document.number, 0)
-        before = self._blamed_at.get(document.number, 0)
-        self._blamed_at[document.number] = through
-        return through > before
+    def _hand(self, document: WaitingDocument) -> InHand:
+        return self._in_hand.setdefault(document.number, InHand())
 
     async def _over(self, time: Slice) -> bool:
         return time.stop.is_set() or (time.used and await self._work.others_wait(GRAPH))
@@ -143,15 +166,13 @@ class GraphTurns:
     async def _add(self, documents: Documents, pace: Pace) -> None:
         """A document that is longer than what the graph takes at once goes in parts, and goes on where it failed."""
         episodes = [episode for document in documents for episode in _episodes(document)]
-        alone = documents[0].number if len(documents) == 1 else None
-        start = 0 if alone is None else self._through.get(alone, 0)
-        while start < len(episodes):
-            part = episodes[start : start + pace.size]
+        hand = self._hand(documents[0]) if len(documents) == 1 else InHand()
+        while hand.through < len(episodes):
+            part = episodes[hand.through : hand.through + pace.size]
+            hand.part = len(part)
             with pace.measured():
                 await self._graph.add_episodes(part)
-            start += len(part)
-            if alone is not None:
-                self._through[alone] = start
+            hand.through += len(part)
 
     async def _remove(self, documents: Documents, pace: Pace) -> None:
         uuids = [episode.uuid for document in documents for episode in _episodes(document)]

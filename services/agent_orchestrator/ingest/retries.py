@@ -15,7 +15,7 @@ from tenacity import (
 )
 
 from braid.common.v1 import errors_pb2
-from services.models.errors import TextsRefused
+from services.models.errors import TextsRefused, is_unusable
 from services.runtime.errors import BraidError
 
 Result = TypeVar("Result")
@@ -78,7 +78,7 @@ def will_pass(error: BaseException) -> bool:
         return isinstance(error, TimeoutError)
     if error.reason == errors_pb2.ERROR_REASON_OVERLOADED:
         return error.retry_after is not None
-    if isinstance(error, TextsRefused):
+    if isinstance(error, TextsRefused) or is_unusable(error):
         return False
     return error.reason in _PASSING
 

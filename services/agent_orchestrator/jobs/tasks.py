@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,11 @@ from services.agent_orchestrator.jobs.records import (
     FAILED,
     SUCCEEDED,
     WHOLE_JOB,
+    Failure,
     JobRecord,
     job_record,
 )
+from services.postgres.pool import Row, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,17 @@ class Task:
     store: TaskStore
     takes: int
 
-    async def save(self, progress: Mapping[str, Any], counts: Counts | None = None) -> None:
-        """Notes where to go on (JSON values). TurnLostError when another worker has it, or it was cancelled."""
-        await self.store.save(self.turn, progress, counts or Counts())
+    async def save(
+        self,
+        progress: Mapping[str, Any],
+        counts: Counts | None = None,
+        failures: Sequence[Failure] = (),
+    ) -> None:
+        """Notes where to go on (JSON values), and lists what could not be done.
+
+        TurnLostError when another worker has it, or it was cancelled.
+        """
+        await self.store.save(self.turn, progress, counts or Counts(), failures)
 
 
 Handler = Callable[[Task], Awaitable[Mapping[str, Any]]]
@@ -65,8 +75,14 @@ class TaskStore:
             row = await session.row(self._queries["start_task"], uuid.UUID(turn.key))
         return Task(job_record(row), turn, self, row["takes"]) if row else None
 
-    async def save(self, turn: Turn, progress: Mapping[str, Any], counts: Counts) -> None:
-        """Notes where a task goes on."""
+    async def save(
+        self,
+        turn: Turn,
+        progress: Mapping[str, Any],
+        counts: Counts,
+        failures: Sequence[Failure] = (),
+    ) -> None:
+        """Notes where a task goes on, and what it lists as failed."""
         async with self._database.pool.transaction() as session:
             await self._turns.hold(session, turn)
             row = await session.row(
@@ -78,8 +94,9 @@ class TaskStore:
                 counts.graph_ready,
                 counts.failed,
             )
-        if row is None:
-            raise TurnLostError
+            if row is None:
+                raise TurnLostError
+            await self._add_failures(session, row, failures)
 
     async def succeed(self, turn: Turn, result: Mapping[str, Any]) -> None:
         """Ends a task with what it tells."""
@@ -110,12 +127,18 @@ class TaskStore:
             await self._turns.hold(session, turn)
             row = await session.row(self._queries["end_task"], uuid.UUID(turn.key), state, told)
             if row and reason:
-                await session.execute(
-                    self._queries["add_failures"],
-                    row["space"],
-                    TASK,
-                    [row["id"]],
-                    [WHOLE_JOB],
-                    [""],
-                    [reason],
-                )
+                failure = Failure(WHOLE_JOB, "", TASK, reason)
+                await self._add_failures(session, row, [failure])
+
+    async def _add_failures(self, session: Session, row: Row, failures: Sequence[Failure]) -> None:
+        if not failures:
+            return
+        await session.execute(
+            self._queries["add_failures"],
+            row["space"],
+            TASK,
+            [row["id"]] * len(failures),
+            [failure.position for failure in failures],
+            [failure.document_id for failure in failures],
+            [failure.reason for failure in failures],
+        )

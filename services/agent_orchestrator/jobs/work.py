@@ -68,6 +68,7 @@ class WaitingDocument:
     job_id: str
     position: int
     document_id: str
+    chunks: int
     episodes: bytes = field(repr=False)
     attempts: int
     gone: bool
@@ -315,6 +316,7 @@ def _waiting(row: Row) -> WaitingDocument:
         job_id=str(row["job_id"]),
         position=row["position"],
         document_id=row["document_id"],
+        chunks=row["chunks"],
         episodes=row["episodes"],
         attempts=row["attempts"],
         gone=row["gone"],

@@ -9,9 +9,12 @@ from typing import Any
 from services.agent_orchestrator.consistency.checking import in_parts
 from services.agent_orchestrator.consistency.inventories import VectorInventory
 from services.agent_orchestrator.consistency.repairing import episode_of
+from services.agent_orchestrator.ingest.giving import Giver
 from services.agent_orchestrator.ingest.pace import Pace
 from services.agent_orchestrator.ingest.retries import Retries
 from services.agent_orchestrator.ingest.turns import WaitingError
+from services.agent_orchestrator.jobs.queue import TASK
+from services.agent_orchestrator.jobs.records import Failure
 from services.agent_orchestrator.jobs.tasks import Counts, Task
 from services.agent_orchestrator.remodelling.tiers import VectorModels
 from services.agent_orchestrator.tiers import GraphTier, VectorTier
@@ -41,28 +44,43 @@ class Reextraction:
         self._others_wait = others_wait
 
     async def run(self, task: Task) -> Mapping[str, Any]:
-        """All chunks by id, from where the job was ended. WaitingError to let other work go first."""
+        """All chunks by id, from where the job was ended. WaitingError to let other work go first.
+
+        Those that the language model gives no usable answer to are listed; tried again, the job begins anew.
+        """
         progress = task.job.progress or {}
         total = await self._retries.run(self._models.chunks)
         done, after = int(progress.get("done", 0)), str(progress.get("after", ""))
+        failed = int(progress.get("failed", 0))
         pace, began = Pace(CHUNKS_AT_ONCE), asyncio.get_running_loop().time()
         async for refs in in_parts(self._ids.chunks(after), CHUNKS_AT_ONCE):
-            await self._give([ref.id for ref in refs], pace)
-            done += len(refs)
-            counts = Counts(max(total, done), max(total, done), done)
-            await task.save({"done": done, "after": refs[-1].id}, counts)
+            dead = await self._give([ref.id for ref in refs], pace, done)
+            done, failed = done + len(refs), failed + len(dead)
+            where = {"done": done, "after": refs[-1].id, "failed": failed}
+            await task.save(where, _counts(total, done, failed), dead)
             used = asyncio.get_running_loop().time() - began > SLICE_SECONDS
             if used and await self._others_wait():
                 raise WaitingError("other jobs go first", 0.0)
-        return {"chunks": done}
+        if failed:
+            await task.save({}, _counts(done, done, failed))
+        return {"chunks": done, "failed": failed}
 
-    async def _give(self, ids: list[str], pace: Pace) -> None:
+    async def _give(self, ids: list[str], pace: Pace, position: int) -> list[Failure]:
         """As many at a time as the graph takes in a few seconds; chunks deleted meanwhile are passed over."""
+        places = {one: position + place for place, one in enumerate(ids)}
+        giver = Giver(self._graph, self._retries, pace)
+        dead: list[Failure] = []
         while ids:
             part, ids = ids[: pace.size], ids[pace.size :]
             chunks = await self._retries.run(lambda: self._vector.chunks(part))  # noqa: B023
-            if not chunks:
-                continue
-            episodes = [episode_of(chunk) for chunk in chunks]
-            with pace.measured():
-                await self._retries.run(lambda: self._graph.add_episodes(episodes))  # noqa: B023
+            documents = {chunk.id: chunk.document_id for chunk in chunks}
+            refused = await giver.give([episode_of(chunk) for chunk in chunks])
+            dead += [
+                Failure(places[one], documents[one], TASK, reason)
+                for one, reason in refused.items()
+            ]
+        return dead
+
+
+def _counts(total: int, done: int, failed: int) -> Counts:
+    return Counts(max(total, done), max(total, done), done - failed, failed)

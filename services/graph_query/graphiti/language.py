@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from services.graph_query.graphiti.failures import Failures
 from services.models.embedder import Embedder
-from services.models.errors import LanguageModelUnavailable
+from services.models.errors import AnswerUnusable
 from services.models.language import LanguageModel, Message, Prompt, Role
 
 _ATTEMPTS = 2
@@ -88,7 +88,7 @@ class GraphitiLanguage(LLMClient):
                     return told if shape is None else _shaped(told, shape)
             except (ValueError, ValidationError):
                 continue
-        raise LanguageModelUnavailable("malformed answer")
+        raise AnswerUnusable("malformed answer")
 
 
 class GraphitiEmbedder(EmbedderClient):

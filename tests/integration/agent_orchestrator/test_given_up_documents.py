@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from services.agent_orchestrator.ingest.graph_turn import MOST_ATTEMPTS
+from braid.agent.v1 import ingest_pb2
+from services.agent_orchestrator.ingest.in_hand import MOST_ATTEMPTS
+from services.models.errors import AnswerUnusable, LanguageModelUnavailable
 from services.runtime.errors import DeadlineError, StoreUnavailableError
-from tests.integration.agent_orchestrator.conftest import World
+from tests.integration.agent_orchestrator.conftest import ALICE, World
 from tests.integration.agent_orchestrator.test_durable_jobs import worker
 from tests.integration.agent_orchestrator.uploads import (
     FAILED,
@@ -91,3 +93,89 @@ async def test_a_long_document_that_a_slow_graph_takes_in_parts_goes_on_where_it
     chunks = len(world.vector.documents["alice", "long"].chunks)
     assert chunks > MOST_ATTEMPTS
     assert world.graph.writes["episodes"] == sent.count(1) == chunks
+
+
+MALFORMED = "The language model gives no usable answer to the text: malformed answer."
+
+
+class Reader:
+    """A language model behind the graph: it reads one text after the other, and answers badly to some."""
+
+    def __init__(self, world: World, word: str) -> None:
+        self._world = world
+        self.word = word
+        self.tries = 0
+
+    async def act(self, request: ingest_pb2.IngestDocumentRequest) -> None:
+        for episode in getattr(request, "episodes"):  # noqa: B009
+            if self.word and self.word in episode.content:
+                self.tries += 1
+                raise AnswerUnusable("malformed answer")
+            self._world.graph.episodes["alice", episode.uuid] = episode
+
+
+def long_text(*words: str) -> str:
+    """Text of a chunk for each word."""
+    return "\n\n".join(f"Paragraph {word}. " + "word " * 150 for word in words)
+
+
+async def test_a_passage_that_is_always_answered_malformed_is_listed_and_all_others_pass(
+    world: World,
+) -> None:
+    reader = Reader(world, "poison")
+    world.graph.script.acts["BatchAddEpisodes"] = reader.act
+    texts = {"a": "fine", "b": "poison", "c": "fine too"}
+    async with worker(world):
+        job = await submit(world, *lines(*({"id": k, "text": v} for k, v in texts.items())))
+        told = (await watched(world, job, seconds=60))[-1]
+    assert (told.state, reasons(told)) == (SUCCEEDED, {"b": MALFORMED})
+    assert told.documents_graph_ready == 2
+    assert MOST_ATTEMPTS <= reader.tries <= 2 * MOST_ATTEMPTS
+
+
+async def test_the_other_passages_of_its_document_are_in_the_graph(world: World) -> None:
+    reader = Reader(world, "poison")
+    world.graph.script.acts["BatchAddEpisodes"] = reader.act
+    text = long_text("one", "poison", "three", "four")
+    async with worker(world):
+        job = await submit(world, document(document_id="long"), data(text))
+        told = (await watched(world, job, seconds=60))[-1]
+    chunks = world.vector.documents["alice", "long"].chunks
+    missing = [chunk.content for chunk in chunks if ("alice", chunk.id) not in world.graph.episodes]
+    assert told.state == FAILED
+    assert reasons(told) == {"long": f"1 of {len(chunks)} passages: {MALFORMED}"}
+    assert len(missing) == 1
+    assert "poison" in missing[0]
+
+
+async def test_a_passage_that_was_given_up_is_read_when_its_job_is_tried_again(
+    world: World,
+) -> None:
+    reader = Reader(world, "poison")
+    world.graph.script.acts["BatchAddEpisodes"] = reader.act
+    async with worker(world):
+        job = await submit(world, document(document_id="d"), data("poison"))
+        assert (await watched(world, job, seconds=60))[-1].state == FAILED
+        reader.word = ""
+        request = ingest_pb2.RetryIngestJobRequest(job_id=job.id)
+        again = await world.ingest.RetryIngestJob(request, metadata=ALICE, timeout=10)
+        told = (await watched(world, again.job, seconds=60))[-1]
+    assert (told.state, told.documents_graph_ready, list(told.failures)) == (SUCCEEDED, 1, [])
+
+
+async def test_outages_between_malformed_answers_are_no_tries(world: World) -> None:
+    calls = 0
+
+    async def act(_request: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls < MOST_ATTEMPTS:
+            raise AnswerUnusable("malformed answer")
+        if calls < 3 * MOST_ATTEMPTS:
+            raise LanguageModelUnavailable("HTTP 429", retry_after=0.01)
+
+    world.graph.script.acts["BatchAddEpisodes"] = act
+    async with worker(world):
+        job = await submit(world, document(document_id="d"), data("text"))
+        told = (await watched(world, job, seconds=60))[-1]
+    assert (told.state, told.documents_graph_ready) == (SUCCEEDED, 1)

@@ -19,7 +19,7 @@ from services.graph_query.findings.domain import (
     Metric,
 )
 from services.graph_query.findings.extraction import FindingExtractor
-from services.models.errors import LanguageModelUnavailable
+from services.models.errors import LanguageModelUnavailable, is_unusable
 from services.models.language import LanguageModel
 from services.models.language_factory import build_language_model
 from services.models.language_settings import LanguageModelSettings
@@ -169,10 +169,20 @@ async def test_a_malformed_answer_is_asked_for_once_more(
     assert len(stub.requests) == 2
 
 
-@pytest.mark.parametrize("answer", [said("no"), said('{"findings": 3}'), server_error()])
 async def test_no_answer_at_all_is_an_outage_of_the_model(
+    stub: OpenAIStub, model: LanguageModel
+) -> None:
+    stub.answer_always(server_error())
+    with pytest.raises(LanguageModelUnavailable) as failed:
+        await extracted(model)
+    assert not is_unusable(failed.value)
+
+
+@pytest.mark.parametrize("answer", [said("no"), said('{"findings": 3}')])
+async def test_an_answer_of_another_shape_is_none_that_can_be_used(
     stub: OpenAIStub, model: LanguageModel, answer: Answer
 ) -> None:
     stub.answer_always(answer)
-    with pytest.raises(LanguageModelUnavailable):
+    with pytest.raises(LanguageModelUnavailable) as failed:
         await extracted(model)
+    assert is_unusable(failed.value)

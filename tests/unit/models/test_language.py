@@ -13,7 +13,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from services.models.errors import LanguageModelUnavailable
+from services.models.errors import (
+    AnswerUnusable,
+    LanguageModelUnavailable,
+    PromptRefused,
+    is_unusable,
+)
 from services.models.language import LanguageModel, Message, Prompt, Role
 from services.models.language_factory import build_language_model
 from services.models.language_settings import LanguageModelSettings
@@ -124,11 +129,44 @@ async def test_a_refusal_is_not_retried(build: Build, stub: OpenAIStub, status: 
     assert len(stub.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("status", "may_be_the_prompts"),
+    [(400, True), (413, True), (422, True), (401, False), (403, False), (404, False)],
+)
+async def test_only_some_refusals_may_be_the_prompts_fault(
+    build: Build, stub: OpenAIStub, status: int, may_be_the_prompts: bool
+) -> None:
+    stub.answer_always(server_error(status))
+    with pytest.raises(LanguageModelUnavailable) as failure:
+        await build().complete(PROMPT)
+    assert isinstance(failure.value, PromptRefused) == may_be_the_prompts
+    assert is_unusable(failure.value) == may_be_the_prompts
+
+
+async def test_a_model_that_always_answers_malformed_is_asked_three_times(
+    build: Build, stub: OpenAIStub
+) -> None:
+    stub.answer_always(raw(b"{"))
+    with pytest.raises(AnswerUnusable) as failure:
+        await build().complete(PROMPT)
+    assert failure.value.cause == "malformed answer"
+    assert len(stub.requests) == 3
+
+
+async def test_a_model_at_its_rate_limit_is_no_model_without_usable_answers(
+    build: Build, stub: OpenAIStub
+) -> None:
+    stub.answer_always(rate_limited(60))
+    with pytest.raises(LanguageModelUnavailable) as failure:
+        await build(seconds=5).complete(PROMPT)
+    assert not is_unusable(failure.value)
+
+
 async def test_an_answer_that_was_cut_off_is_not_asked_for_again(
     build: Build, stub: OpenAIStub, provider: str
 ) -> None:
     stub.answer_always(raw(json.dumps(CUT_OFF[provider]).encode()))
-    with pytest.raises(LanguageModelUnavailable) as failure:
+    with pytest.raises(AnswerUnusable) as failure:
         await build().complete(PROMPT)
     assert failure.value.cause == "answer cut off"
     assert len(stub.requests) == 1

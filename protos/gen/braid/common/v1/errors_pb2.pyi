@@ -55,6 +55,12 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
 
         {"reason": "STORE_UNAVAILABLE", "domain": "braid", "metadata": {"request_id": "8f14e45f", "store": "neo4j"}}
         {"retry_delay": "1s"}
+
+    `unusable_answer` in `metadata` says that a language model did answer, and that its answers to this text cannot be
+    used: other texts are not concerned, and waiting may not help.
+
+        {"reason": "STORE_UNAVAILABLE", "domain": "braid",
+         "metadata": {"request_id": "8f14e45f", "store": "language_model", "unusable_answer": "malformed answer"}}
     """
     ERROR_REASON_EMBEDDER_UNAVAILABLE: _ErrorReason.ValueType  # 7
     """Code UNAVAILABLE. The embedding model cannot be reached and the call has no answer without it.
@@ -122,6 +128,12 @@ ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 6
 
     {"reason": "STORE_UNAVAILABLE", "domain": "braid", "metadata": {"request_id": "8f14e45f", "store": "neo4j"}}
     {"retry_delay": "1s"}
+
+`unusable_answer` in `metadata` says that a language model did answer, and that its answers to this text cannot be
+used: other texts are not concerned, and waiting may not help.
+
+    {"reason": "STORE_UNAVAILABLE", "domain": "braid",
+     "metadata": {"request_id": "8f14e45f", "store": "language_model", "unusable_answer": "malformed answer"}}
 """
 ERROR_REASON_EMBEDDER_UNAVAILABLE: ErrorReason.ValueType  # 7
 """Code UNAVAILABLE. The embedding model cannot be reached and the call has no answer without it.

@@ -1,0 +1,121 @@
+"""Every chunk given to the graph again: what a language model gives no usable answer to is listed, nothing waits."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from braid.graph.v1 import ingest_pb2
+from braid.vector.v1 import chunks_pb2
+from services.agent_orchestrator.ingest import giving
+from services.agent_orchestrator.ingest.giving import Giver
+from services.agent_orchestrator.ingest.in_hand import MOST_ATTEMPTS
+from services.agent_orchestrator.ingest.pace import Pace
+from services.agent_orchestrator.ingest.retries import Retries
+from services.agent_orchestrator.jobs.records import Failure
+from services.agent_orchestrator.jobs.tasks import Counts
+from services.agent_orchestrator.remodelling.reextraction import Reextraction
+from services.models.errors import AnswerUnusable, LanguageModelUnavailable
+
+REASON = "The language model gives no usable answer to the text: malformed answer."
+
+
+class Tiers:
+    """Both tiers with `count` chunks; a model reads them, and answers malformed to those in `bad`, `times` times."""
+
+    def __init__(self, count: int, bad: Sequence[str], times: int = 1_000) -> None:
+        self.ids = [f"c{n:03}" for n in range(count)]
+        self.left = dict.fromkeys(bad, times)
+        self.read: list[str] = []
+        self.tries = 0
+
+    async def list_ids(self, after: str) -> AsyncIterator[Any]:
+        for one in self.ids:
+            if one > after:
+                yield SimpleNamespace(id=one)
+
+    async def chunks(self, ids: Sequence[str]) -> list[chunks_pb2.Chunk]:
+        return [chunks_pb2.Chunk(id=one, document_id=f"of {one}") for one in ids]
+
+    async def count(self) -> int:
+        return len(self.ids)
+
+    async def add_episodes(self, episodes: Sequence[ingest_pb2.EpisodeInput]) -> None:
+        for one in episodes:
+            if self.left.get(one.uuid, 0) > 0:
+                self.left[one.uuid] -= 1
+                self.tries += 1
+                raise AnswerUnusable("malformed answer")
+            if one.uuid not in self.read:
+                self.read.append(one.uuid)
+
+
+class Saved:
+    """A task that notes what is saved."""
+
+    def __init__(self, progress: Mapping[str, Any]) -> None:
+        self.job = SimpleNamespace(progress=progress)
+        self.progress: list[Mapping[str, Any]] = []
+        self.counts = Counts()
+        self.failures: list[Failure] = []
+
+    async def save(
+        self, progress: Mapping[str, Any], counts: Counts, failures: Sequence[Failure] = ()
+    ) -> None:
+        self.progress.append(progress)
+        self.counts = counts
+        self.failures += failures
+
+
+@pytest.fixture(autouse=True)
+def _no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(giving, "AGAIN_SECONDS", 0.0)
+
+
+def reextraction(tiers: Tiers) -> Reextraction:
+    async def nobody_waits() -> bool:
+        return False
+
+    given: Any = SimpleNamespace(chunks=tiers.chunks, add_episodes=tiers.add_episodes)
+    ids: Any = SimpleNamespace(chunks=tiers.list_ids)
+    models: Any = SimpleNamespace(chunks=tiers.count)
+    return Reextraction(given, ids, models, given, retries=Retries(0), others_wait=nobody_waits)
+
+
+async def test_unreadable_chunks_are_listed_with_their_documents_and_all_others_are_read() -> None:
+    tiers, task = Tiers(150, ["c007", "c008", "c140"]), Saved({})
+    told: Any = task
+    assert await reextraction(tiers).run(told) == {"chunks": 150, "failed": 3}
+    assert [(one.position, one.document_id, one.reason) for one in task.failures] == [
+        (7, "of c007", REASON),
+        (8, "of c008", REASON),
+        (140, "of c140", REASON),
+    ]
+    assert sorted(tiers.read) == [one for one in tiers.ids if one not in tiers.left]
+    assert task.counts == Counts(150, 150, 147, 3)
+
+
+async def test_a_job_that_is_tried_again_after_failures_begins_anew() -> None:
+    task = Saved({})
+    told: Any = task
+    await reextraction(Tiers(3, ["c001"])).run(told)
+    assert task.progress[-1] == {}
+
+
+async def test_a_chunk_that_is_answered_well_at_last_is_no_failure() -> None:
+    tiers, task = Tiers(3, ["c001"], times=MOST_ATTEMPTS - 1), Saved({})
+    told: Any = task
+    assert await reextraction(tiers).run(told) == {"chunks": 3, "failed": 0}
+    assert tiers.read == ["c000", "c001", "c002"]
+
+
+async def test_a_model_that_is_away_ends_the_try_and_gives_nothing_up() -> None:
+    async def away(_episodes: object) -> None:
+        raise LanguageModelUnavailable("HTTP 503")
+
+    graph: Any = SimpleNamespace(add_episodes=away)
+    with pytest.raises(LanguageModelUnavailable):
+        await Giver(graph, Retries(0), Pace(8)).give([ingest_pb2.EpisodeInput(uuid="a")])
