@@ -55,8 +55,14 @@ class AgentSettings(BaseSettings):
     query_embeddings_at_once: int = Field(default=4, ge=1)
 
     max_upload_bytes: int = Field(default=64 * MIB, ge=1, description="Largest upload taken.")
-    max_waiting_jobs: int = Field(default=10_000, ge=1, description="Jobs that wait or run.")
-    max_waiting_bytes: int = Field(default=1024 * MIB, ge=1, description="Uploads held by them.")
+    max_waiting_jobs: int = Field(
+        default=10_000,
+        ge=1,
+        description="Jobs that wait or run. A space has at most 4 for each that is free, or one.",
+    )
+    max_waiting_bytes: int = Field(
+        default=1024 * MIB, ge=1, description="Uploads held by them, shared out likewise."
+    )
     keep_ended_days: int = Field(
         default=30, ge=1, description="How long ended jobs are told about."
     )

@@ -1,5 +1,9 @@
 """How much may wait: asked before an upload's bytes are read, over all spaces and all processes that accept uploads.
 
+No space can shut out another: one that has something waiting gets a further place only while it holds at most four
+times of what is still free then, one that has nothing gets any free place. So a single busy space holds at most four
+fifths of the backlog, two hold four ninths each, and some is always left for who comes next.
+
 What waits is counted in the database, at most a moment ago; what this process is receiving now is added to it. Other
 processes' uploads under way are not: the limits may be passed by as much, never by more.
 """
@@ -7,6 +11,9 @@ processes' uploads under way are not: the limits may be passed by as much, never
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from services.agent_orchestrator.jobs.store import Waiting
@@ -15,14 +22,26 @@ from services.runtime.errors import OverloadedError
 RETRY_AFTER = 1.0
 FRESH_SECONDS = 0.5
 FRESHEST_SECONDS = 0.05
+# What a space may hold for each place, or byte, that is free.
+SHARE_OF_FREE = 4
 
 
 class Counter(Protocol):
     """Who counts what waits."""
 
-    async def backlog(self) -> Waiting:
-        """How much waits or runs now, over all spaces."""
+    async def backlog(self) -> Mapping[str, Waiting]:
+        """How much waits or runs now, by space; spaces without any may be missing."""
         ...
+
+
+@dataclass(eq=False, slots=True)
+class _Held:
+    """What a space has waiting, or here on its way."""
+
+    jobs: int = 0
+    bytes: int = 0
+    receiving: int = 0
+    received: int = 0
 
 
 class Backlog:
@@ -32,80 +51,110 @@ class Backlog:
         self._store = jobs
         self._max_jobs = max_jobs
         self._max_bytes = max_bytes
-        self._receiving = 0
-        self._held = 0
-        self._waiting = Waiting(0, 0)
+        self._spaces: defaultdict[str, _Held] = defaultdict(_Held)
+        self._total = _Held()
         self._counted = float("-inf")
         self._counting = asyncio.Lock()
 
-    async def check(self, size: int = 0) -> None:
-        """OverloadedError unless there is a place for a job of `size` bytes."""
+    async def check(self, space: str, size: int = 0) -> None:
+        """OverloadedError unless there is a place for a job of `size` bytes of the space."""
         await self._count(FRESH_SECONDS)
         try:
-            self._check(size)
+            self._check(space, size)
         except OverloadedError:
             # Something may have ended since: a refusal is worth a look.
             await self._count(FRESHEST_SECONDS)
-            self._check(size)
+            self._check(space, size)
 
-    async def enter(self) -> Place:
+    async def enter(self, space: str) -> Place:
         """A place for one more job. OverloadedError when there is none; nothing was read then."""
-        await self.check()
-        self._receiving += 1
-        return Place(self)
+        await self.check(space)
+        for held in self._of(space):
+            held.receiving += 1
+        return Place(self, space)
 
-    def hold(self, count: int) -> None:
-        """Counts bytes in. OverloadedError when they are too many."""
-        self._check_bytes(count)
-        self._held += count
+    def hold(self, space: str, count: int) -> None:
+        """Counts bytes of an upload in. OverloadedError when they are too many."""
+        self._check_bytes(space, count, alone=self._jobs(space) <= 1)
+        for held in self._of(space):
+            held.received += count
 
-    def accepted(self, size: int) -> None:
-        """One more job waits: counted here until it is counted in the database."""
-        self._waiting = Waiting(self._waiting.jobs + 1, self._waiting.bytes + size)
+    def accepted(self, space: str, waiting: Waiting) -> None:
+        """More waits: counted here until it is counted in the database."""
+        for held in self._of(space):
+            held.jobs += waiting.jobs
+            held.bytes += waiting.bytes
 
-    def release(self, count: int) -> None:
+    def release(self, space: str, count: int) -> None:
         """An upload has been received, or given up."""
-        self._receiving -= 1
-        self._held -= count
+        for held in self._of(space):
+            held.receiving -= 1
+            held.received -= count
 
-    def _check(self, size: int) -> None:
-        self._check_bytes(size)
-        if self._waiting.jobs + self._receiving >= self._max_jobs:
-            raise OverloadedError(RETRY_AFTER)
+    def _check(self, space: str, size: int) -> None:
+        jobs = self._jobs(space)
+        self._check_bytes(space, size, alone=jobs == 0)
+        free = self._max_jobs - self._total.jobs - self._total.receiving - 1
+        _refuse_unless(free >= 0 and (jobs == 0 or jobs + 1 <= SHARE_OF_FREE * free))
 
-    def _check_bytes(self, count: int) -> None:
-        held = self._waiting.bytes + self._held
-        if held >= self._max_bytes or held + count > self._max_bytes:
-            raise OverloadedError(RETRY_AFTER)
+    def _check_bytes(self, space: str, count: int, *, alone: bool) -> None:
+        """`alone` when the space has no other job."""
+        held = self._total.bytes + self._total.received
+        free = self._max_bytes - held - count
+        _refuse_unless(free >= 0 and held < self._max_bytes)
+        own = self._spaces.get(space, _Held())
+        _refuse_unless(alone or own.bytes + own.received + count <= SHARE_OF_FREE * free)
+
+    def _jobs(self, space: str) -> int:
+        one = self._spaces.get(space, _Held())
+        return one.jobs + one.receiving
+
+    def _of(self, space: str) -> tuple[_Held, _Held]:
+        return self._spaces[space], self._total
 
     async def _count(self, age: float) -> None:
         async with self._counting:
             now = asyncio.get_running_loop().time()
             if now - self._counted >= age:
-                self._waiting = await self._store.backlog()
+                self._take(await self._store.backlog())
                 self._counted = now
+
+    def _take(self, waiting: Mapping[str, Waiting]) -> None:
+        for space in [one for one, held in self._spaces.items() if not held.receiving]:
+            del self._spaces[space]
+        self._total.jobs = self._total.bytes = 0
+        for held in self._spaces.values():
+            held.jobs = held.bytes = 0
+        for space, told in waiting.items():
+            self.accepted(space, told)
 
 
 class Place:
     """One upload's place while it is received."""
 
-    def __init__(self, backlog: Backlog) -> None:
+    def __init__(self, backlog: Backlog, space: str) -> None:
         self._backlog = backlog
+        self._space = space
         self._held = 0
         self._left = False
 
     def hold(self, count: int) -> None:
         """`count` more bytes of it are held. OverloadedError when the backlog is full."""
-        self._backlog.hold(count)
+        self._backlog.hold(self._space, count)
         self._held += count
 
     def accepted(self) -> None:
         """It has become a job."""
-        self._backlog.accepted(self._held)
+        self._backlog.accepted(self._space, Waiting(1, self._held))
         self.leave()
 
     def leave(self) -> None:
         """It is received no more. Leaving twice is leaving once."""
         if not self._left:
             self._left = True
-            self._backlog.release(self._held)
+            self._backlog.release(self._space, self._held)
+
+
+def _refuse_unless(fits: bool) -> None:
+    if not fits:
+        raise OverloadedError(RETRY_AFTER)

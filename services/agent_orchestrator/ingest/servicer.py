@@ -45,7 +45,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         _context: Any,
     ) -> ingest_pb2.IngestDocumentResponse:
         """Accepts an upload and answers with its job."""
-        place = await self._backlog.enter()
+        place = await self._backlog.enter(current_call().space)
         try:
             upload, count = await receive(request_iterator, place, max_bytes=self._max_upload_bytes)
             # Its hash takes a while for a large one.
@@ -60,7 +60,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         self, request: ingest_pb2.CheckIngestCapacityRequest, _context: Any
     ) -> ingest_pb2.CheckIngestCapacityResponse:
         """Whether an upload would be accepted."""
-        await self._backlog.check(request.size)
+        await self._backlog.check(current_call().space, request.size)
         return ingest_pb2.CheckIngestCapacityResponse()
 
     async def IngestFacts(

@@ -29,7 +29,7 @@ LAST_NUMBER = 2**63 - 1
 
 
 class Waiting(NamedTuple):
-    """What waits or runs, over all spaces."""
+    """What waits or runs of a space."""
 
     jobs: int
     bytes: int
@@ -140,11 +140,11 @@ class JobStore:
             key = uuid.UUID(job_id)
             return bool(await session.value(self._queries["superseded"], space, key))
 
-    async def backlog(self) -> Waiting:
-        """How much waits or runs now."""
+    async def backlog(self) -> dict[str, Waiting]:
+        """How much waits or runs now, by space."""
         async with self._database.pool.session() as session:
-            row = await session.row(self._queries["backlog"])
-        return Waiting(row["jobs"], row["bytes"]) if row else Waiting(0, 0)
+            rows = await session.fetch(self._queries["backlog"])
+        return {row["space"]: Waiting(row["jobs"], row["bytes"]) for row in rows}
 
     async def forget_document(self, session: Session, space: str, document_id: str) -> None:
         """A document is deleted: what of it waits for the graph is taken out of the graph instead."""

@@ -12,7 +12,7 @@ from services.runtime.errors import (
 )
 from services.runtime.ids import chunk_id, content_sha256
 from tests.hostile import pdf
-from tests.integration.agent_orchestrator.conftest import World
+from tests.integration.agent_orchestrator.conftest import BOB, World
 from tests.integration.agent_orchestrator.uploads import (
     FAILED,
     SUCCEEDED,
@@ -30,7 +30,7 @@ from tests.integration.agent_orchestrator.uploads import (
 
 @pytest.fixture
 def settings() -> dict[str, object]:
-    return {"retry_seconds": 1, "max_upload_bytes": 65_536, "max_waiting_jobs": 3}
+    return {"retry_seconds": 1, "max_upload_bytes": 65_536, "max_waiting_jobs": 4}
 
 
 async def test_a_document_becomes_searchable_and_graph_ready(world: World) -> None:
@@ -141,7 +141,7 @@ async def test_an_unknown_content_type_is_a_field_error(world: World) -> None:
     assert [f.field for f in error.fields] == ["metadata.content_type"]
 
 
-async def test_a_full_backlog_refuses_with_a_delay_and_keeps_what_it_has(world: World) -> None:
+async def test_a_space_that_has_filled_its_share_is_refused_with_a_delay_and_another_is_not(world: World) -> None:
     released = asyncio.Event()
 
     async def wait(_request: object) -> None:
@@ -152,9 +152,11 @@ async def test_a_full_backlog_refuses_with_a_delay_and_keeps_what_it_has(world: 
     error = await refused(world, document(), data("text"))
     assert error.reason == errors_pb2.ERROR_REASON_OVERLOADED
     assert error.retry_after == 1.0
+    others = await submit(world, document(document_id="d"), data("text"), caller=BOB)
     released.set()
     for job in jobs:
         assert (await watched(world, job))[-1].state == SUCCEEDED
+    assert (await watched(world, others, BOB))[-1].state == SUCCEEDED
     assert (await ingest(world, document(), data("text"))).state == SUCCEEDED
 
 

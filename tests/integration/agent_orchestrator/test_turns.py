@@ -130,13 +130,13 @@ async def test_a_job_ends_when_its_documents_are_in_the_graph_and_its_bytes_are_
     [turn] = await desk.turns.take(ONE, GRAPH, 1)
     documents = await desk.work.next_documents(turn, count=9, chunks=9)
     assert [document.document_id for document in documents] == ["d"]
-    assert await desk.jobs.backlog() == (1, 0)
+    assert await desk.jobs.backlog() == {"s": (1, 0)}
 
     await desk.work.note_graph(turn, GraphOutcome(documents))
     await desk.work.end_turn(turn)
     job = await desk.jobs.get("s", job_id)
     assert (job.state, job.documents_graph_ready) == ("succeeded", 1)
-    assert await desk.jobs.backlog() == (0, 0)
+    assert await desk.jobs.backlog() == {}
     async with desk.database.pool.session() as session:
         assert await session.value("select count(*) from job_input") == 0
         assert await session.value("select count(*) from document") == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from services.agent_orchestrator.ingest.graph_turn import is_suspicious
 from services.agent_orchestrator.ingest.retries import Retries, is_of_a_document, told, will_pass
 from services.agent_orchestrator.jobs.store import Waiting
 from services.agent_orchestrator.search.comprehensive import MAX_MARGIN, leg_budget
-from services.models.errors import LanguageModelUnavailable, TextsRefused
+from services.models.errors import AnswerUnusable, LanguageModelUnavailable, TextsRefused
 from services.runtime.errors import (
     BraidError,
     DeadlineError,
@@ -40,6 +42,8 @@ def test_the_legs_get_most_of_the_time_and_never_all_of_it(left: float) -> None:
     ("error", "waits", "blames_a_document"),
     [
         (StoreUnavailableError("neo4j"), True, False),
+        (LanguageModelUnavailable("HTTP 429"), True, False),
+        (AnswerUnusable("malformed answer"), False, False),
         (EmbedderUnavailableError(), True, False),
         (TextsRefused("HTTP 400"), False, False),
         (DeadlineError(), True, False),
@@ -90,20 +94,22 @@ async def test_work_that_never_succeeds_ends_with_its_last_failure() -> None:
 
 
 class Counted:
-    """A database that tells what waits."""
+    """A database that tells what waits, by space."""
 
-    def __init__(self, jobs: int = 0, size: int = 0) -> None:
-        self.waiting = Waiting(jobs, size)
+    def __init__(self, jobs: int = 0, size: int = 0, **spaces: int) -> None:
+        self.waiting = {name: Waiting(count, count) for name, count in spaces.items()}
+        if jobs or size:
+            self.waiting["busy"] = Waiting(jobs, size)
 
-    async def backlog(self) -> Waiting:
+    async def backlog(self) -> dict[str, Waiting]:
         return self.waiting
 
 
 async def test_a_full_backlog_refuses_jobs_and_bytes_until_one_leaves() -> None:
     backlog = Backlog(Counted(), max_jobs=2, max_bytes=10)
-    first, second = await backlog.enter(), await backlog.enter()
+    first, second = await backlog.enter("a"), await backlog.enter("b")
     with pytest.raises(OverloadedError):
-        await backlog.enter()
+        await backlog.enter("c")
     first.hold(9)
     with pytest.raises(OverloadedError):
         second.hold(2)
@@ -111,23 +117,60 @@ async def test_a_full_backlog_refuses_jobs_and_bytes_until_one_leaves() -> None:
     first.leave()
     second.hold(10)
     with pytest.raises(OverloadedError):
-        await backlog.enter()
+        await backlog.enter("c")
     second.leave()
-    (await backlog.enter()).hold(10)
+    (await backlog.enter("c")).hold(10)
 
 
 async def test_what_waits_in_the_database_counts_whoever_accepted_it() -> None:
     with pytest.raises(OverloadedError):
-        await Backlog(Counted(jobs=2), max_jobs=2, max_bytes=10).check()
+        await Backlog(Counted(jobs=2), max_jobs=2, max_bytes=10).check("a")
     with pytest.raises(OverloadedError):
-        await Backlog(Counted(size=8), max_jobs=2, max_bytes=10).check(3)
-    await Backlog(Counted(jobs=1, size=8), max_jobs=2, max_bytes=10).check(2)
+        await Backlog(Counted(size=8), max_jobs=2, max_bytes=10).check("a", 3)
+    await Backlog(Counted(jobs=1, size=8), max_jobs=2, max_bytes=10).check("a", 2)
 
 
 async def test_what_was_just_accepted_counts_before_the_database_is_asked_again() -> None:
     backlog = Backlog(Counted(), max_jobs=9, max_bytes=10)
-    place = await backlog.enter()
+    place = await backlog.enter("a")
     place.hold(8)
     place.accepted()
     with pytest.raises(OverloadedError):
-        (await backlog.enter()).hold(3)
+        (await backlog.enter("b")).hold(3)
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=60), st.integers(min_value=2, max_value=40))
+async def test_no_space_takes_the_last_place_from_one_that_holds_nothing(
+    callers: list[str], most: int
+) -> None:
+    backlog = Backlog(Counted(), max_jobs=most, max_bytes=10)
+    held: Counter[str] = Counter()
+    for space in callers:
+        try:
+            (await backlog.enter(space)).accepted()
+        except OverloadedError:
+            assert held.total() == most or held[space] + 1 > 4 * (most - held.total() - 1)
+        else:
+            held[space] += 1
+    assert held.total() <= most
+    for count in held.values():
+        assert count == 1 or count <= 4 * (most - count)
+
+
+async def test_one_busy_space_leaves_a_fifth_of_the_places_and_of_the_bytes() -> None:
+    with pytest.raises(OverloadedError):
+        await Backlog(Counted(busy=80), max_jobs=100, max_bytes=1000).check("busy")
+    await Backlog(Counted(busy=79), max_jobs=100, max_bytes=1000).check("busy")
+    await Backlog(Counted(busy=80), max_jobs=100, max_bytes=1000).check("other", 900)
+    full = Backlog(Counted(jobs=1, size=80), max_jobs=100, max_bytes=100)
+    with pytest.raises(OverloadedError):
+        await full.check("busy", 1)
+    await full.check("other", 20)
+
+
+async def test_a_spaces_only_upload_may_be_as_large_as_there_is_room() -> None:
+    place = await Backlog(Counted(), max_jobs=2, max_bytes=100).enter("a")
+    for _ in range(100):
+        place.hold(1)
+    with pytest.raises(OverloadedError):
+        place.hold(1)

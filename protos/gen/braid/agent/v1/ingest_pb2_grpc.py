@@ -152,6 +152,8 @@ class IngestServiceServicer:
 
     def CheckIngestCapacity(self, request, context):
         """Whether an upload would be accepted now: reason OVERLOADED with a delay when too much waits. Asked before a body is read.
+        A space with nothing waiting gets any free place; one with something gets another while it holds at most four times
+        of what is still free then, in jobs and in bytes: no space fills the backlog alone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

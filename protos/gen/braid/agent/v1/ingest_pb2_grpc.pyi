@@ -39,7 +39,10 @@ class IngestServiceStub:
     are written now, after everything accepted since. Reason WRONG_STATE while the job runs, and when nothing is left.
     """
     CheckIngestCapacity: _aio.UnaryUnaryMultiCallable[_ingest_pb2.CheckIngestCapacityRequest, _ingest_pb2.CheckIngestCapacityResponse]
-    """Whether an upload would be accepted now: reason OVERLOADED with a delay when too much waits. Asked before a body is read."""
+    """Whether an upload would be accepted now: reason OVERLOADED with a delay when too much waits. Asked before a body is read.
+    A space with nothing waiting gets any free place; one with something gets another while it holds at most four times
+    of what is still free then, in jobs and in bytes: no space fills the backlog alone.
+    """
     DeleteDocument: _aio.UnaryUnaryMultiCallable[_ingest_pb2.DeleteDocumentRequest, _ingest_pb2.DeleteDocumentResponse]
     """Removes a document, all its versions included, from both stores: after what was accepted of it before, and before
     what is accepted of it later. Once accepted it is done, whatever goes down meanwhile. Answers with what was removed
@@ -126,7 +129,10 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_pb2.CheckIngestCapacityRequest,
         context: _aio.ServicerContext[_ingest_pb2.CheckIngestCapacityRequest, _abc.Awaitable[_ingest_pb2.CheckIngestCapacityResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.CheckIngestCapacityResponse]:
-        """Whether an upload would be accepted now: reason OVERLOADED with a delay when too much waits. Asked before a body is read."""
+        """Whether an upload would be accepted now: reason OVERLOADED with a delay when too much waits. Asked before a body is read.
+        A space with nothing waiting gets any free place; one with something gets another while it holds at most four times
+        of what is still free then, in jobs and in bytes: no space fills the backlog alone.
+        """
 
     @_abc_1.abstractmethod
     def DeleteDocument(
