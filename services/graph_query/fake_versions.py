@@ -33,6 +33,11 @@ class FakeVersion:
     episode: str
     known_until: float = OPEN
 
+    def spell(self, refs: Mapping[str, EntityRef]) -> None:
+        """Names its ends as they are spelt: what is known no longer keeps the last spelling."""
+        self.source = self.source._replace(name=refs[self.source.uuid].name)
+        self.target = self.target._replace(name=refs[self.target.uuid].name)
+
     def says(self, state: State) -> bool:
         """Whether this is the fact as it is."""
         ends = (self.source.uuid, self.target.uuid) == (state.source, state.target)
@@ -57,6 +62,8 @@ class FakeVersions:
         for uuid, version in latest.items():
             if uuid not in facts or not version.says(facts[uuid]):
                 version.known_until = now
+            else:
+                version.spell(refs)
         for uuid, fact in sorted(facts.items()):
             if uuid in latest and latest[uuid].known_until == OPEN:
                 continue

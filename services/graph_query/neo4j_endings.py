@@ -9,7 +9,7 @@ from typing import Any
 from services.graph_query.endings import CALLER, Ending, effective_end
 from services.graph_query.intervals import end_of
 from services.graph_query.neo4j_records import instant
-from services.graph_query.neo4j_versions import append_versions
+from services.graph_query.neo4j_versions import keep_versions
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
 
@@ -49,8 +49,9 @@ async def settle_ends(
         if end_of(at) != row["until"]:
             changed.append({"uuid": row["uuid"], "at": at, "until": end_of(at)})
     if changed:
-        await writer.run("end_facts", rows=changed, now=writer.now)
-        await append_versions(writer, [row["uuid"] for row in changed], cause)
+        await keep_versions(writer, [row["uuid"] for row in changed])
+        known = writer.now.timestamp()
+        await writer.run("end_facts", rows=changed, now=writer.now, known=known, cause=cause)
     return [row["uuid"] for row in changed]
 
 

@@ -12,13 +12,12 @@ from services.graph_query.domain import EntityName, FactCounts, GivenFact
 from services.graph_query.entity_resolution import Resolution
 from services.graph_query.extraction.gazetteer import Uuids
 from services.graph_query.identity import document_uuid, fact_uuid
-from services.graph_query.intervals import OPEN, end_of, seconds_and_nanoseconds, start_of
+from services.graph_query.intervals import end_of, seconds_and_nanoseconds, start_of
 from services.graph_query.names import is_linkable, link_key, name_key
 from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_described import NOTHING, Described, describe
 from services.graph_query.neo4j_endings import put_endings, settle_new
 from services.graph_query.neo4j_types import apply_types, delete_unclaimed, known_names
-from services.graph_query.neo4j_versions import version_uuid
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.reserved import RESERVED_OF_FACTS
 from services.graph_query.spelling import Source, Spelling, best
@@ -179,22 +178,20 @@ def _claim_rows(space: str, given: Mapping[tuple[str, str], set[str]]) -> Rows:
 async def _create(
     writer: SpaceWriter, new: Sequence[dict[str, Any]], claims: Rows, cause: str | None
 ) -> None:
-    """Creates facts with their first versions and their claims: one query, as each takes long."""
+    """Creates facts with their claims: one query, as each takes long."""
     if not new:
         return
     by_fact: defaultdict[str, Rows] = defaultdict(list)
     for claim in claims:
         by_fact[claim["uuid"]].append(claim)
-    known = writer.now.timestamp()
     rows = [
         {
             **{key: value for key, value in row.items() if key != "vector"},
-            "version": version_uuid(row["uuid"], known),
             "claims": by_fact[row["uuid"]],
         }
         for row in new
     ]
-    told = {"now": writer.now, "known": known, "open": OPEN, "cause": cause}
+    told = {"now": writer.now, "known": writer.now.timestamp(), "cause": cause}
     await writer.run("create_facts", rows=rows, **told)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from services.graph_query.intervals import OPEN
 from services.graph_query.neo4j_database import Database
 from services.runtime.errors import StoreUnavailableError, WrongStateError
 from services.runtime.queries import Queries
@@ -15,7 +16,7 @@ async def ensure_schema(database: Database, schema: Queries, dimension: int) -> 
     WrongStateError when the vector index holds vectors of another dimension.
     """
     for name in schema.names():
-        await database.run_text(schema[name], options=vector_options(dimension))
+        await database.run_text(schema[name], options=vector_options(dimension), open=OPEN)
     await database.run_text("CALL db.awaitIndexes($seconds)", seconds=_AWAIT_SECONDS)
     await _check_dimension(database, dimension)
 

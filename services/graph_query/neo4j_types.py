@@ -13,7 +13,7 @@ from services.graph_query.identity import document_uuid, fact_uuid
 from services.graph_query.names import name_key
 from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_endings import drop_endings
-from services.graph_query.neo4j_versions import append_versions, close_versions
+from services.graph_query.neo4j_versions import keep_versions
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.spelling import Spelling
 
@@ -46,7 +46,8 @@ async def apply_types(
     if vanished := found.vanished():
         await writer.run("forget_names", uuids=vanished)
     if retyped := found.retyped():
-        await writer.run("retype_entities", rows=[list(row) for row in retyped])
+        told = {"rows": [list(row) for row in retyped], "known": writer.now.timestamp()}
+        await writer.run("retype_entities", **told)
     created = [(*row, spelt.get(row.uuid) or spelt[row.key]) for row in found.created()]
     await writer.create_entities(created)
     left = found.left()
@@ -60,9 +61,12 @@ async def delete_unclaimed(
     writer: SpaceWriter, uuids: Iterable[str], copied: int = 0, *, moved: bool = False
 ) -> int:
     """Deletes facts that nothing claims; `copied` of their vectors live on in other facts, if they `moved` there."""
-    gone = await writer.run("delete_unclaimed_facts", uuids=sorted(uuids))
-    await close_versions(writer, [row["uuid"] for row in gone])
-    await drop_endings(writer, [row["uuid"] for row in gone], moved=moved)
+    gone = await writer.ask("unclaimed_facts", uuids=sorted(uuids))
+    removed = [row["uuid"] for row in gone]
+    await keep_versions(writer, removed)
+    if removed:
+        await writer.run("remove_facts", uuids=removed, now=writer.now.timestamp())
+    await drop_endings(writer, removed, moved=moved)
     change = copied - sum(row["embedded"] for row in gone)
     if change:
         await writer.run("change_vectors", change=change, model=None)
@@ -112,9 +116,8 @@ async def _write_moves(
     copied = sum(copy["row"]["embedded"] for copy in new)
     if new:
         rows = [{key: copy[key] for key in ("from", "uuid", "source", "target")} for copy in new]
-        await writer.run("copy_facts", rows=rows)
+        await writer.run("copy_facts", rows=rows, known=writer.now.timestamp())
         await writer.run("copy_endings", rows=rows)
-        await append_versions(writer, [copy["uuid"] for copy in new])
     await writer.run("create_claims", rows=_claim_rows(writer.space, claims, 2))
     await writer.run("cut_claims", rows=_claim_rows(writer.space, claims, 1))
     await delete_unclaimed(writer, {old for _, old, _ in claims}, copied, moved=True)

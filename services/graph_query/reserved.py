@@ -7,11 +7,12 @@ from services.graph_query.names import word_set
 RESERVED_OF_FACTS = word_set(
     """uuid group_id name relation_key fact fact_embedding episodes created_at expired_at valid_at invalid_at
     reference_time valid_from valid_until origin source_node_uuid target_node_uuid source_uuid
-    target_uuid attribute_names attributes stated_at stated_until next_model next_embedding"""
+    target_uuid attribute_names attributes stated_at stated_until next_model next_embedding
+    braid_known_from braid_cause"""
 )
 RESERVED_OF_ENTITIES = word_set(
     """uuid group_id name name_embedding name_source labels created_at summary attributes attribute_names
-    next_model next_embedding"""
+    next_model next_embedding braid_types braid_types_until"""
 )
 # Graphiti renames relations that do not fit to the first; the second joins duplicates; the third is the local graph's.
 RESERVED_RELATIONS = frozenset({"RELATES_TO", "IS_DUPLICATE_OF", "CO_OCCURS"})

@@ -12,27 +12,45 @@ CALL () {
   RETURN collect(k.entity_uuid) + $p.other.uuids AS others
 }
 CALL (uuid, others) {
+  MATCH (a:Entity {uuid: uuid})-[e:RELATES_TO]->(b)
+  WHERE $p.outgoing AND e.group_id = $p.space AND e.braid_known_from <= $p.known
+    AND ($p.anchor.type = '' OR coalesce([i IN range(0, size(coalesce(a.braid_types, [])) - 1) WHERE a.braid_types_until[i] > e.braid_known_from | a.braid_types[i]][0], [l IN labels(a) WHERE l <> 'Entity'][0], '') IN ['', $p.anchor.type])
+    AND (NOT $p.with_other OR b.uuid IN others AND ($p.other.type = '' OR coalesce([i IN range(0, size(coalesce(b.braid_types, [])) - 1) WHERE b.braid_types_until[i] > e.braid_known_from | b.braid_types[i]][0], [l IN labels(b) WHERE l <> 'Entity'][0], '') IN ['', $p.other.type]))
+  RETURN e AS one, e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, '' AS prefix
+  UNION
+  MATCH (b:Entity {uuid: uuid})<-[e:RELATES_TO]-()
+  WHERE $p.incoming AND e.group_id = $p.space AND e.braid_known_from <= $p.known
+    AND ($p.anchor.type = '' OR coalesce([i IN range(0, size(coalesce(b.braid_types, [])) - 1) WHERE b.braid_types_until[i] > e.braid_known_from | b.braid_types[i]][0], [l IN labels(b) WHERE l <> 'Entity'][0], '') IN ['', $p.anchor.type])
+  RETURN e AS one, e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, '' AS prefix
+  UNION
   MATCH (v:FactVersion {source_uuid: uuid})
-  WHERE v.target_uuid >= '' AND $p.outgoing AND v.group_id = $p.space AND ($p.anchor.type = '' OR v.source_type IN ['', $p.anchor.type])
+  WHERE v.target_uuid >= '' AND $p.outgoing AND v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
+    AND ($p.anchor.type = '' OR v.source_type IN ['', $p.anchor.type])
     AND (NOT $p.with_other OR v.target_uuid IN others AND ($p.other.type = '' OR v.target_type IN ['', $p.other.type]))
-  RETURN v
+  RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
   UNION
   MATCH (v:FactVersion {target_uuid: uuid})
-  WHERE $p.incoming AND v.group_id = $p.space AND ($p.anchor.type = '' OR v.target_type IN ['', $p.anchor.type])
-  RETURN v
+  WHERE $p.incoming AND v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
+    AND ($p.anchor.type = '' OR v.target_type IN ['', $p.anchor.type])
+  RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
 }
-WITH DISTINCT v
-WITH v WHERE v.known_from <= $p.known AND v.known_until > $p.known AND ($p.relation = '' OR toLower(v.name) = $p.relation)
-WITH v, v.valid_from <= $p.before.until AND v.valid_until > $p.before.since AS before,
-     v.valid_from <= $p.after.until AND v.valid_until > $p.after.since AS after
+WITH DISTINCT one, fact, source, target, prefix
+WHERE $p.relation = '' OR toLower(one.name) = $p.relation
+WITH one, fact, source, target, prefix, one.valid_from <= $p.before.until AND one.valid_until > $p.before.since AS before,
+     one.valid_from <= $p.after.until AND one.valid_until > $p.after.since AS after
 WHERE before <> after
-WITH v, before, CASE WHEN before THEN $p.after ELSE $p.before END AS other
+WITH one, fact, source, target, prefix, before, CASE WHEN before THEN $p.after ELSE $p.before END AS other
 WHERE NOT EXISTS {
-  MATCH (x:FactVersion {source_uuid: v.source_uuid, target_uuid: v.target_uuid})
+  MATCH (:Entity {uuid: source})-[x:RELATES_TO]->(:Entity {uuid: target})
+  WHERE x.braid_known_from <= $p.known AND x.relation_key = toLower(one.name) AND x.valid_from <= other.until AND x.valid_until > other.since
+    AND size(coalesce(x.attribute_names, [])) = size(coalesce(one.attribute_names, []))
+    AND all(key IN coalesce(one.attribute_names, []) WHERE x[key] = one[prefix + key])
+} AND NOT EXISTS {
+  MATCH (x:FactVersion {source_uuid: source, target_uuid: target})
   WHERE x.known_from <= $p.known AND x.known_until > $p.known
-    AND toLower(x.name) = toLower(v.name) AND x.valid_from <= other.until AND x.valid_until > other.since
-    AND size(coalesce(x.attribute_names, [])) = size(coalesce(v.attribute_names, []))
-    AND all(key IN coalesce(v.attribute_names, []) WHERE x['a_' + key] = v['a_' + key])
+    AND toLower(x.name) = toLower(one.name) AND x.valid_from <= other.until AND x.valid_until > other.since
+    AND size(coalesce(x.attribute_names, [])) = size(coalesce(one.attribute_names, []))
+    AND all(key IN coalesce(one.attribute_names, []) WHERE x['a_' + key] = one[prefix + key])
 }
-WITH v, before LIMIT $p.limit
-RETURN collect([v.fact_uuid, v.source_uuid, toLower(v.name), v.valid_from, before]) AS found
+WITH one, fact, source, before LIMIT $p.limit
+RETURN collect([fact, source, toLower(one.name), one.valid_from, before]) AS found

@@ -1,17 +1,30 @@
 // The same as differences_of_space, of the facts as they were known at an instant.
 CYPHER 25
-MATCH (v:FactVersion) WHERE v.group_id = $p.space AND v.valid_from <= $p.begun AND v.fact_uuid >= ''
-WITH v WHERE v.known_from <= $p.known AND v.known_until > $p.known AND ($p.relation = '' OR toLower(v.name) = $p.relation)
-WITH v, v.valid_from <= $p.before.until AND v.valid_until > $p.before.since AS before,
-     v.valid_from <= $p.after.until AND v.valid_until > $p.after.since AS after
-WHERE before <> after
-WITH v, before, CASE WHEN before THEN $p.after ELSE $p.before END AS other
-WHERE NOT EXISTS {
-  MATCH (x:FactVersion {source_uuid: v.source_uuid, target_uuid: v.target_uuid})
-  WHERE x.known_from <= $p.known AND x.known_until > $p.known
-    AND toLower(x.name) = toLower(v.name) AND x.valid_from <= other.until AND x.valid_until > other.since
-    AND size(coalesce(x.attribute_names, [])) = size(coalesce(v.attribute_names, []))
-    AND all(key IN coalesce(v.attribute_names, []) WHERE x['a_' + key] = v['a_' + key])
+CALL () {
+  MATCH ()-[e:RELATES_TO]->()
+  WHERE e.group_id = $p.space AND e.valid_from <= $p.begun AND e.uuid >= '' AND e.braid_known_from <= $p.known
+  RETURN e AS one, e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, '' AS prefix
+  UNION ALL
+  MATCH (v:FactVersion)
+  WHERE v.group_id = $p.space AND v.valid_from <= $p.begun AND v.fact_uuid >= '' AND v.known_from <= $p.known AND v.known_until > $p.known
+  RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
 }
-WITH v, before LIMIT $p.limit
-RETURN collect([v.fact_uuid, v.source_uuid, toLower(v.name), v.valid_from, before]) AS found
+WITH one, fact, source, target, prefix WHERE $p.relation = '' OR toLower(one.name) = $p.relation
+WITH one, fact, source, target, prefix, one.valid_from <= $p.before.until AND one.valid_until > $p.before.since AS before,
+     one.valid_from <= $p.after.until AND one.valid_until > $p.after.since AS after
+WHERE before <> after
+WITH one, fact, source, target, prefix, before, CASE WHEN before THEN $p.after ELSE $p.before END AS other
+WHERE NOT EXISTS {
+  MATCH (:Entity {uuid: source})-[x:RELATES_TO]->(:Entity {uuid: target})
+  WHERE x.braid_known_from <= $p.known AND x.relation_key = toLower(one.name) AND x.valid_from <= other.until AND x.valid_until > other.since
+    AND size(coalesce(x.attribute_names, [])) = size(coalesce(one.attribute_names, []))
+    AND all(key IN coalesce(one.attribute_names, []) WHERE x[key] = one[prefix + key])
+} AND NOT EXISTS {
+  MATCH (x:FactVersion {source_uuid: source, target_uuid: target})
+  WHERE x.known_from <= $p.known AND x.known_until > $p.known
+    AND toLower(x.name) = toLower(one.name) AND x.valid_from <= other.until AND x.valid_until > other.since
+    AND size(coalesce(x.attribute_names, [])) = size(coalesce(one.attribute_names, []))
+    AND all(key IN coalesce(one.attribute_names, []) WHERE x['a_' + key] = one[prefix + key])
+}
+WITH one, fact, source, before LIMIT $p.limit
+RETURN collect([fact, source, toLower(one.name), one.valid_from, before]) AS found

@@ -18,9 +18,17 @@ CALL () {
     RETURN v.fact_uuid AS uuid, score
   }
   WITH uuid, max(score) AS score
-  MATCH (v:FactVersion {fact_uuid: uuid})
-  WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known AND v.valid_from <= $p.until AND v.valid_until > $p.since
-    AND ($p.relation = '' OR toLower(v.name) = $p.relation) AND ($p.entity_key = '' OR v.source_uuid IN $p.only OR v.target_uuid IN $p.only)
+  CALL (uuid) {
+    MATCH ()-[e:RELATES_TO {uuid: uuid}]->()
+    WHERE e.group_id = $p.space AND e.braid_known_from <= $p.known AND e.valid_from <= $p.until AND e.valid_until > $p.since
+      AND ($p.relation = '' OR e.relation_key = $p.relation) AND ($p.entity_key = '' OR e.source_node_uuid IN $p.only OR e.target_node_uuid IN $p.only)
+    RETURN true AS known
+    UNION ALL
+    MATCH (v:FactVersion {fact_uuid: uuid})
+    WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known AND v.valid_from <= $p.until AND v.valid_until > $p.since
+      AND ($p.relation = '' OR toLower(v.name) = $p.relation) AND ($p.entity_key = '' OR v.source_uuid IN $p.only OR v.target_uuid IN $p.only)
+    RETURN true AS known
+  }
   WITH uuid, score ORDER BY score DESC, uuid LIMIT $p.limit
   RETURN collect([uuid, score]) AS text
 }
@@ -31,16 +39,22 @@ CALL () {
     RETURN DISTINCT k.entity_uuid AS uuid LIMIT 12
   }
   CALL (uuid) {
-    MATCH (v:FactVersion {source_uuid: uuid}) WHERE v.target_uuid >= ''
-    RETURN v
+    MATCH (:Entity {uuid: uuid})-[e:RELATES_TO]-()
+    WHERE e.group_id = $p.space AND e.braid_known_from <= $p.known
+    RETURN e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, e.name AS name, e.valid_from AS since, e.valid_until AS until
+    UNION
+    MATCH (v:FactVersion {source_uuid: uuid})
+    WHERE v.target_uuid >= '' AND v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
+    RETURN v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, v.name AS name, v.valid_from AS since, v.valid_until AS until
     UNION
     MATCH (v:FactVersion {target_uuid: uuid})
-    RETURN v
+    WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
+    RETURN v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, v.name AS name, v.valid_from AS since, v.valid_until AS until
   }
-  WITH uuid, v
-  WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known AND v.valid_from <= $p.until AND v.valid_until > $p.since
-    AND ($p.relation = '' OR toLower(v.name) = $p.relation) AND ($p.entity_key = '' OR v.source_uuid IN $p.only OR v.target_uuid IN $p.only)
-  WITH v, toFloat(count(DISTINCT uuid)) AS ends ORDER BY ends DESC, v.valid_from DESC, v.fact_uuid LIMIT $p.limit
-  RETURN collect([v.fact_uuid, ends]) AS entity
+  WITH uuid, fact, source, target, name, since, until
+  WHERE since <= $p.until AND until > $p.since AND ($p.relation = '' OR toLower(name) = $p.relation)
+    AND ($p.entity_key = '' OR source IN $p.only OR target IN $p.only)
+  WITH fact, since, toFloat(count(DISTINCT uuid)) AS ends ORDER BY ends DESC, since DESC, fact LIMIT $p.limit
+  RETURN collect([fact, ends]) AS entity
 }
 RETURN revision, vectors, model, text, entity

@@ -2,7 +2,11 @@
 CYPHER 25
 MATCH ()-[e:RELATES_TO]->()
 SEARCH e IN (VECTOR INDEX braid_fact_similarity FOR $p.vector WHERE e.group_id = $p.space LIMIT $p.fetch) SCORE AS score
-MATCH (v:FactVersion {fact_uuid: e.uuid})
-WHERE v.known_from <= $p.known AND v.known_until > $p.known AND v.valid_from <= $p.until AND v.valid_until > $p.since
+WITH e, score
+WHERE e.braid_known_from <= $p.known AND e.valid_from <= $p.until AND e.valid_until > $p.since
+  OR EXISTS {
+    MATCH (v:FactVersion {fact_uuid: e.uuid})
+    WHERE v.known_from <= $p.known AND v.known_until > $p.known AND v.valid_from <= $p.until AND v.valid_until > $p.since
+  }
 WITH e, score ORDER BY score DESC, e.uuid LIMIT $p.limit
 RETURN collect([e.uuid, score * 2 - 1]) AS hits

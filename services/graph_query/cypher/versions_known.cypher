@@ -1,16 +1,22 @@
-// Facts as they were known at an instant.
+// Facts as they were known at an instant: as they are, or as a past version.
 CYPHER 25
 UNWIND $p.uuids AS wanted
-MATCH (v:FactVersion {fact_uuid: wanted}) WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
-OPTIONAL MATCH (a:Entity {uuid: v.source_uuid})
-OPTIONAL MATCH (b:Entity {uuid: v.target_uuid})
-OPTIONAL MATCH ()-[e:RELATES_TO {uuid: v.fact_uuid}]->()
-CALL (v, e) {
-  UNWIND coalesce(e.episodes, [v.episode_uuid])[..$p.citations] AS uuid
+CALL (wanted) {
+  MATCH ()-[e:RELATES_TO {uuid: wanted}]->() WHERE e.group_id = $p.space AND e.braid_known_from <= $p.known
+  RETURN e AS one, e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, '' AS prefix
+  UNION ALL
+  MATCH (v:FactVersion {fact_uuid: wanted}) WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
+  RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
+}
+OPTIONAL MATCH (a:Entity {uuid: source})
+OPTIONAL MATCH (b:Entity {uuid: target})
+OPTIONAL MATCH ()-[e:RELATES_TO {uuid: fact}]->()
+CALL (one, e) {
+  UNWIND coalesce(e.episodes, [one.episode_uuid])[..$p.citations] AS uuid
   MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }
-RETURN collect([[v.fact_uuid, v.fact, v.name, v.source_uuid, coalesce(a.name, v.source_name, ''), coalesce(labels(a), [v.source_type]), v.target_uuid,
-  coalesce(b.name, v.target_name, ''), coalesce(labels(b), [v.target_type]), v.valid_at, v.invalid_at, v.created_at, coalesce(v.origin, 'given')],
-  cited, [key IN coalesce(v.attribute_names, []) | [key, v['a_' + key]]]]) AS facts
+RETURN collect([[fact, one.fact, one.name, source, coalesce(a.name, one.source_name, ''), coalesce(labels(a), [one.source_type]), target,
+  coalesce(b.name, one.target_name, ''), coalesce(labels(b), [one.target_type]), one.valid_at, one.invalid_at, one.created_at, coalesce(one.origin, 'given')],
+  cited, [key IN coalesce(one.attribute_names, []) | [key, one[prefix + key]]]]) AS facts

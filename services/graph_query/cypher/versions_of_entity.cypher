@@ -1,4 +1,4 @@
-// A page of an entity's facts as they were known at an instant, in time order.
+// A page of an entity's facts as they were known at an instant, in time order: as they are, or as past versions.
 CYPHER 25
 CALL () {
   MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
@@ -12,28 +12,41 @@ CALL () {
   RETURN collect(k.entity_uuid) + $p.other.uuids AS others
 }
 CALL (uuid, others) {
+  MATCH (a:Entity {uuid: uuid})-[e:RELATES_TO]->(b)
+  WHERE $p.outgoing AND e.group_id = $p.space AND e.braid_known_from <= $p.known
+    AND ($p.anchor.type = '' OR coalesce([i IN range(0, size(coalesce(a.braid_types, [])) - 1) WHERE a.braid_types_until[i] > e.braid_known_from | a.braid_types[i]][0], [l IN labels(a) WHERE l <> 'Entity'][0], '') IN ['', $p.anchor.type])
+    AND (NOT $p.with_other OR b.uuid IN others AND ($p.other.type = '' OR coalesce([i IN range(0, size(coalesce(b.braid_types, [])) - 1) WHERE b.braid_types_until[i] > e.braid_known_from | b.braid_types[i]][0], [l IN labels(b) WHERE l <> 'Entity'][0], '') IN ['', $p.other.type]))
+  RETURN e AS one, e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, '' AS prefix
+  UNION
+  MATCH (b:Entity {uuid: uuid})<-[e:RELATES_TO]-()
+  WHERE $p.incoming AND e.group_id = $p.space AND e.braid_known_from <= $p.known
+    AND ($p.anchor.type = '' OR coalesce([i IN range(0, size(coalesce(b.braid_types, [])) - 1) WHERE b.braid_types_until[i] > e.braid_known_from | b.braid_types[i]][0], [l IN labels(b) WHERE l <> 'Entity'][0], '') IN ['', $p.anchor.type])
+  RETURN e AS one, e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, '' AS prefix
+  UNION
   MATCH (v:FactVersion {source_uuid: uuid})
-  WHERE v.target_uuid >= '' AND $p.outgoing AND v.group_id = $p.space AND ($p.anchor.type = '' OR v.source_type IN ['', $p.anchor.type])
+  WHERE v.target_uuid >= '' AND $p.outgoing AND v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
+    AND ($p.anchor.type = '' OR v.source_type IN ['', $p.anchor.type])
     AND (NOT $p.with_other OR v.target_uuid IN others AND ($p.other.type = '' OR v.target_type IN ['', $p.other.type]))
-  RETURN v
+  RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
   UNION
   MATCH (v:FactVersion {target_uuid: uuid})
-  WHERE $p.incoming AND v.group_id = $p.space AND ($p.anchor.type = '' OR v.target_type IN ['', $p.anchor.type])
-  RETURN v
+  WHERE $p.incoming AND v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
+    AND ($p.anchor.type = '' OR v.target_type IN ['', $p.anchor.type])
+  RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
 }
-WITH DISTINCT v
-WHERE v.known_from <= $p.known AND v.known_until > $p.known AND v.valid_from <= $p.until AND v.valid_until > $p.since AND ($p.relation = '' OR toLower(v.name) = $p.relation)
-  AND (v.valid_from > $p.after_from OR v.valid_from = $p.after_from AND v.fact_uuid > $p.after_uuid)
-WITH v ORDER BY v.valid_from, v.fact_uuid LIMIT $p.limit
-OPTIONAL MATCH (a:Entity {uuid: v.source_uuid})
-OPTIONAL MATCH (b:Entity {uuid: v.target_uuid})
-OPTIONAL MATCH ()-[e:RELATES_TO {uuid: v.fact_uuid}]->()
-CALL (v, e) {
-  UNWIND coalesce(e.episodes, [v.episode_uuid])[..$p.citations] AS uuid
+WITH DISTINCT one, fact, source, target, prefix
+WHERE one.valid_from <= $p.until AND one.valid_until > $p.since AND ($p.relation = '' OR toLower(one.name) = $p.relation)
+  AND (one.valid_from > $p.after_from OR one.valid_from = $p.after_from AND fact > $p.after_uuid)
+WITH one, fact, source, target, prefix ORDER BY one.valid_from, fact LIMIT $p.limit
+OPTIONAL MATCH (a:Entity {uuid: source})
+OPTIONAL MATCH (b:Entity {uuid: target})
+OPTIONAL MATCH ()-[e:RELATES_TO {uuid: fact}]->()
+CALL (one, e) {
+  UNWIND coalesce(e.episodes, [one.episode_uuid])[..$p.citations] AS uuid
   MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }
-RETURN collect([[v.fact_uuid, v.fact, v.name, v.source_uuid, coalesce(a.name, v.source_name, ''), coalesce(labels(a), [v.source_type]), v.target_uuid,
-  coalesce(b.name, v.target_name, ''), coalesce(labels(b), [v.target_type]), v.valid_at, v.invalid_at, v.created_at, coalesce(v.origin, 'given')],
-  cited, [key IN coalesce(v.attribute_names, []) | [key, v['a_' + key]]]]) AS facts
+RETURN collect([[fact, one.fact, one.name, source, coalesce(a.name, one.source_name, ''), coalesce(labels(a), [one.source_type]), target,
+  coalesce(b.name, one.target_name, ''), coalesce(labels(b), [one.target_type]), one.valid_at, one.invalid_at, one.created_at, coalesce(one.origin, 'given')],
+  cited, [key IN coalesce(one.attribute_names, []) | [key, one[prefix + key]]]]) AS facts

@@ -1,10 +1,17 @@
-// The last versions of a fact.
+// The last versions of a fact, the one that it is itself among them.
 CYPHER 25
-MATCH (v:FactVersion {fact_uuid: $p.uuid}) WHERE v.group_id = $p.space
-WITH v ORDER BY v.known_from DESC LIMIT $p.limit
-OPTIONAL MATCH (a:Entity {uuid: v.source_uuid})
-OPTIONAL MATCH (b:Entity {uuid: v.target_uuid})
-WITH v, a, b, [] AS cited ORDER BY v.known_from
-RETURN collect([v.known_from, v.known_until, coalesce(v.episode_uuid, ''), [[v.fact_uuid, v.fact, v.name, v.source_uuid, coalesce(a.name, v.source_name, ''), coalesce(labels(a), [v.source_type]), v.target_uuid,
-  coalesce(b.name, v.target_name, ''), coalesce(labels(b), [v.target_type]), v.valid_at, v.invalid_at, v.created_at, coalesce(v.origin, 'given')],
-  cited, [key IN coalesce(v.attribute_names, []) | [key, v['a_' + key]]]]]) AS versions
+CALL () {
+  MATCH ()-[e:RELATES_TO {uuid: $p.uuid}]->() WHERE e.group_id = $p.space AND e.braid_known_from IS NOT NULL
+  RETURN e AS one, e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, '' AS prefix, e.braid_known_from AS known_from, $p.open AS known_until, e.braid_cause AS cause
+  UNION ALL
+  MATCH (v:FactVersion {fact_uuid: $p.uuid}) WHERE v.group_id = $p.space
+  RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix, v.known_from AS known_from, v.known_until AS known_until, v.episode_uuid AS cause
+}
+WITH one, fact, source, target, prefix, known_from, known_until, cause ORDER BY known_from DESC LIMIT $p.limit
+OPTIONAL MATCH (a:Entity {uuid: source})
+OPTIONAL MATCH (b:Entity {uuid: target})
+WITH one, fact, source, target, prefix, known_from, known_until, cause, a, b ORDER BY known_from
+RETURN collect([known_from, known_until, coalesce(cause, ''), [[fact, one.fact, one.name, source, coalesce(a.name, one.source_name, ''),
+  coalesce(labels(a), [one.source_type]), target, coalesce(b.name, one.target_name, ''), coalesce(labels(b), [one.target_type]),
+  one.valid_at, one.invalid_at, one.created_at, coalesce(one.origin, 'given')],
+  [], [key IN coalesce(one.attribute_names, []) | [key, one[prefix + key]]]]]) AS versions

@@ -1,19 +1,30 @@
-// A page of the space's facts as they were known at an instant, in time order.
+// A page of the space's facts as they were known at an instant, in time order: as they are, or as past versions.
 CYPHER 25
-MATCH (v:FactVersion)
-WHERE v.group_id = $p.space AND v.valid_from >= $p.after_from AND v.valid_from <= $p.until AND v.fact_uuid >= ''
-  AND (v.valid_from > $p.after_from OR v.fact_uuid > $p.after_uuid) AND v.valid_until > $p.since
-  AND v.known_from <= $p.known AND v.known_until > $p.known AND ($p.relation = '' OR toLower(v.name) = $p.relation)
-WITH v ORDER BY v.group_id, v.valid_from, v.fact_uuid LIMIT $p.limit
-OPTIONAL MATCH (a:Entity {uuid: v.source_uuid})
-OPTIONAL MATCH (b:Entity {uuid: v.target_uuid})
-OPTIONAL MATCH ()-[e:RELATES_TO {uuid: v.fact_uuid}]->()
-CALL (v, e) {
-  UNWIND coalesce(e.episodes, [v.episode_uuid])[..$p.citations] AS uuid
+CALL () {
+  MATCH ()-[e:RELATES_TO]->()
+  WHERE e.group_id = $p.space AND e.valid_from >= $p.after_from AND e.valid_from <= $p.until AND e.uuid >= ''
+    AND (e.valid_from > $p.after_from OR e.uuid > $p.after_uuid) AND e.valid_until > $p.since
+    AND e.braid_known_from <= $p.known AND ($p.relation = '' OR e.relation_key = $p.relation)
+  WITH e ORDER BY e.group_id, e.valid_from, e.uuid LIMIT $p.limit
+  RETURN e AS one, e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, '' AS prefix
+  UNION ALL
+  MATCH (v:FactVersion)
+  WHERE v.group_id = $p.space AND v.valid_from >= $p.after_from AND v.valid_from <= $p.until AND v.fact_uuid >= ''
+    AND (v.valid_from > $p.after_from OR v.fact_uuid > $p.after_uuid) AND v.valid_until > $p.since
+    AND v.known_from <= $p.known AND v.known_until > $p.known AND ($p.relation = '' OR toLower(v.name) = $p.relation)
+  WITH v ORDER BY v.group_id, v.valid_from, v.fact_uuid LIMIT $p.limit
+  RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
+}
+WITH one, fact, source, target, prefix ORDER BY one.valid_from, fact LIMIT $p.limit
+OPTIONAL MATCH (a:Entity {uuid: source})
+OPTIONAL MATCH (b:Entity {uuid: target})
+OPTIONAL MATCH ()-[e:RELATES_TO {uuid: fact}]->()
+CALL (one, e) {
+  UNWIND coalesce(e.episodes, [one.episode_uuid])[..$p.citations] AS uuid
   MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }
-RETURN collect([[v.fact_uuid, v.fact, v.name, v.source_uuid, coalesce(a.name, v.source_name, ''), coalesce(labels(a), [v.source_type]), v.target_uuid,
-  coalesce(b.name, v.target_name, ''), coalesce(labels(b), [v.target_type]), v.valid_at, v.invalid_at, v.created_at, coalesce(v.origin, 'given')],
-  cited, [key IN coalesce(v.attribute_names, []) | [key, v['a_' + key]]]]) AS facts
+RETURN collect([[fact, one.fact, one.name, source, coalesce(a.name, one.source_name, ''), coalesce(labels(a), [one.source_type]), target,
+  coalesce(b.name, one.target_name, ''), coalesce(labels(b), [one.target_type]), one.valid_at, one.invalid_at, one.created_at, coalesce(one.origin, 'given')],
+  cited, [key IN coalesce(one.attribute_names, []) | [key, one[prefix + key]]]]) AS facts

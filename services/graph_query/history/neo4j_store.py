@@ -96,7 +96,7 @@ class Neo4jHistory:
 
     async def versions(self, space: str, uuid: str, limit: int) -> list[Version]:
         """The last versions of a fact, oldest first."""
-        told = {"uuid": uuid, "limit": limit}
+        told = {"uuid": uuid, "limit": limit, "open": OPEN}
         rows = await self._database.read("versions_of_fact", space=space, **told)
         return [_version(*columns) for columns in rows[0]["versions"]]
 
