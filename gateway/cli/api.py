@@ -8,10 +8,11 @@ from urllib.parse import quote
 
 import httpx
 
+from gateway.cli.ends import POLL_SECONDS, has_ended
 from gateway.cli.errors import CliError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Full = Callable[[bool], None]
 
@@ -88,6 +89,16 @@ class Api:
     def job(self, job_id: str) -> Any:
         """A job as it stands."""
         return self._patiently("GET", f"/api/jobs/{job_id}")
+
+    def followed(self, job: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """A job as it stands, again and again until it has ended. Asked for, not streamed: a stream would end with a
+        gateway that is restarted.
+        """
+        while not has_ended(job):
+            yield job
+            self._sleep(POLL_SECONDS)
+            job = self.job(job["id"])
+        yield job
 
     def _patiently(self, method: str, path: str, full: Full | None = None, **options: Any) -> Any:
         response = self._once_served(method, path, **options)

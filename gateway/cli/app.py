@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from gateway.cli import show, upkeep
+from gateway.cli.ends import has_ended, require_success
 from gateway.cli.errors import CliError
 from gateway.cli.jobs import jobs
 from gateway.cli.session import Session
@@ -214,10 +215,10 @@ def delete_document(context: typer.Context, document_id: str, as_json: AsJson = 
     session: Session = context.obj
     with session.api() as api:
         answer = api.delete(f"/api/documents/{segment(document_id)}")
-        if not upkeep.has_ended(answer["job"]):
+        if not has_ended(answer["job"]):
             answer["job"] = upkeep.ended(api, session, answer["job"])
             answer["removed"] = answer["job"]["removed"]
-    upkeep.require_success(answer["job"])
+    require_success(answer["job"])
     columns = {"store": "store", "removed": "kind", "count": "count"}
     _show(session, answer, lambda out, a: show.show_table(out, columns, a["removed"]), as_json)
 

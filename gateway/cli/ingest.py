@@ -7,6 +7,7 @@ import time
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gateway.cli.ends import POLL_SECONDS, has_ended
 from gateway.cli.errors import CliError
 from gateway.cli.parts import LINE_BYTES, Fact, LongLine, Part, read_lines, split
 from gateway.cli.sources import Problem, Source
@@ -21,11 +22,9 @@ MOST_JOBS = 128
 PAGE = 200
 # Jobs that are not on the page of the latest, one request each.
 ASKED_AT_ONCE = 20
-POLL_SECONDS = 0.2
 MOST_BYTES = 63 * 1024 * 1024
 # As many as travel in one message, so that a refused one is named by its place.
 FACTS_A_REQUEST = 1000
-_ENDED = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
 _CUT_SHORT = frozenset({"FAILED", "CANCELLED"})
 _PLACE = re.compile(r"facts\[(\d+)\]")
 _LINE = re.compile(r"^line (\d+)")
@@ -168,7 +167,7 @@ class Ingest:
         told = {job["id"]: job for job in self._api.latest_jobs(PAGE)}
         for running in self._asked(told.keys()):
             running.job = told.get(running.job["id"]) or self._job(running)
-            if running.job["state"] in _ENDED:
+            if has_ended(running.job):
                 self._running.remove(running)
                 self._end(running)
         self._sum()

@@ -54,7 +54,7 @@ async def up(session: Session, data: Path, wishes: Wishes) -> None:
             async with LocalStack(
                 data, ports=ports, progress=progress, processes=processes
             ) as stack:
-                await _greet(session, stack.data, stack.addresses, wishes)
+                await greet(session, stack.data, stack.addresses, wishes)
                 await asyncio.Event().wait()
     except asyncio.CancelledError:
         session.err.print("Stopped.")
@@ -62,18 +62,21 @@ async def up(session: Session, data: Path, wishes: Wishes) -> None:
         raise CliError(str(error)) from None
 
 
-async def _greet(session: Session, data: Path, addresses: dict[str, str], wishes: Wishes) -> None:
+async def greet(session: Session, data: Path, addresses: dict[str, str], wishes: Wishes) -> None:
+    """Does what was wished for once the stack runs, and tells where it is: as JSON in one document."""
     url = f"http://{addresses['gateway']}"
     with Api(url) as api:  # closed when cancelled, which ends the thread's work
         if wishes.sample:
             await asyncio.to_thread(load_sample, session, api, data)
-        if wishes.ask:
-            question = Sample.of_the_stack().question()
-            await asyncio.to_thread(ask, session, api, question, as_json=wishes.as_json)
+        question = Sample.of_the_stack().question()
+        answer = await asyncio.to_thread(ask, api, question) if wishes.ask else None
     if wishes.as_json:
-        session.show_json({"url": url, "addresses": addresses})
-    else:
-        _show_addresses(session, addresses, url)
+        told: dict[str, Any] = {"url": url, "addresses": addresses}
+        session.show_json(told if answer is None else told | {"answer": answer})
+        return
+    if answer is not None:
+        show_answer(session, question, answer)
+    _show_addresses(session, addresses, url)
 
 
 def load_sample(session: Session, api: Api, data: Path) -> None:
@@ -90,13 +93,15 @@ def load_sample(session: Session, api: Api, data: Path) -> None:
         mark.touch()
 
 
-def ask(session: Session, api: Api, question: Question, *, as_json: bool) -> None:
-    """Asks one question and shows its whole answer."""
+def ask(api: Api, question: Question) -> dict[str, Any]:
+    """Asks one question."""
     body = {"query": question.text, "limit": 5, "as_of": question.as_of}
-    answer = api.post("/api/search/comprehensive", body)
-    if as_json:
-        session.show_json(answer)
-        return
+    answer: dict[str, Any] = api.post("/api/search/comprehensive", body)
+    return answer
+
+
+def show_answer(session: Session, question: Question, answer: dict[str, Any]) -> None:
+    """Shows a question and its whole answer."""
     session.out.print(
         Text("\nQuestion: ").append_text(styled(question.text, "bold")), soft_wrap=True
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gateway.cli import show
-from gateway.cli.errors import CliError
+from gateway.cli.ends import require_success
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from gateway.cli.api import Api
     from gateway.cli.session import Session
 
-POLL_SECONDS = 0.5
-_GOES_ON = frozenset({"QUEUED", "RUNNING"})
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -64,30 +61,15 @@ def reextract(
     _start(context.obj, "/api/reextract", None, wait=wait, as_json=as_json)
 
 
-def has_ended(job: dict[str, Any]) -> bool:
-    """Whether nothing of the job changes any more."""
-    return job["state"] not in _GOES_ON
-
-
-def require_success(job: dict[str, Any]) -> None:
-    """CliError for a job that has failed."""
-    if job["state"] == "FAILED":
-        reasons = "; ".join(failure["reason"] for failure in job["failures"])
-        raise CliError(f"the job failed: {reasons}")
-
-
 def ended(api: Api, session: Session, job: dict[str, Any]) -> dict[str, Any]:
     """A job once it has ended, its progress shown meanwhile."""
     from gateway.cli.bars import ConsoleBars  # noqa: PLC0415 - only those who wait pay for it
 
     with ConsoleBars(session.err) as bars:
-        while True:
-            total = job["documents_total"]
-            bars.documents(total, job["documents_searchable"], job["documents_graph_ready"])
-            if has_ended(job):
-                return job
-            time.sleep(POLL_SECONDS)
-            job = api.get(f"/api/jobs/{job['id']}")
+        for seen in api.followed(job):
+            total = seen["documents_total"]
+            bars.documents(total, seen["documents_searchable"], seen["documents_graph_ready"])
+    return seen
 
 
 def _start(session: Session, path: str, body: Any, *, wait: bool, as_json: bool) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -12,7 +13,7 @@ import grpc
 from gateway.rest.errors import ClientGoneError, TooLargeError
 from gateway.rest.fields import renamed, rest_name
 from services.runtime.context import CallContext, call_scope
-from services.runtime.errors import MissingScopeError
+from services.runtime.errors import DeadlineError, MissingScopeError
 from services.runtime.interceptors.authentication import required_scope
 from services.runtime.status import error_from_rpc
 
@@ -38,6 +39,16 @@ class Caller:
     identity: Identity
     outgoing: Outgoing
     timeout: float
+
+    def until(self, deadline: float) -> Caller:
+        """The same with what is left until `deadline` (of `time.monotonic`): several calls share a request's time.
+
+        DeadlineError when nothing is left.
+        """
+        left = deadline - monotonic()
+        if left <= 0:
+            raise DeadlineError
+        return replace(self, timeout=left)
 
     def require(self, method: str) -> None:
         """MissingScopeError unless the caller may call the RPC: the gateway's own key may call all of them."""

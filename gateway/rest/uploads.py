@@ -74,6 +74,14 @@ class UploadFields(Body):
         )
 
 
+def read_document(body: bytes) -> DocumentBody:
+    """The document of a JSON body. InvalidFieldError names every wrong field."""
+    try:
+        return DocumentBody.model_validate_json(body)
+    except ValidationError as error:
+        raise invalid(error.errors(include_input=False)) from None
+
+
 def read_form(form: FormData) -> tuple[UploadFields, list[UploadFile]]:
     """A form's fields and files. InvalidFieldError when there is no file, or a field is wrong."""
     files = [part for _, part in form.multi_items() if isinstance(part, UploadFile)]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
+from time import monotonic
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import ValidationError
 from starlette.responses import Response
 
 from braid.agent.v1 import ingest_pb2
@@ -14,14 +14,20 @@ from braid.vector.v1 import documents_pb2
 from gateway.clients import Clients
 from gateway.rest import views
 from gateway.rest.answers.documents import Accepted, Documents, DocumentWithChunks, Receipt
+from gateway.rest.bodies import parsed
 from gateway.rest.calls import Caller
 from gateway.rest.deps import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.documented import problems
 from gateway.rest.door import pass_over
 from gateway.rest.fields import rest_name
-from gateway.rest.invalid import invalid
 from gateway.rest.json import JsonAnswer
-from gateway.rest.uploads import DocumentBody, UploadFields, from_file, read_form
+from gateway.rest.uploads import (
+    DocumentBody,
+    UploadFields,
+    from_file,
+    read_document,
+    read_form,
+)
 from gateway.rest.values import Int32
 from services.runtime.errors import BraidError, FieldError, InvalidFieldError, WrongStateError
 
@@ -51,7 +57,8 @@ DocumentId = Annotated[str, Path(description="The document's id; slashes are par
 async def create(request: Request, caller: UploaderDep, clients: ClientsDep) -> Response:
     """Takes a document as JSON, or files (.txt, .md, .jsonl) as a form; answers with a job a file at once.
 
-    When several files are sent and one is refused, those before it have been taken; sending them again changes nothing.
+    When several files are sent and one is refused, or the time is over, those before it have been taken; sending them
+    again changes nothing.
     """
     caller.require(_INGEST + "IngestDocument")
     await _check_capacity(request, caller, clients)
@@ -61,7 +68,8 @@ async def create(request: Request, caller: UploaderDep, clients: ClientsDep) -> 
     if kind != "application/json":
         told = "must be application/json or multipart/form-data"
         raise InvalidFieldError(FieldError("Content-Type", told))
-    return _accepted([await _take(caller, clients, (await _document(request)).parts(), "")])
+    document = await parsed(read_document, await request.body())
+    return _accepted([await _take(caller, clients, document.parts(), "")])
 
 
 @router.get("", response_model=Documents)
@@ -125,21 +133,15 @@ async def _check_capacity(request: Request, caller: Caller, clients: Clients) ->
         raise
 
 
-async def _document(request: Request) -> DocumentBody:
-    try:
-        return DocumentBody.model_validate_json(await request.body())
-    except ValidationError as error:
-        raise invalid(error.errors(include_input=False)) from None
-
-
 async def _take_files(
     request: Request, caller: Caller, clients: Clients
 ) -> list[ingest_pb2.IngestJob]:
     async with request.form(max_files=MOST_FILES, max_fields=len(_FORM["properties"])) as form:
         fields, files = read_form(form)
+        until = monotonic() + caller.timeout
         return [
             await _take(
-                caller,
+                caller.until(until),
                 clients,
                 from_file(fields.of(file), file),
                 f"files[{index}].",

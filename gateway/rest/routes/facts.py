@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from gateway.rest import views
 from gateway.rest.answers.graph import FactsTaken
+from gateway.rest.bodies import parsed
 from gateway.rest.deps import ClientsDep, UploaderDep
 from gateway.rest.documented import problems
 from gateway.rest.facts import FactBody, messages, read_json, read_lines, rest_name_of
@@ -42,8 +43,8 @@ async def add(request: Request, caller: UploaderDep, clients: ClientsDep) -> Res
     if kind != "application/json" and kind not in _LINES:
         told = "must be application/json or application/jsonl"
         raise InvalidFieldError(FieldError("Content-Type", told))
-    body = await request.body()
-    facts = read_json(body) if kind == "application/json" else read_lines(body)
+    read = read_json if kind == "application/json" else read_lines
+    facts = await parsed(read, await request.body())
     named = rest_name_of(facts)
     answer = await caller.ask(_METHOD, clients.ingest.IngestFacts, messages(facts), named)
     return JsonAnswer(views.facts_taken(answer))

@@ -67,10 +67,11 @@ class Script:
         # Asked before every upload, and of interest to few tests: answered unless a test fails it, and noted nowhere.
         self.answer(CAPACITY, ingest_pb2.CheckIngestCapacityResponse())
 
-    def answer(self, rpc: str, *messages: Message) -> None:
-        """`rpc` answers with these messages."""
+    def answer(self, rpc: str, *messages: Message, after: float = 0) -> None:
+        """`rpc` answers with these messages, after so many seconds."""
 
         async def act() -> AsyncIterator[Message]:
+            await asyncio.sleep(after)
             for message in messages:
                 yield message
 

@@ -7,10 +7,12 @@ import json
 import os
 import sys
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from braid.agent.v1 import ingest_pb2
 from braid.common.v1 import legs_pb2
@@ -18,6 +20,8 @@ from braid.graph.v1 import ingest_pb2 as graph_ingest
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
+from gateway.cli.session import Session
+from gateway.cli.up import Wishes, greet
 from services.runtime import errors
 from tests.integration.gateway.conftest import Served, serve_gateway
 from tests.integration.gateway.samples import (
@@ -260,6 +264,19 @@ async def test_a_key_is_presented(guarded: Served) -> None:
     assert (refused.code, let_in.code) == (1, 0)
     assert "INVALID_CREDENTIAL" in refused.err
     assert guarded.script.seen[0].call.space == "team-a"
+
+
+async def test_a_stack_that_was_asked_a_question_prints_one_json_document(
+    served: Served, tmp_path: Path
+) -> None:
+    served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
+    out = StringIO()
+    session = Session({}, Console(file=out), Console(file=StringIO()))
+    wishes = Wishes(sample=False, ask=True, free_ports=True, as_json=True)
+    addresses = {"gateway": served.url.removeprefix("http://")}
+    await greet(session, tmp_path, addresses, wishes)
+    told = {"url": served.url, "addresses": addresses, "answer": COMPREHENSIVE_JSON}
+    assert json.loads(out.getvalue()) == told
 
 
 async def test_jobs_are_listed_and_the_dead_have_reasons(served: Served) -> None:

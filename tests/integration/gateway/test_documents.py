@@ -93,6 +93,32 @@ async def test_several_files_become_a_job_each(served: Served) -> None:
     assert [uploaded(served, call)[1] for call in (0, 1)] == [b"a.md", b"b.md"]
 
 
+async def test_the_files_of_an_upload_share_its_time(served: Served) -> None:
+    served.script.answer("IngestDocument", ACCEPTED, after=0.2)
+    files = [("files", (name, name.encode())) for name in ("a.md", "b.md", "c.md")]
+    response = await served.http.post(DOCUMENTS, files=files, headers={"x-timeout-ms": "5000"})
+    assert response.status_code == 202
+    assert len(served.script.seen) == len(files)
+    assert all(call.time_left <= 5.1 - 0.2 * place for place, call in enumerate(served.script.seen))
+
+
+async def test_an_upload_ends_with_its_time_however_many_files_it_has(served: Served) -> None:
+    served.script.answer("IngestDocument", ACCEPTED, after=0.1)
+    files = [("files", (f"{number}.md", b"text")) for number in range(100)]
+    response = await served.http.post(DOCUMENTS, files=files, headers={"x-timeout-ms": "400"})
+    assert (response.status_code, response.json()["reason"]) == (504, "DEADLINE")
+    assert 1 < len(served.script.seen) <= 4
+
+
+async def test_a_large_document_as_json_arrives_whole(served: Served) -> None:
+    served.script.answer("IngestDocument", ACCEPTED)
+    text = "All of it. " * 100_000
+    assert (await served.http.post(DOCUMENTS, json={"text": text})).status_code == 202
+    assert uploaded(served)[1].decode() == text
+    refused = await served.http.post(DOCUMENTS, json={"text": text, "nonsense": 1})
+    assert [problem["field"] for problem in refused.json()["fields"]] == ["nonsense"]
+
+
 async def test_fields_of_a_form_say_what_its_file_is(served: Served) -> None:
     served.script.answer("IngestDocument", ACCEPTED)
     fields = {"id": "x", "title": "X", "metadata": '{"k": [1]}', "valid_at": "2024-04-18"}

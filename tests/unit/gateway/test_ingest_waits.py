@@ -10,6 +10,7 @@ from threading import Thread
 from typing import Any
 
 from gateway.cli.api import PATIENCE_SECONDS, Api
+from gateway.cli.ends import POLL_SECONDS
 from gateway.cli.ingest import MOST_JOBS, PAGE, Ingest
 from gateway.cli.sources import Source
 
@@ -115,6 +116,21 @@ def full_gateway(refusals: int) -> Iterator[str]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def test_a_job_is_followed_until_it_has_ended() -> None:
+    slept: list[float] = []
+
+    class Gateway(Api):
+        states = iter(["QUEUED", "RUNNING", "CANCELLED"])
+
+        def job(self, job_id: str) -> dict[str, str]:
+            return {"id": job_id, "state": next(self.states)}
+
+    with Gateway("http://127.0.0.1:1", sleep=slept.append) as api:
+        seen = list(api.followed({"id": "j", "state": "QUEUED"}))
+    assert [job["state"] for job in seen] == ["QUEUED", "QUEUED", "RUNNING", "CANCELLED"]
+    assert slept == [POLL_SECONDS] * 3
 
 
 def test_an_upload_waits_for_a_place_as_long_as_it_takes_and_says_so() -> None:

@@ -1,0 +1,22 @@
+"""How jobs end: when to look again, when nothing of one changes any more, and what a failed one is told as."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gateway.cli.errors import CliError
+
+POLL_SECONDS = 0.2  # from one look at a job to the next
+_GOES_ON = frozenset({"QUEUED", "RUNNING"})
+
+
+def has_ended(job: dict[str, Any]) -> bool:
+    """Whether nothing of the job changes any more."""
+    return job["state"] not in _GOES_ON
+
+
+def require_success(job: dict[str, Any]) -> None:
+    """CliError for a job that has failed."""
+    if job["state"] == "FAILED":
+        reasons = "; ".join(failure["reason"] for failure in job["failures"])
+        raise CliError(f"the job failed: {reasons}")
