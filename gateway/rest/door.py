@@ -92,6 +92,7 @@ class Door:
             await self._app(scope, _limited(receive, limit, _content_length(headers)), answer)
         except (ClientGoneError, ClientDisconnect):
             visit.status = _CLIENT_GONE
+        # Whatever a route lets through must still be answered as a problem with its request's id.
         except Exception as error:
             if visit.status:
                 self._log.exception("defect in an answer under way", request_id=visit.request_id)

@@ -54,6 +54,7 @@ async def graphiti_search(
     from graphiti_core.llm_client.client import LLMClient  # noqa: PLC0415
     from graphiti_core.llm_client.config import LLMConfig  # noqa: PLC0415
 
+    # Graphiti wants all three, and would build its own without them. A search that asked one would measure it as well.
     class NoEmbedder(EmbedderClient):
         async def create(self, input_data: Any) -> list[float]:
             raise NotImplementedError("the query's vector is given")

@@ -148,8 +148,8 @@ class SessionDriver:
         await self._session.execute("select pg_notify($1, $2)", channel, payload)
 
     async def add_listener(self, channel: str, callback: Any) -> None:
-        """A borrowed connection cannot listen."""
-        raise NotImplementedError
+        """Refused: the library's driver has it, but a connection that goes back to its pool cannot listen."""
+        raise NotImplementedError("a borrowed connection cannot listen")
 
     @property
     def shutdown(self) -> asyncio.Event:
@@ -158,8 +158,8 @@ class SessionDriver:
 
     @property
     def tm(self) -> Any:
-        """A driver that starts nothing keeps no tasks."""
-        raise NotImplementedError
+        """Refused: the library's driver keeps its listeners' tasks here, and this one has no listeners."""
+        raise NotImplementedError("a borrowed connection starts no tasks")
 
     async def __aenter__(self) -> Self:
         return self

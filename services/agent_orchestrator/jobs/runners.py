@@ -70,6 +70,7 @@ class TaskRunner:
         with call_scope(call_of(task.turn, task.job.space)):
             try:
                 result = await handler(task)
+            # Any failure may be its task's end or a reason to wait; one that is neither is raised again.
             except Exception as error:
                 if not await self._has_failed(task, error):
                     raise

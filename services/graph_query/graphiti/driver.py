@@ -92,7 +92,7 @@ class ReadingDriver(GraphDriver):
         self.graph_operations_interface = operations
 
     def execute_query(self, cypher_query_: str, **kwargs: Any) -> NoReturn:
-        """Refused: every read of Graphiti's goes through the interfaces."""
+        """Refused: Graphiti's reads go through the interfaces; one that did not would read past the space."""
         raise NotImplementedError("Graphiti runs no queries of its own here")
 
     def session(self, database: str | None = None) -> GraphDriverSession:  # noqa: ARG002
@@ -103,8 +103,8 @@ class ReadingDriver(GraphDriver):
         """Nothing to close."""
 
     def delete_all_indexes(self) -> NoReturn:
-        """Refused."""
-        raise NotImplementedError
+        """Refused: the indexes are the store's, and Graphiti has no business with them."""
+        raise NotImplementedError("the indexes are the store's own")
 
     async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:
         """The store has its own."""
@@ -119,7 +119,7 @@ class _Unwritten(GraphDriverSession):
         """Nothing to close."""
 
     async def run(self, query: str, **kwargs: Any) -> NoReturn:
-        """Refused."""
+        """Refused, as by the driver: it would read or write past the space."""
         raise NotImplementedError("Graphiti runs no queries of its own here")
 
     async def close(self) -> None:
