@@ -2,15 +2,20 @@
 -- last document that was on its way to the graph then, and through the graph once it has noted `graph`.
 create index job_deletion on job (space, number) where kind = 'delete' and state in ('queued', 'running');
 
+-- The document that an upload brings, where its request names one; null for uploads of several, which name their own.
+create function named_document(p_upload jsonb) returns text
+language sql immutable as $$
+  select case
+    when p_upload ->> 'content_type'
+      in ('application/jsonl', 'application/mbox', 'application/vnd.braid.messages+jsonl') then null
+    else coalesce(nullif(p_upload ->> 'document_id', ''), nullif(p_upload ->> 'source', ''))
+  end
+$$;
+
 -- Whether an upload may bring a document: it names it, or does not say which it brings.
 create function may_bring(p_upload jsonb, p_document text) returns boolean
 language sql immutable as $$
-  select case
-    when p_upload ->> 'content_type' in ('application/jsonl', 'application/mbox') then true
-    when p_upload ->> 'document_id' <> '' then p_upload ->> 'document_id' = p_document
-    when p_upload ->> 'source' <> '' then p_upload ->> 'source' = p_document
-    else true
-  end
+  select coalesce(named_document(p_upload) = p_document, true)
 $$;
 
 -- The number of a space's first deletion that is not through the vector tier: uploads after it wait.
