@@ -196,12 +196,16 @@ async def test_a_document_is_read_by_its_id_slashes_included(served: Served) -> 
 
 async def test_deleting_answers_with_a_receipt(served: Served) -> None:
     removed = [ingest_pb2.RemovedRows(store="neo4j", kind="facts", count=2)]
-    served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(removed=removed))
+    deleted = ingest_pb2.DeleteDocumentResponse(job=JOB, removed=removed)
+    deleted.job.state = ingest_pb2.JOB_STATE_SUCCEEDED
+    served.script.answer("DeleteDocument", deleted)
     response = await served.http.delete(f"{DOCUMENTS}/notes/a.md")
-    answer = response.json()
     assert response.status_code == 200
-    assert answer["id"] == "notes/a.md"
-    assert answer["removed"] == [{"store": "neo4j", "kind": "facts", "count": 2}]
+    assert response.json() == {
+        "id": "notes/a.md",
+        "removed": [{"store": "neo4j", "kind": "facts", "count": 2}],
+        "job": JOB_JSON | {"state": "SUCCEEDED"},
+    }
 
 
 async def test_a_document_without_an_id_is_named(served: Served) -> None:

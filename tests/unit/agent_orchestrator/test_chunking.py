@@ -158,4 +158,5 @@ def _anchors(words: list[str], reach: int) -> set[int]:
 def test_a_megabyte_without_a_boundary_is_cut_in_linear_time() -> None:
     chunks = contents("x" * 1_000_000)
     assert "".join(chunks) == "x" * 1_000_000
+    assert len(chunks) <= 1.01 * 1_000_000 / MAX_CHUNK
     assert len(split("\n \n" * 300_000 + "x")) == 1
