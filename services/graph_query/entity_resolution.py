@@ -19,10 +19,37 @@ Types = frozenset[str]
 
 def homonyms(space: str, key: str, types: Collection[str]) -> dict[str, str]:
     """The entities of a name by type, in the order of types; "" is the type of one without any."""
-    first, *rest = sorted(types) or [""]
-    return {first: entity_uuid(space, key)} | {
-        other: entity_uuid(space, key, other) for other in rest
-    }
+    return NameKeys(space).homonyms(key, types)
+
+
+class NameKeys:
+    """Names' keys and the plain uuids of these in one space, each made once."""
+
+    def __init__(self, space: str) -> None:
+        self.space = space
+        self._keys: dict[str, str] = {}
+        self._uuids: dict[str, str] = {}
+
+    def key(self, name: str) -> str:
+        """The key of a name."""
+        found = self._keys.get(name)
+        if found is None:
+            found = self._keys[name] = name_key(name)
+        return found
+
+    def uuid(self, key: str) -> str:
+        """The uuid of the entity that is the first of a name, by its key."""
+        found = self._uuids.get(key)
+        if found is None:
+            found = self._uuids[key] = entity_uuid(self.space, key)
+        return found
+
+    def homonyms(self, key: str, types: Collection[str]) -> dict[str, str]:
+        """The entities of a name by type, in the order of types; "" is the type of one without any."""
+        first, *rest = sorted(types) or [""]
+        return {first: self.uuid(key)} | {
+            other: entity_uuid(self.space, key, other) for other in rest
+        }
 
 
 class NewEntity(NamedTuple):
@@ -49,20 +76,28 @@ class Resolution:
     space: str
     held: Mapping[str, Types]
     types: Mapping[str, Types]
-    # Each name is asked for several times in a write, and making uuids takes a while.
+    # Each name is asked for several times in a write, and making keys and uuids takes a while.
+    names: NameKeys = field(compare=False, repr=False)
     _after: dict[str, dict[str, str]] = field(default_factory=dict, compare=False, repr=False)
     _meant: dict[EntityName, str] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def adding(
-        cls, space: str, held: Mapping[str, Types], ends: Iterable[EntityName]
+        cls,
+        space: str,
+        held: Mapping[str, Types],
+        ends: Iterable[EntityName],
+        names: NameKeys | None = None,
     ) -> Resolution:
         """What follows from giving these names."""
+        keys = names or NameKeys(space)
         types = dict(held)
-        for end in ends:
-            key = name_key(end.name)
-            types[key] = types.get(key, frozenset()) | ({end.type} - {""})
-        return cls(space, held, types)
+        for end in set(ends):
+            key = keys.key(end.name)
+            told = types.setdefault(key, frozenset())
+            if end.type and end.type not in told:
+                types[key] = told | {end.type}
+        return cls(space, held, types, keys)
 
     @classmethod
     def removing(
@@ -72,14 +107,14 @@ class Resolution:
         types = dict(held)
         for key, entity_type in gone:
             types[key] = types[key] - {entity_type}
-        return cls(space, held, types)
+        return cls(space, held, types, NameKeys(space))
 
     def uuid(self, name: EntityName) -> str:
         """The entity that a given name means after the write."""
         meant = self._meant.get(name)
         if meant is None:
-            key = name_key(name.name)
-            meant = self._homonyms(key).get(name.type) or entity_uuid(self.space, key)
+            key = self.names.key(name.name)
+            meant = self._homonyms(key).get(name.type) or self.names.uuid(key)
             self._meant[name] = meant
         return meant
 
@@ -96,6 +131,7 @@ class Resolution:
         return [
             NewEntity(uuid, key, kind)
             for key in sorted(self.types)
+            if self.held.get(key) != self.types[key]
             for kind, uuid in self._homonyms(key).items()
             if uuid not in self._before(key).values()
         ]
@@ -131,8 +167,8 @@ class Resolution:
     def _homonyms(self, key: str) -> dict[str, str]:
         found = self._after.get(key)
         if found is None:
-            found = self._after[key] = homonyms(self.space, key, self.types[key])
+            found = self._after[key] = self.names.homonyms(key, self.types[key])
         return found
 
     def _before(self, key: str) -> dict[str, str]:
-        return homonyms(self.space, key, self.held[key]) if key in self.held else {}
+        return self.names.homonyms(key, self.held[key]) if key in self.held else {}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
 from braid.graph.v1 import ingest_pb2
 from services.graph_query import mapping
 from services.graph_query.domain import GivenFact
+from services.graph_query.fact_batch import FactBatch
 from services.graph_query.intervals import is_reversed
 from services.graph_query.ontology.domain import Ontology
 from services.graph_query.reserved import RESERVED_TYPES
@@ -62,14 +64,17 @@ class FactIntake:
         """
         if not request.embedding_model and any(fact.embedding for fact in request.facts):
             raise InvalidFieldError(FieldError("embedding_model", "is needed for vectors"))
-        taken = [fact for fact in map(self._checked, request.facts) if fact is not None]
-        if not taken:
+        # In a thread of its own, as the message before is written at the same time.
+        batch, refused = await asyncio.to_thread(self._prepared, request.facts, self._position)
+        self._position += len(request.facts)
+        self._refuse(refused)
+        if not len(batch):
             return
         await self._written()
-        self._writing = asyncio.create_task(self._write(taken, request.embedding_model))
+        self._writing = asyncio.create_task(self._write(batch, request.embedding_model))
         await asyncio.sleep(0)  # the write is under way before the next message is looked at
 
-    async def _write(self, facts: list[GivenFact], model: str) -> None:
+    async def _write(self, facts: FactBatch, model: str) -> None:
         counts = await self._store.add_facts(self._space, facts, model)
         self._answer.added += counts.added
         self._answer.unchanged += counts.unchanged
@@ -84,15 +89,20 @@ class FactIntake:
         """What became of the facts so far."""
         return self._answer
 
-    def _checked(self, message: ingest_pb2.FactInput) -> GivenFact | None:
-        index, self._position = self._position, self._position + 1
-        try:
-            fact = mapping.given_fact(message)
-            self._check(fact)
-        except ValueError as refusal:
-            self._refuse(index, str(refusal))
-            return None
-        return fact
+    def _prepared(
+        self, messages: Sequence[ingest_pb2.FactInput], position: int
+    ) -> tuple[FactBatch, list[tuple[int, str]]]:
+        """The facts that are taken, and the places of the others in the stream with the reasons."""
+        taken, refused = [], []
+        for index, message in enumerate(messages, start=position):
+            try:
+                fact = mapping.given_fact(message)
+                self._check(fact)
+            except ValueError as refusal:
+                refused.append((index, str(refusal)))
+            else:
+                taken.append(fact)
+        return FactBatch.of(self._space, taken), refused
 
     def _check(self, fact: GivenFact) -> None:
         if is_reversed(fact.valid_at, fact.invalid_at):
@@ -107,7 +117,7 @@ class FactIntake:
         if misfit is not None:
             raise ValueError(misfit)
 
-    def _refuse(self, index: int, reason: str) -> None:
-        self._answer.refused_total += 1
-        if len(self._answer.refused) < _LISTED:
+    def _refuse(self, refused: Sequence[tuple[int, str]]) -> None:
+        self._answer.refused_total += len(refused)
+        for index, reason in refused[: _LISTED - len(self._answer.refused)]:
             self._answer.refused.add(index=index, reason=reason)

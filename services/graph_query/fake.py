@@ -17,6 +17,7 @@ from services.graph_query.domain import (
 )
 from services.graph_query.embeddings.fake import FakeEmbeddings
 from services.graph_query.endings import CALLER
+from services.graph_query.fact_batch import FactBatch
 from services.graph_query.fake_readings import FakeReadings, forget_readings
 from services.graph_query.fake_reads import FakeReads, as_fact
 from services.graph_query.fake_space import FakeSpace
@@ -105,22 +106,25 @@ class FakeGraphStore(FakeReads):
             findings=self.findings.forget_episodes(space, removed),
         )
 
-    async def add_facts(self, space: str, facts: Sequence[GivenFact], model: str) -> FactCounts:
+    async def add_facts(
+        self, space: str, facts: Sequence[GivenFact] | FactBatch, model: str
+    ) -> FactCounts:
         """Adds facts that are not there yet."""
+        given = facts.given() if isinstance(facts, FactBatch) else facts
         held = self.writable(space)
         if model and held.model not in ("", model):
             raise WrongStateError("The space holds vectors of another model.")
         before = deepcopy(held.told)
-        for fact in facts:
+        for fact in given:
             held.tell(fact)
         if held.told == before:
             return FactCounts(0, len(facts), held.revision)
         found = held.resolution()
         there = {held.uuid_of(told.first, found) for told in before.values()}
-        if any(fact.embedding for fact in facts):
+        if any(fact.embedding for fact in given):
             held.model = held.model or model
         held.rebuild()
-        added = len({held.uuid_of(fact, found) for fact in facts} - there)
+        added = len({held.uuid_of(fact, found) for fact in given} - there)
         return FactCounts(added, len(facts) - added, held.revision)
 
     async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from services.graph_query.claims import GivenEnds, claimant_of, claimed_episode, statement_of
-from services.graph_query.domain import EntityName, FactCounts, GivenFact
+from services.graph_query.claims import GivenEnds, claimed_episode
+from services.graph_query.domain import EntityName, FactCounts
 from services.graph_query.entity_resolution import Resolution
 from services.graph_query.extraction.gazetteer import Uuids
-from services.graph_query.identity import document_uuid, fact_uuid
+from services.graph_query.fact_batch import FactBatch, PreparedFact, claims_of
+from services.graph_query.identity import document_uuid
 from services.graph_query.intervals import end_of, seconds_and_nanoseconds, start_of
 from services.graph_query.names import is_linkable, link_key, name_key
 from services.graph_query.neo4j_database import Rows
@@ -21,6 +22,9 @@ from services.graph_query.neo4j_types import apply_types, delete_unclaimed, know
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.reserved import RESERVED_OF_FACTS
 from services.graph_query.spelling import Source, Spelling, best
+
+# A claim of a new fact, in the order that the query has.
+_CLAIM = ("document_id", "document_uuid", "episode_uuid", "given")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class Withdrawn:
 
 async def add_facts(
     writer: SpaceWriter,
-    facts: Sequence[GivenFact],
+    batch: FactBatch,
     model: str,
     described: Described = NOTHING,
 ) -> FactCounts:
@@ -43,55 +47,56 @@ async def add_facts(
 
     `described` are entities that a text describes whether or not a fact joins them.
     """
-    ends = [end for fact in facts for end in GivenEnds.of(fact)] + described.names()
-    held = await known_names(writer, {name_key(end.name) for end in ends})
-    found = Resolution.adding(writer.space, held.types, ends)
+    ends = list(dict.fromkeys(batch.ends() + described.names()))
+    held = await known_names(writer, {batch.names.key(end.name) for end in ends})
+    found = Resolution.adding(writer.space, held.types, ends, batch.names)
     spelt = _spelt(ends, found.uuid)
-    by_key = _spelt(ends, lambda end: name_key(end.name))
+    by_key = _spelt(ends, lambda end: batch.names.key(end.name))
     touched = await apply_types(writer, found, {**by_key, **spelt})
     await describe(writer, found, described, model)
-    uuids = [_uuid(writer.space, fact, found) for fact in facts]
-    rows: dict[str, dict[str, Any]] = {}
-    for uuid, fact in zip(uuids, facts, strict=True):
-        if uuid not in rows:
-            rows[uuid] = _row(uuid, fact, found)
-    known = {row["uuid"]: row for row in await writer.ask("facts_by_uuid", uuids=sorted(rows))}
-    new = [rows[uuid] for uuid in sorted(rows) if uuid not in known]
-    given = _news(list(zip(uuids, facts, strict=True)), known)
+    told = batch.by_uuid(found)
+    facts = dict(reversed(told))
+    known = {row["uuid"]: row for row in await writer.ask("facts_by_uuid", uuids=sorted(facts))}
+    new = [uuid for uuid in sorted(facts) if uuid not in known]
+    given = claims_of(told, {uuid: dict(row["claims"]) for uuid, row in known.items()})
     claims = _claim_rows(writer.space, given)
-    await _create(writer, new, claims, described.episode or None)
-    await _set_vectors(
-        writer, [rows[uuid] for uuid in sorted(rows) if not _has(known, uuid)], model
-    )
+    await _create(writer, [_row(uuid, facts[uuid], found) for uuid in new], claims, described)
+    await _set_vectors(writer, facts, known, model)
     if added := [claim for claim in claims if claim["uuid"] in known]:
         await writer.run("create_claims", rows=added)
     touched |= {document for document, _ in given}
-    touched |= await _link_names(writer, ends, found)
-    if unasked := sorted(key for key in held.unasked if not is_linkable(key)):
-        rows_of = [[key, link_key(key), False] for key in unasked]
-        await writer.run("link_names", rows=rows_of)
+    touched |= await _link_names(writer, found)
+    await _let_ask(writer, held.unasked)
     await writer.spell(spelt)
     await writer.renew_names(_of(found), always=True)
     await writer.cite(touched)
-    if cited := [row["uuid"] for row in new if row["uuid"] in {u for d, u in given if d}]:
+    documented = {uuid for document, uuid in given if document}
+    if cited := [uuid for uuid in new if uuid in documented]:
         await writer.run("cause_versions", uuids=cited, known=writer.now.timestamp())
-    await _end_new(writer, list(zip(uuids, facts, strict=True)), new, described.episode or None)
-    return FactCounts(added=len(new), unchanged=len(facts) - len(new))
+    await _end_new(writer, told, new, described.episode or None)
+    return FactCounts(added=len(new), unchanged=len(batch) - len(new))
+
+
+async def _let_ask(writer: SpaceWriter, unasked: Collection[str]) -> None:
+    """Lets questions be linked to names that only texts gave until now, those that text is linked to aside."""
+    rows = [[key, link_key(key), False] for key in sorted(unasked) if not is_linkable(key)]
+    if rows:
+        await writer.run("link_names", rows=rows)
 
 
 async def _end_new(
     writer: SpaceWriter,
-    facts: Sequence[tuple[str, GivenFact]],
-    new: Sequence[Mapping[str, Any]],
+    facts: Sequence[tuple[str, PreparedFact]],
+    new: Collection[str],
     cause: str | None,
 ) -> None:
     """Lets facts end that come contradicted, and those that were ended before they were taken back."""
-    told = [(episode, uuid, at) for uuid, fact in facts for episode, at in fact.ended_by]
+    told = [(episode, uuid, at) for uuid, one in facts for episode, at in one.fact.ended_by]
     causes = sorted({episode for episode, *_ in told})
     rows = await writer.ask("own_episodes", uuids=causes) if causes else []
     for episode in sorted(row["uuid"] for row in rows):
         await put_endings(writer, episode, {(uuid, at) for one, uuid, at in told if one == episode})
-    await settle_new(writer, {row["uuid"] for row in new} | {uuid for _, uuid, _ in told}, cause)
+    await settle_new(writer, {*new, *(uuid for _, uuid, _ in told)}, cause)
 
 
 async def withdraw_claims(
@@ -142,22 +147,10 @@ def _typed_ends(claim: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
 def _spelt(ends: Iterable[EntityName], place: Callable[[EntityName], str]) -> dict[str, Spelling]:
     spelt: dict[str, Spelling] = {}
     for end in ends:
-        told = Spelling(Source.STATED, end.name)
-        spelt[place(end)] = best((told, spelt.get(place(end), told)))
+        told, where = Spelling(Source.STATED, end.name), place(end)
+        other = spelt.get(where)
+        spelt[where] = told if other is None else best((told, other))
     return spelt
-
-
-def _news(
-    facts: Sequence[tuple[str, GivenFact]], known: Mapping[str, Mapping[str, Any]]
-) -> dict[tuple[str, str], set[str]]:
-    """How facts were given by whom, where that is news."""
-    given: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for uuid, fact in facts:
-        given[claimant_of(fact), uuid].add(GivenEnds.of(fact).encode())
-    for uuid, row in known.items():
-        for document, told in row["claims"]:
-            given[document, uuid] -= set(told)
-    return {claim: told for claim, told in given.items() if told}
 
 
 def _claim_rows(space: str, given: Mapping[tuple[str, str], set[str]]) -> Rows:
@@ -176,34 +169,25 @@ def _claim_rows(space: str, given: Mapping[tuple[str, str], set[str]]) -> Rows:
 
 
 async def _create(
-    writer: SpaceWriter, new: Sequence[dict[str, Any]], claims: Rows, cause: str | None
+    writer: SpaceWriter, rows: Sequence[list[Any]], claims: Rows, described: Described
 ) -> None:
     """Creates facts with their claims: one query, as each takes long."""
-    if not new:
+    if not rows:
         return
-    by_fact: defaultdict[str, Rows] = defaultdict(list)
+    by_fact: defaultdict[str, list[list[Any]]] = defaultdict(list)
     for claim in claims:
-        by_fact[claim["uuid"]].append(claim)
-    rows = [
-        {
-            **{key: value for key, value in row.items() if key != "vector"},
-            "claims": by_fact[row["uuid"]],
-        }
-        for row in new
-    ]
-    told = {"now": writer.now, "known": writer.now.timestamp(), "cause": cause}
-    await writer.run("create_facts", rows=rows, **told)
+        by_fact[claim["uuid"]].append([claim[name] for name in _CLAIM])
+    told = {"now": writer.now, "known": writer.now.timestamp(), "cause": described.episode or None}
+    await writer.run("create_facts", rows=[[*row, by_fact[row[0]]] for row in rows], **told)
 
 
-async def _link_names(
-    writer: SpaceWriter, ends: Sequence[EntityName], found: Resolution
-) -> set[str]:
+async def _link_names(writer: SpaceWriter, found: Resolution) -> set[str]:
     """Lets text be linked to the given names; the documents whose mentions that changed."""
-    named = {key: found.named(key) for key in {name_key(end.name) for end in ends}}
+    named = {key: found.named(key) for key in found.types}
     put = {
         key: uuids
         for key, uuids in named.items()
-        if is_linkable(key) and writer.gazetteer.uuids(key) != uuids
+        if writer.gazetteer.uuids(key) != uuids and is_linkable(key)
     }
     if not put:
         return set()
@@ -215,38 +199,36 @@ async def _link_names(
     return await writer.documents_of(changes.touched_episodes())
 
 
-def _has(known: Mapping[str, Mapping[str, Any]], uuid: str) -> bool:
-    return uuid in known and bool(known[uuid]["embedded"])
-
-
-async def _set_vectors(writer: SpaceWriter, rows: Sequence[dict[str, Any]], model: str) -> None:
-    told = [{"uuid": row["uuid"], "vector": row["vector"]} for row in rows if row["vector"]]
+async def _set_vectors(
+    writer: SpaceWriter,
+    facts: Mapping[str, PreparedFact],
+    known: Mapping[str, Mapping[str, Any]],
+    model: str,
+) -> None:
+    """Gives vectors to facts that have none."""
+    told = [
+        {"uuid": uuid, "vector": list(facts[uuid].fact.embedding)}
+        for uuid in sorted(facts)
+        if facts[uuid].fact.embedding and not (uuid in known and known[uuid]["embedded"])
+    ]
     if told:
         await writer.run("set_fact_vectors", rows=told)
         await writer.run("change_vectors", change=len(told), model=model)
 
 
-def _uuid(space: str, fact: GivenFact, found: Resolution) -> str:
-    ends = (found.uuid(fact.subject), found.uuid(fact.object))
-    interval = (start_of(fact.valid_at), end_of(fact.invalid_at))
-    return fact_uuid(space, ends, fact.relation, interval, statement_of(fact))
-
-
-def _row(uuid: str, fact: GivenFact, found: Resolution) -> dict[str, Any]:
-    return {
-        "uuid": uuid,
-        "source": found.uuid(fact.subject),
-        "target": found.uuid(fact.object),
-        "relation": fact.relation,
-        "relation_key": fact.relation.lower(),
-        "fact": fact.fact,
-        "origin": fact.origin.value,
-        "valid_at": seconds_and_nanoseconds(fact.valid_at),
-        "invalid_at": seconds_and_nanoseconds(fact.invalid_at),
-        "valid_from": start_of(fact.valid_at),
-        "valid_until": end_of(fact.invalid_at),
-        "attributes": {
-            key: value for key, value in fact.attributes.items() if key not in RESERVED_OF_FACTS
-        },
-        "vector": list(fact.embedding),
-    }
+def _row(uuid: str, one: PreparedFact, found: Resolution) -> list[Any]:
+    """A new fact in the order that the query has: names would take the driver time."""
+    fact = one.fact
+    return [
+        uuid,
+        *one.ends_under(found),
+        fact.relation,
+        fact.relation.lower(),
+        fact.fact,
+        fact.origin.value,
+        seconds_and_nanoseconds(fact.valid_at),
+        seconds_and_nanoseconds(fact.invalid_at),
+        start_of(fact.valid_at),
+        end_of(fact.invalid_at),
+        {key: value for key, value in fact.attributes.items() if key not in RESERVED_OF_FACTS},
+    ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from services.graph_query.claims import GivenEnds, claimed_episode, episode_claimant
 from services.graph_query.domain import EntityName, EpisodeCounts, GivenFact
 from services.graph_query.extracted import Reading, Supported
+from services.graph_query.fact_batch import FactBatch
 from services.graph_query.findings.neo4j_writes import add_findings
 from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_described import Described, take_back_descriptions
@@ -43,7 +44,8 @@ async def write_reading(
     await put_endings(writer, episode, ended)
     changed = await settle_ends(writer, [uuid for uuid, _ in ended], episode)
     described = Described(episode, reading.entities)
-    counts = await add_facts(writer, [*reading.facts, *gone], model, described)
+    batch = FactBatch.of(writer.space, [*reading.facts, *gone])
+    counts = await add_facts(writer, batch, model, described)
     if reading.findings:
         await add_findings(writer, reading.findings, model)
     await writer.run("mark_read", uuids=[episode])

@@ -18,6 +18,7 @@ from services.graph_query.domain import (
 )
 from services.graph_query.embeddings.neo4j_store import RETRY_SECONDS, Neo4jEmbeddings
 from services.graph_query.extraction.gazetteer import Gazetteer
+from services.graph_query.fact_batch import FactBatch
 from services.graph_query.findings.neo4j_store import Neo4jFindings
 from services.graph_query.gazetteer_cache import GazetteerCache
 from services.graph_query.graphiti.known import KnownGraph, Neo4jKnownGraph
@@ -91,10 +92,13 @@ class Neo4jStore(Neo4jReads):
         """Removes episodes in one transaction."""
         return (await self._write(space, lambda writer: delete_episodes(writer, uuids)))[0]
 
-    async def add_facts(self, space: str, facts: Sequence[GivenFact], model: str) -> FactCounts:
+    async def add_facts(
+        self, space: str, facts: Sequence[GivenFact] | FactBatch, model: str
+    ) -> FactCounts:
         """Adds facts in one transaction."""
+        batch = facts if isinstance(facts, FactBatch) else FactBatch.of(space, facts)
         counts, revision = await self._write(
-            space, lambda writer: add_facts(writer, facts, model), model
+            space, lambda writer: add_facts(writer, batch, model), model
         )
         return replace(counts, revision=revision)
 

@@ -21,6 +21,7 @@ from services.graph_query.domain import (
     Neighborhood,
     Passage,
 )
+from services.graph_query.fact_batch import FactBatch
 
 
 class SpaceState(NamedTuple):
@@ -71,8 +72,13 @@ class GraphStore(Protocol):
     async def delete_episodes(self, space: str, uuids: Sequence[str]) -> DeletionCounts:
         """Removes episodes, what only they say, and what only they named."""
 
-    async def add_facts(self, space: str, facts: Sequence[GivenFact], model: str) -> FactCounts:
-        """Adds facts in one transaction. WrongStateError when the space has vectors of another model."""
+    async def add_facts(
+        self, space: str, facts: Sequence[GivenFact] | FactBatch, model: str
+    ) -> FactCounts:
+        """Adds facts in one transaction, those of a batch as prepared for the space.
+
+        WrongStateError when the space has vectors of another model.
+        """
 
     async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
         """Ends a fact by a caller's word. NotFoundError("fact"), InvalidFieldError for an end before its start."""

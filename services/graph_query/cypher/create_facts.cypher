@@ -1,16 +1,16 @@
 // New facts in the order of their uuids, each with how documents and episodes gave it. What is known of a fact now is the fact
-// itself, since `braid_known_from`; versions are of the past alone. Instants come as seconds and nanoseconds: the driver takes
-// long to send them whole.
+// itself, since `braid_known_from`; versions are of the past alone. A row is uuid, subject, object, relation and its key, text,
+// origin, the interval as instants (seconds and nanoseconds: the driver takes long to send them whole) and as numbers,
+// attributes, claims; a claim is document's id and uuid, episode, ends.
 UNWIND $p.rows AS row
-MATCH (a:Entity {uuid: row.source})
-MATCH (b:Entity {uuid: row.target})
+MATCH (a:Entity {uuid: row[1]})
+MATCH (b:Entity {uuid: row[2]})
 CREATE (a)-[e:RELATES_TO]->(b)
-SET e = row.attributes
-SET e += {uuid: row.uuid, group_id: $p.space, name: row.relation, relation_key: row.relation_key, fact: row.fact, episodes: [], created_at: $p.now,
-          valid_at: CASE WHEN row.valid_at IS NULL THEN null ELSE datetime({epochSeconds: row.valid_at[0], nanosecond: row.valid_at[1]}) END,
-          invalid_at: CASE WHEN row.invalid_at IS NULL THEN null ELSE datetime({epochSeconds: row.invalid_at[0], nanosecond: row.invalid_at[1]}) END,
-          valid_from: row.valid_from, valid_until: row.valid_until, origin: row.origin, source_node_uuid: row.source, target_node_uuid: row.target,
-          attribute_names: keys(row.attributes), braid_known_from: $p.known, braid_cause: $p.cause}
-FOREACH (claim IN row.claims |
-  CREATE (:FactClaim {group_id: $p.space, fact_uuid: row.uuid, document_id: claim.document_id, document_uuid: claim.document_uuid,
-                      episode_uuid: claim.episode_uuid, given: claim.given}))
+SET e = row[11]
+SET e += {uuid: row[0], group_id: $p.space, name: row[3], relation_key: row[4], fact: row[5], episodes: [], created_at: $p.now,
+          valid_at: CASE WHEN row[7] IS NULL THEN null ELSE datetime({epochSeconds: row[7][0], nanosecond: row[7][1]}) END,
+          invalid_at: CASE WHEN row[8] IS NULL THEN null ELSE datetime({epochSeconds: row[8][0], nanosecond: row[8][1]}) END,
+          valid_from: row[9], valid_until: row[10], origin: row[6], source_node_uuid: row[1], target_node_uuid: row[2],
+          attribute_names: keys(row[11]), braid_known_from: $p.known, braid_cause: $p.cause}
+FOREACH (claim IN row[12] |
+  CREATE (:FactClaim {group_id: $p.space, fact_uuid: row[0], document_id: claim[0], document_uuid: claim[1], episode_uuid: claim[2], given: claim[3]}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import uuid
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -55,6 +56,13 @@ def test_a_position_of_another_length_is_refused() -> None:
 @given(st.lists(st.text(max_size=8), max_size=4), st.lists(st.text(max_size=8), max_size=4))
 def test_two_lists_share_a_uuid_only_when_they_are_equal(a: list[str], b: list[str]) -> None:
     assert (derived_uuid(*a) == derived_uuid(*b)) == (a == b)
+
+
+@given(parts=st.lists(st.text(), max_size=4))
+def test_a_derived_uuid_is_the_standards_of_the_parts_as_json(parts: list[str]) -> None:
+    namespace = uuid.UUID("6d7a2c1e-5b0f-5c43-9e0a-0b6f5f1d4a11")
+    told = json.dumps(parts, ensure_ascii=False)
+    assert derived_uuid(*parts) == str(uuid.uuid5(namespace, told))
 
 
 def test_a_chunk_id_depends_on_space_document_content_and_occurrence() -> None:
