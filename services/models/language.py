@@ -13,7 +13,6 @@ class Role(Enum):
 
     SYSTEM = "system"
     USER = "user"
-    ASSISTANT = "assistant"
 
 
 class Message(NamedTuple):

@@ -72,10 +72,6 @@ class Writer:
         self._put(block)
         return start
 
-    def turn_page(self, number: int) -> None:
-        """What is added from here on is on page `number`."""
-        self.pages.append((self._length, number))
-
     def layout(self) -> Layout:
         """The text so far."""
         return Layout("".join(self._parts), self._breaks, self.title, self.pages, self.times)

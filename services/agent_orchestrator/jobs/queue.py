@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pgqueuer.queries import Queries as QueueQueries
 
 SEARCH, GRAPH, TASK = "search", "graph", "task"
-STAGES = (SEARCH, GRAPH, TASK)
 CHANNEL = "ch_pgqueuer"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TypeVar
 
 from google.protobuf.message import Message
 
@@ -11,7 +10,6 @@ from services.graph_query.history.domain import Position
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.paging import decode_token, encode_token
 
-M = TypeVar("M", bound=Message)
 _OWN = ("page_token", "page_size")
 
 
