@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import grpc
@@ -24,6 +25,8 @@ from services.runtime.status import error_from_rpc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from google.protobuf.timestamp_pb2 import Timestamp
 
     from services.runtime.channels import Outgoing
 
@@ -55,8 +58,13 @@ class VectorTier:
         )
         return await self._vigil.over(call)
 
-    async def check(self, documents: Sequence[documents_pb2.DocumentFingerprint]) -> frozenset[str]:
-        """Ids of those documents whose current version is the given one."""
+    async def check(
+        self, documents: Sequence[documents_pb2.DocumentFingerprint]
+    ) -> dict[str, Timestamp | None]:
+        """Those of the documents whose current version is the given one: since when it holds, by id.
+
+        A tier of an older release does not tell since when.
+        """
         request = documents_pb2.CheckDocumentsRequest(documents=documents)
         try:
             answer = await self._documents.CheckDocuments(
@@ -64,7 +72,7 @@ class VectorTier:
             )
         except grpc.aio.AioRpcError as error:
             raise error_from_rpc(error) from None
-        return frozenset(answer.unchanged_document_ids)
+        return dict(zip_longest(answer.unchanged_document_ids, answer.unchanged_valid_times))
 
     async def upsert(
         self, documents: Sequence[documents_pb2.DocumentInput], model: str

@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import Enum
 from typing import NamedTuple
 
+from services.graph_query.periods import ALWAYS, Period
+
 Scalar = str | int | float | bool
 
 
@@ -21,7 +23,10 @@ class Origin(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A chunk's text as an episode of the graph; `reference_time` None is the time of the write."""
+    """A chunk's text as an episode of the graph; `reference_time` None is the time of the write.
+
+    `version_time` is when the version of the document begins that it is given for, None where versions play no part.
+    """
 
     uuid: str
     document_id: str
@@ -29,6 +34,15 @@ class Passage:
     source: str
     content: str
     reference_time: datetime | None = None
+    version_time: datetime | None = None
+    # As stored: when the versions begin that it stands in, and when it stands in its document.
+    starts: tuple[float, ...] = ()
+    period: Period = ALWAYS
+
+    @property
+    def given_starts(self) -> tuple[float, ...]:
+        """When the version begins that it is given for; none where it is given for no version."""
+        return () if self.version_time is None else (self.version_time.timestamp(),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,10 +60,12 @@ class EpisodeIntake:
         self, space: str, passages: Sequence[Passage], reader: EpisodeReader
     ) -> EpisodeCounts:
         unread = await self._store.readings.unread(space, passages)
+        new = {passage.uuid for passage in unread}
+        # Those that are read may stand in a further version of their document; else it tells the revision alone.
+        known = [passage for passage in passages if passage.uuid not in new]
+        noted = await self._store.add_episodes(space, known) if known else EpisodeCounts()
         if not unread:
-            return await self._store.add_episodes(
-                space, passages
-            )  # changes nothing, tells the revision
+            return noted
         ontology = (await self._store.ontologies.ontology(space)).ontology
         counts = EpisodeCounts()
         for passage in unread:

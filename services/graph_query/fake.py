@@ -56,8 +56,9 @@ class FakeGraphStore(FakeReads):
         """Adds passages; one that is there and unchanged changes nothing."""
         held = self.writable(space)
         self.refuse_foreign(space, passages)
-        fresh = [replace(passage, reference_time=None) for passage in passages]
-        if all(held.passages.get(passage.uuid) == passage for passage in fresh):
+        fresh = [replace(one, reference_time=None, version_time=None) for one in passages]
+        further = held.note_starts(passages)
+        if not further and all(held.passages.get(passage.uuid) == passage for passage in fresh):
             return EpisodeCounts(revision=held.revision)
         changed = [one.uuid for one in fresh if held.passages.get(one.uuid) != one]
         before = held.picture()

@@ -16,7 +16,7 @@ from services.graph_query.domain import (
 )
 from services.graph_query.fake_space import FakeSpace, StoredFact
 from services.graph_query.identity import co_occurrence_uuid
-from services.graph_query.intervals import OPEN, end_of, start_of
+from services.graph_query.intervals import OPEN, end_of, moment_of, start_of
 from services.graph_query.local_graph import SentenceRow
 from services.graph_query.names import WORD, link_key, name_key
 from services.graph_query.store import Hit, SpaceState, WordHits
@@ -158,6 +158,8 @@ def _stated(held: FakeSpace, only: FactFilter) -> Iterator[Fact]:
 def _sentences(held: FakeSpace, only: FactFilter) -> Iterator[list[Fact]]:
     for rows in held.rows.values():
         for row in rows.sentences.values():
+            if not held.periods[row.episode].meets(only.since, only.until):
+                continue
             facts = _local_facts(held, row)
             if not only.entity_key or any(only.entity_key in _end_keys(fact) for fact in facts):
                 yield facts
@@ -185,16 +187,20 @@ def _end_keys(fact: Fact) -> set[str]:
 
 
 def joining_facts(held: FakeSpace, only: FactFilter, *, local: bool = True) -> Iterator[Fact]:
-    """Stated facts that pass, and co-occurrences, which hold at any time."""
+    """Stated facts that pass, and co-occurrences, of whichever time."""
     yield from _stated(held, only)
     if local:
-        for facts in _sentences(held, FactFilter(-OPEN, OPEN)):
-            yield from facts
+        yield from _co_occurrences(held, FactFilter(-OPEN, OPEN))
+
+
+def _co_occurrences(held: FakeSpace, only: FactFilter) -> Iterator[Fact]:
+    for facts in _sentences(held, only):
+        yield from facts
 
 
 def _edges_by_neighbor(held: FakeSpace, center: str, only: FactFilter) -> dict[str, list[Fact]]:
     edges: dict[str, list[Fact]] = {}
-    for fact in joining_facts(held, only):
+    for fact in (*_stated(held, only), *_co_occurrences(held, only)):
         ends = (fact.source.uuid, fact.target.uuid)
         if center in ends and ends[0] != ends[1]:
             edges.setdefault(ends[0] if ends[1] == center else ends[1], []).append(fact)
@@ -241,6 +247,7 @@ def as_fact(held: FakeSpace, stored: StoredFact) -> Fact:
 
 
 def _local_facts(held: FakeSpace, row: SentenceRow) -> list[Fact]:
+    period = held.periods[row.episode]
     return [
         Fact(
             uuid=co_occurrence_uuid(row.uuid, row.subject, target),
@@ -249,6 +256,8 @@ def _local_facts(held: FakeSpace, row: SentenceRow) -> list[Fact]:
             source=held.ref(row.subject),
             target=held.ref(target),
             origin=Origin.LOCAL,
+            valid_at=moment_of(period.since),
+            invalid_at=moment_of(period.until),
             citations=(citation_of(held, row.episode, row.text),),
         )
         for target in row.targets

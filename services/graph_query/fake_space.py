@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from services.graph_query.identity import fact_uuid
 from services.graph_query.intervals import end_of, start_of
 from services.graph_query.local_graph import PassageRows, ReadPassage, passage_rows
 from services.graph_query.names import is_linkable, name_key, title_names
+from services.graph_query.periods import Period, period_of
 from services.graph_query.spelling import Source, Spelling, best
 from services.runtime.times import utc_now
 
@@ -82,6 +84,9 @@ class FakeSpace:
     revision: int = 0
     last_write: datetime | None = None
     versions: FakeVersions = field(default_factory=FakeVersions)
+    # When the versions begin that passages stand in, and when they stand in their documents.
+    starts: dict[str, set[float]] = field(default_factory=dict)
+    periods: dict[str, Period] = field(default_factory=dict)
 
     def rebuild(self) -> None:
         """Computes the graph from scratch: every passage with all of the space's names."""
@@ -92,6 +97,7 @@ class FakeSpace:
             for uuid, passage in sorted(self.passages.items())
         }
         self._note_entities(found)
+        self._note_periods()
         self.revision += 1
         self.last_write = self._next_moment()
         self._note_versions(self.last_write.timestamp())
@@ -188,6 +194,23 @@ class FakeSpace:
         """The time of a write: later than the one before, whatever the clock says."""
         now = utc_now()
         return now if self.last_write is None else max(now, self.last_write + _TICK)
+
+    def note_starts(self, passages: Iterable[Passage]) -> bool:
+        """Notes in which versions passages are given; whether any is news."""
+        before = deepcopy(self.starts)
+        for passage in passages:
+            self.starts.setdefault(passage.uuid, set()).update(passage.given_starts)
+        return any(self.starts[uuid] != before.get(uuid, set()) for uuid in self.starts)
+
+    def _note_periods(self) -> None:
+        self.starts = {one: starts for one, starts in self.starts.items() if one in self.passages}
+        versions: dict[str, set[float]] = {}
+        for uuid, passage in self.passages.items():
+            versions.setdefault(passage.document_id, set()).update(self.starts.get(uuid, ()))
+        self.periods = {
+            uuid: period_of(self.starts.get(uuid, ()), versions[passage.document_id])
+            for uuid, passage in self.passages.items()
+        }
 
     def _note_versions(self, now: float) -> None:
         ends = {end for fact in self.facts.values() for end in (fact.source, fact.target)}

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 OPEN = float(2**60)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def moment_of(value: float | None) -> datetime | None:
+    """The instant of a number; None for an open end."""
+    return None if value is None or abs(value) >= OPEN else _EPOCH + timedelta(seconds=value)
 
 
 def start_of(value: datetime | None) -> float:

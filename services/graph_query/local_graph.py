@@ -15,6 +15,7 @@ from services.graph_query.extraction.extract import Extraction, MentionKind, ext
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.extraction.tokens import TokenText, searchable_words, tokenize
 from services.graph_query.identity import entity_uuid, sentence_uuid
+from services.graph_query.periods import ALWAYS, Period
 from services.graph_query.spelling import Source, Spelling, best
 
 
@@ -51,6 +52,7 @@ class PassageRows:
     mentions: dict[str, MentionRow]
     sentences: dict[str, SentenceRow]
     names: dict[str, str]
+    period: Period = ALWAYS
 
 
 @dataclass(slots=True)
@@ -62,6 +64,8 @@ class Changes:
     sentences_put: list[SentenceRow] = field(default_factory=list)
     sentences_cut: list[SentenceRow] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
+    # When the sentences to write are said, by episode.
+    periods: dict[str, Period] = field(default_factory=dict)
 
     def touched_episodes(self) -> set[str]:
         """Episodes whose mentions change."""
@@ -103,7 +107,7 @@ def passage_rows(space: str, read: ReadPassage, gazetteer: Gazetteer) -> Passage
     """The passage's part of the graph under these names."""
     found = extract(read.passage.title, read.sentences, gazetteer)
     resolved = {key: gazetteer.uuids(key) or (entity_uuid(space, key),) for key in found.mentions}
-    rows = PassageRows({}, {}, {})
+    rows = PassageRows({}, {}, {}, read.passage.period)
     for key, mention in found.mentions.items():
         for uuid in resolved[key]:
             rows.names[uuid] = key
@@ -121,6 +125,7 @@ def added(rows: PassageRows) -> Changes:
         mentions_put=list(rows.mentions.values()),
         sentences_put=list(rows.sentences.values()),
         names=rows.names,
+        periods=_periods(rows.sentences.values(), rows.period),
     )
 
 
@@ -133,12 +138,14 @@ def removed(rows: PassageRows) -> Changes:
 
 def difference(old: PassageRows, new: PassageRows) -> Changes:
     """The changes that lead from a passage's old rows to its new ones."""
+    put = [row for key, row in new.sentences.items() if old.sentences.get(key) != row]
     return Changes(
         mentions_put=[row for key, row in new.mentions.items() if old.mentions.get(key) != row],
         mentions_cut=[row for key, row in old.mentions.items() if new.mentions.get(key) != row],
-        sentences_put=[row for key, row in new.sentences.items() if old.sentences.get(key) != row],
+        sentences_put=put,
         sentences_cut=[row for key, row in old.sentences.items() if new.sentences.get(key) != row],
         names=new.names,
+        periods=_periods(put, new.period),
     )
 
 
@@ -151,7 +158,12 @@ def merged(changes: Iterable[Changes]) -> Changes:
         total.sentences_put += one.sentences_put
         total.sentences_cut += one.sentences_cut
         total.names.update(one.names)
+        total.periods.update(one.periods)
     return total
+
+
+def _periods(sentences: Iterable[SentenceRow], period: Period) -> dict[str, Period]:
+    return {row.episode: period for row in sentences}
 
 
 def _sentence_rows(

@@ -60,7 +60,7 @@ _PATHS = {
 
 def passage(message: ingest_pb2.EpisodeInput) -> Passage:
     """A chunk to add."""
-    told = message.HasField("reference_time")
+    told, versioned = message.HasField("reference_time"), message.HasField("version_time")
     return Passage(
         uuid=message.uuid.lower(),
         document_id=message.document_id,
@@ -68,6 +68,7 @@ def passage(message: ingest_pb2.EpisodeInput) -> Passage:
         source=message.source,
         content=message.content,
         reference_time=to_datetime(message.reference_time) if told else None,
+        version_time=to_datetime(message.version_time) if versioned else None,
     )
 
 

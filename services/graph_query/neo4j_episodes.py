@@ -22,6 +22,14 @@ from services.graph_query.local_graph import (
 from services.graph_query.names import name_key, title_names
 from services.graph_query.neo4j_endings import settle_ends
 from services.graph_query.neo4j_facts import Withdrawn, withdraw_claims
+from services.graph_query.neo4j_periods import (
+    carried,
+    carry,
+    note_documents,
+    settle_periods,
+    settle_several,
+    with_starts,
+)
 from services.graph_query.neo4j_readings import take_back
 from services.graph_query.neo4j_writer import SpaceWriter, as_passage
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -32,9 +40,11 @@ async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> Epis
     known = {row["uuid"]: row for row in await writer.passages([p.uuid for p in passages])}
     refuse_foreign(known.values())
     held = {uuid: as_passage(row) for uuid, row in known.items()}
-    fresh = [p for p in passages if not is_same(held.get(p.uuid), p)]
+    fresh = [with_starts(p, held.get(p.uuid)) for p in passages if not is_same(held.get(p.uuid), p)]
+    renewed = {passage.uuid for passage in fresh}
+    further = carried([p for p in passages if p.uuid not in renewed], held)
     replaced = [held[p.uuid] for p in fresh if p.uuid in held]
-    if not fresh:
+    if not fresh and not further:
         return EpisodeCounts()
     await _unread(writer, [p.uuid for p in replaced if known[p.uuid]["read"]])
     cut = await _take_out(writer, replaced)
@@ -44,10 +54,13 @@ async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> Epis
     older = await writer.relink(put)
     fresh_rows = await asyncio.to_thread(_added, writer.space, reads, writer.gazetteer)
     changes = merged([fresh_rows, older])
+    several = await note_documents(writer, [*fresh, *further])
     await writer.create_passages(reads)
     await writer.apply(changes)
     await writer.link(put)
     await _settle(writer, cut, changes, {passage.document_id for passage in (*fresh, *replaced)})
+    await carry(writer, further)
+    await settle_periods(writer, several)
     return EpisodeCounts(
         episodes=len(fresh) - len(replaced),
         entities=writer.entities_created,
@@ -79,6 +92,7 @@ async def remove_passages(
     claimants = {*claimed, *emptied[0]["documents"], *taken.claimants}
     withdrawn = await withdraw_claims(writer, claimants, taken.named)
     older, entities = await _follow(writer, cut, withdrawn, documents)
+    await settle_several(writer, uuids_of)
     revived = await settle_ends(writer, taken.ended)
     return DeletionCounts(
         episodes=len(gone),

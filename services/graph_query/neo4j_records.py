@@ -10,6 +10,7 @@ import neo4j.time
 
 from services.graph_query.domain import Citation, Entity, EntityRef, Fact, Origin
 from services.graph_query.identity import co_occurrence_uuid
+from services.graph_query.intervals import moment_of
 
 CO_OCCURS = "CO_OCCURS"
 _BASE_LABEL = "Entity"
@@ -57,16 +58,22 @@ def stated_fact(
 
 
 def local_fact(
-    sentence: str, text: str, source: EntityRef, target: EntityRef, place: Sequence[Sequence[Any]]
+    sentence: str,
+    text: str,
+    ends: tuple[EntityRef, EntityRef],
+    place: Sequence[Sequence[Any]],
+    period: Sequence[float | None],
 ) -> Fact:
-    """A co-occurrence: its statement is the sentence that it was found in."""
+    """A co-occurrence: its statement is the sentence that it was found in, which holds for a period."""
     return Fact(
-        uuid=co_occurrence_uuid(sentence, source.uuid, target.uuid),
+        uuid=co_occurrence_uuid(sentence, ends[0].uuid, ends[1].uuid),
         fact=text,
         relation=CO_OCCURS,
-        source=source,
-        target=target,
+        source=ends[0],
+        target=ends[1],
         origin=Origin.LOCAL,
+        valid_at=moment_of(period[0]),
+        invalid_at=moment_of(period[1]),
         citations=citations(place, quote=text),
     )
 
@@ -75,8 +82,8 @@ def neighbor_fact(columns: Sequence[Any]) -> Fact:
     """A stated fact or a co-occurrence of a neighbourhood's columns."""
     if columns[12] != Origin.LOCAL.value:
         return stated_fact(columns[:13], columns[14], *columns[15:])
-    source, target = entity_ref(*columns[3:6]), entity_ref(*columns[6:9])
-    return local_fact(columns[13], columns[1], source, target, columns[14])
+    ends = entity_ref(*columns[3:6]), entity_ref(*columns[6:9])
+    return local_fact(columns[13], columns[1], ends, columns[14], columns[9:11])
 
 
 def citations(cited: Sequence[Sequence[Any]] | None, quote: str = "") -> tuple[Citation, ...]:

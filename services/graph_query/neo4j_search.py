@@ -172,7 +172,11 @@ async def _sentences(
 
 
 def _sentence_facts(
-    uuid: str, text: str, place: Sequence[Sequence[Any]], named: Sequence[Sequence[Any]]
+    uuid: str,
+    text: str,
+    place: Sequence[Sequence[Any]],
+    named: Sequence[Sequence[Any]],
+    *period: float | None,
 ) -> list[Fact]:
     ends = [entity_ref(*columns) for columns in named]
-    return [local_fact(uuid, text, ends[0], target, place) for target in ends[1:]]
+    return [local_fact(uuid, text, (ends[0], target), place, period) for target in ends[1:]]

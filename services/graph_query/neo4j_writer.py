@@ -16,6 +16,7 @@ from services.graph_query.local_graph import Changes, ReadPassage, difference, m
 from services.graph_query.lucene import phrase_queries
 from services.graph_query.names import is_linkable, link_key
 from services.graph_query.neo4j_database import Rows, Transaction
+from services.graph_query.periods import ALWAYS, Period
 from services.graph_query.spelling import Source, Spelling, best
 
 
@@ -70,7 +71,7 @@ class SpaceWriter:
         if changes.mentions_put:
             await self.run("create_mentions", rows=_by_episode(changes))
         if changes.sentences_put:
-            put = [list(row) for row in changes.sentences_put]
+            put = [[*row, *_told(changes.periods[row.episode])] for row in changes.sentences_put]
             await self.run("create_sentences", rows=put)
 
     async def spell(
@@ -163,14 +164,8 @@ class SpaceWriter:
         return await self.ask("passages_by_uuid", uuids=list(uuids))
 
     async def create_passages(self, reads: Sequence[ReadPassage]) -> None:
-        """Creates episodes and the documents that they belong to."""
+        """Creates episodes of documents that are there."""
         rows = [_passage_row(self.space, read) for read in reads]
-        documents = {row["document"]: row for row in rows}
-        told = [
-            {**row, "uuid": uuid, "words": "", "content": ""}
-            for uuid, row in sorted(documents.items())
-        ]
-        await self.run("create_documents", rows=told)
         await self.run("create_passages", rows=rows, now=self.now)
 
     async def _passages_about(self, named: Iterable[Uuids]) -> dict[str, Passage]:
@@ -191,7 +186,20 @@ class SpaceWriter:
 
 def as_passage(row: Mapping[str, Any]) -> Passage:
     """A passage of a row."""
-    return Passage(row["uuid"], row["document_id"], row["title"], row["source"], row["content"])
+    return Passage(
+        row["uuid"],
+        row["document_id"],
+        row["title"],
+        row["source"],
+        row["content"],
+        starts=tuple(row["starts"] or ()),
+        period=stored_period(row["since"], row["until"], row["gaps"]),
+    )
+
+
+def stored_period(since: float | None, until: float | None, gaps: Sequence[float] | None) -> Period:
+    """A period as stored: without properties it is from ever on."""
+    return ALWAYS if since is None or until is None else Period(since, until, tuple(gaps or ()))
 
 
 def _differences(
@@ -232,4 +240,13 @@ def _passage_row(space: str, read: ReadPassage) -> dict[str, Any]:
         "content": passage.content,
         "words": read.words,
         "reference_time": passage.reference_time,
+        "starts": list(passage.starts) or None,
+        "period": _told(passage.period),
     }
+
+
+def _told(period: Period) -> list[Any]:
+    """A period as it is stored: nothing of one that is from ever on."""
+    if period == ALWAYS:
+        return [None, None, None]
+    return [period.since, period.until, list(period.gaps) or None]

@@ -8,6 +8,7 @@ from braid.vector.v1 import documents_pb2, documents_pb2_grpc
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.paging import decode_token, encode_token
+from services.runtime.times import to_timestamp
 from services.vector_search.mapping import (
     document_message,
     new_document,
@@ -55,7 +56,10 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
         unchanged = await self._store.unchanged_documents(
             current_call().space, [(d.document_id, d.content_hash) for d in request.documents]
         )
-        return documents_pb2.CheckDocumentsResponse(unchanged_document_ids=unchanged)
+        return documents_pb2.CheckDocumentsResponse(
+            unchanged_document_ids=unchanged.keys(),
+            unchanged_valid_times=map(to_timestamp, unchanged.values()),
+        )
 
     async def GetDocument(
         self, request: documents_pb2.GetDocumentRequest, _context: Context

@@ -192,6 +192,7 @@ class Outcome:
 
     document_id: str
     version: int
+    valid_from: datetime
     unchanged: bool = False
     added: tuple[str, ...] = ()
     reindexed: tuple[str, ...] = ()

@@ -118,15 +118,15 @@ class FakeStore(FakeInventory):
 
     async def unchanged_documents(
         self, space: str, fingerprints: Sequence[tuple[str, str]]
-    ) -> list[str]:
+    ) -> dict[str, datetime]:
         """See `VectorStore`."""
         held, now = self._space(space), self._clock()
-        return sorted(
-            document_id
-            for document_id, content_hash in fingerprints
+        return {
+            document_id: version.stored.valid_from
+            for document_id, content_hash in sorted(fingerprints)
             if (version := version_in_force(held, document_id, now)) is not None
             and version.stored.content_hash == content_hash
-        )
+        }
 
     async def get_document(self, space: str, document_id: str) -> tuple[Document, list[str]]:
         """See `VectorStore`."""

@@ -102,7 +102,12 @@ def write_document(held: Space, document: NewDocument, now: datetime) -> Outcome
     stored = stored_versions(held, document.document_id)
     same = same_content(stored, document, now)
     if same is not None:
-        return Outcome(document_id=document.document_id, version=same.version, unchanged=True)
+        return Outcome(
+            document_id=document.document_id,
+            version=same.version,
+            valid_from=same.valid_from,
+            unchanged=True,
+        )
     plan = plan_version(stored, document, now)
     versions = held.documents.setdefault(document.document_id, [])
     renamed = _renamed(held, document, plan.valid_from)
@@ -119,6 +124,7 @@ def write_document(held: Space, document: NewDocument, now: datetime) -> Outcome
     return Outcome(
         document_id=document.document_id,
         version=plan.version,
+        valid_from=plan.valid_from,
         added=_add_chunks(held, document, renamed),
         reindexed=tuple(chunk.id for chunk in document.chunks if chunk.id in renamed),
         retired=retired,

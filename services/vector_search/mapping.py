@@ -156,6 +156,7 @@ def outcome_message(outcome: Outcome) -> documents_pb2.UpsertOutcome:
         chunks_retired=outcome.retired,
         added_chunk_ids=outcome.added,
         reindexed_chunk_ids=outcome.reindexed,
+        valid_time=to_timestamp(outcome.valid_from),
     )
 
 

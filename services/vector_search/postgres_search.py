@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from pgvector import HalfVector
@@ -90,8 +91,8 @@ class PostgresReads:
 
     async def unchanged_documents(
         self, space: str, fingerprints: Sequence[tuple[str, str]]
-    ) -> list[str]:
-        """Documents whose version in force has the given hash."""
+    ) -> dict[str, datetime]:
+        """Documents whose version in force has the given hash, and since when it holds."""
         async with self._pool.session() as session:
             rows = await session.fetch(
                 self._queries["unchanged_documents"],
@@ -99,7 +100,7 @@ class PostgresReads:
                 [document_id for document_id, _ in fingerprints],
                 [content_hash for _, content_hash in fingerprints],
             )
-        return [row["document_id"] for row in rows]
+        return {row["document_id"]: row["valid_from"] for row in rows}
 
     async def get_document(self, space: str, document_id: str) -> tuple[Document, list[str]]:
         """A document and its chunks' ids."""

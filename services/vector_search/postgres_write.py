@@ -321,6 +321,7 @@ def _outcomes(
         p.document.document_id: Outcome(
             document_id=p.document.document_id,
             version=p.version.version,
+            valid_from=p.version.valid_from,
             added=tuple(chunk.id for chunk in p.document.chunks if chunk.id in made),
             reindexed=tuple(chunk.id for chunk in p.document.chunks if chunk.id in retitled),
             retired=retired.get(p.document.document_id, 0),
@@ -333,7 +334,12 @@ def _unchanged(stored: list[StoredVersion], document: NewDocument, now: datetime
     same = same_content(stored, document, now)
     if same is None:
         raise LookupError("a document was neither written nor unchanged")
-    return Outcome(document_id=document.document_id, version=same.version, unchanged=True)
+    return Outcome(
+        document_id=document.document_id,
+        version=same.version,
+        valid_from=same.valid_from,
+        unchanged=True,
+    )
 
 
 def _refuse_other_chunks(planned: list[Planned], others: set[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from services.vector_search.domain import (
@@ -83,8 +84,8 @@ class VectorStore(Protocol):
 
     async def unchanged_documents(
         self, space: str, fingerprints: Sequence[tuple[str, str]]
-    ) -> list[str]:
-        """Ids of the documents, of pairs (id, content hash), whose version in force has that hash."""
+    ) -> dict[str, datetime]:
+        """Documents, of pairs (id, content hash), whose version in force has that hash: since when it holds, by id."""
         ...
 
     async def get_document(self, space: str, document_id: str) -> tuple[Document, list[str]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from google.protobuf.timestamp_pb2 import Timestamp
+
 from braid.common.v1 import legs_pb2
 from braid.vector.v1 import (
     chunks_pb2,
@@ -67,12 +69,14 @@ class VectorStub(
         self, request: documents_pb2.CheckDocumentsRequest, context: Any
     ) -> documents_pb2.CheckDocumentsResponse:
         await self.script.note("CheckDocuments", request)
+        unchanged = [
+            one.document_id
+            for one in request.documents
+            if self._hash(one.document_id) == one.content_hash
+        ]
         return documents_pb2.CheckDocumentsResponse(
-            unchanged_document_ids=[
-                one.document_id
-                for one in request.documents
-                if self._hash(one.document_id) == one.content_hash
-            ]
+            unchanged_document_ids=unchanged,
+            unchanged_valid_times=[self._valid_time(one) for one in unchanged],
         )
 
     async def BatchUpsertDocuments(
@@ -122,7 +126,11 @@ class VectorStub(
     def _upsert(self, document: documents_pb2.DocumentInput) -> documents_pb2.UpsertOutcome:
         key = (current_call().space, document.document_id)
         if self._hash(document.document_id) == document.content_hash:
-            return documents_pb2.UpsertOutcome(document_id=document.document_id, unchanged=True)
+            return documents_pb2.UpsertOutcome(
+                document_id=document.document_id,
+                unchanged=True,
+                valid_time=self._valid_time(document.document_id),
+            )
         former = self.documents.get(key)
         known = {chunk.id for chunk in former.chunks} if former else set()
         kept = {chunk.id for chunk in document.chunks}
@@ -132,8 +140,14 @@ class VectorStub(
             self.vectors.setdefault(chunk.id, list(chunk.embedding))
         added = [chunk.id for chunk in document.chunks if chunk.id not in known]
         return documents_pb2.UpsertOutcome(
-            document_id=document.document_id, chunks_added=len(added), added_chunk_ids=added
+            document_id=document.document_id,
+            chunks_added=len(added),
+            added_chunk_ids=added,
+            valid_time=self._valid_time(document.document_id),
         )
+
+    def _valid_time(self, document_id: str) -> Timestamp:
+        return self.documents[current_call().space, document_id].valid_time
 
 
 @dataclass

@@ -89,7 +89,7 @@ class Repair:
 
 
 def episode_of(chunk: chunks_pb2.Chunk) -> ingest_pb2.EpisodeInput:
-    """A stored chunk as the graph takes it."""
+    """A stored chunk as the graph takes it, of the version that is in view."""
     return ingest_pb2.EpisodeInput(
         uuid=chunk.id,
         document_id=chunk.document_id,
@@ -97,6 +97,7 @@ def episode_of(chunk: chunks_pb2.Chunk) -> ingest_pb2.EpisodeInput:
         source=chunk.source,
         content=chunk.content,
         reference_time=chunk.valid_time,
+        version_time=chunk.valid_time if chunk.HasField("valid_time") else None,
     )
 
 

@@ -35,6 +35,8 @@ class Prepared:
     # When what each chunk says was said, where the document has no one time.
     times: tuple[Timestamp | None, ...] = ()
     unchanged: bool = False
+    # Since when the version holds, once it is stored.
+    version_time: Timestamp | None = None
     chunks_added: int = 0
     stored_chunks: frozenset[str] = frozenset()
 
@@ -62,6 +64,7 @@ class Prepared:
                 source=self.input.source,
                 content=chunk.content,
                 reference_time=time or known,
+                version_time=self.version_time,
             )
             for chunk, time in zip(self.input.chunks, self._times(), strict=True)
         ]

@@ -84,6 +84,7 @@ class Stages:
         unchanged = await self._retries.run(lambda: self._vector.check(prints))
         for document in fresh:
             document.unchanged = document.id in unchanged
+            document.version_time = unchanged.get(document.id)
         await self._find_chunks([d for d in batch.documents if not d.unchanged])
 
     async def embed(self, batch: Batch) -> None:
@@ -111,6 +112,9 @@ class Stages:
             outcomes = await self._upsert(documents)
             for document, outcome in zip(documents, outcomes, strict=True):
                 document.unchanged = outcome.unchanged
+                document.version_time = (
+                    outcome.valid_time if outcome.HasField("valid_time") else None
+                )
                 document.chunks_added = outcome.chunks_added
             return [None] * len(documents)
 

@@ -3,5 +3,6 @@ UNWIND $p.rows AS row
 MATCH (d:Document {uuid: row.document})
 CREATE (e:Episodic {uuid: row.uuid, group_id: $p.space, name: row.title, source: 'text', source_description: row.source,
                     content: row.content, entity_edges: [], created_at: $p.now, valid_at: coalesce(row.reference_time, $p.now)})
-CREATE (:BraidPassage {uuid: row.uuid, group_id: $p.space, document_id: row.document_id, title: row.title, words: row.words})
+CREATE (:BraidPassage {uuid: row.uuid, group_id: $p.space, document_id: row.document_id, title: row.title, words: row.words,
+                       starts: row.starts, valid_from: row.period[0], valid_until: row.period[1], gaps: row.period[2]})
 CREATE (d)-[:HAS_EPISODE]->(e)

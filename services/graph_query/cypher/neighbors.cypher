@@ -1,9 +1,11 @@
-// An entity's neighbours at a time: how many there are, and the first by stated facts, number of facts, name. Co-occurrences
-// have no times; facts of a space join entities of that space alone.
+// An entity's neighbours at a time: how many there are, and the first by stated facts, number of facts, name. A
+// co-occurrence of no version holds at any time; facts of a space join entities of that space alone.
 MATCH (c:Entity {uuid: $p.uuid}) WHERE c.group_id = $p.space
 MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
-WITH c, n, r.valid_until AS until, r.valid_from AS since WHERE until IS NULL OR until > $p.since AND since <= $p.until
-WITH c, n, count(*) AS facts, count(until) > 0 AS stated WHERE n <> c
+WITH c, n, r, r.valid_until AS until, r.valid_from AS since WHERE until IS NULL OR until > $p.since AND since <= $p.until
+WITH c, n, type(r) = 'RELATES_TO' AS stated, r.gaps AS gaps
+WHERE gaps IS NULL OR none(i IN range(0, size(gaps) - 1, 2) WHERE gaps[i] <= $p.since AND gaps[i + 1] > $p.until)
+WITH c, n, count(*) AS facts, max(stated) AS stated WHERE n <> c
 WITH c, collect([n, stated, facts]) AS found
 WITH c, found, size(found) AS total
 CALL (found) {
@@ -15,7 +17,9 @@ UNWIND range(0, size(shown) - 1) AS place
 WITH c, total, place, shown[place] AS n
 CALL (c, n) {
   MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
-  WHERE type(r) = 'CO_OCCURS' OR (r.valid_until > $p.since AND r.valid_from <= $p.until AND r.group_id = $p.space)
+  WHERE (r.valid_until IS NULL OR r.valid_until > $p.since AND r.valid_from <= $p.until)
+    AND (r.gaps IS NULL OR none(i IN range(0, size(r.gaps) - 1, 2) WHERE r.gaps[i] <= $p.since AND r.gaps[i + 1] > $p.until))
+    AND (type(r) = 'CO_OCCURS' OR r.group_id = $p.space)
   WITH r ORDER BY type(r) DESC, r.valid_from DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 3
   CALL (r) {
     WITH r WHERE type(r) = 'RELATES_TO'
@@ -31,7 +35,8 @@ CALL (c, n) {
     RETURN head(collect(s)) AS s, collect([s.episode_uuid, d.document_id, d.title, d.source]) AS place
   }
   RETURN collect([r.uuid, coalesce(r.fact, s.text), r.name, startNode(r).uuid, startNode(r).name, labels(startNode(r)),
-    endNode(r).uuid, endNode(r).name, labels(endNode(r)), r.valid_at, r.invalid_at, r.created_at,
+    endNode(r).uuid, endNode(r).name, labels(endNode(r)), coalesce(r.valid_at, CASE WHEN type(r) = 'CO_OCCURS' THEN r.valid_from END),
+    coalesce(r.invalid_at, CASE WHEN type(r) = 'CO_OCCURS' THEN r.valid_until END), r.created_at,
     CASE WHEN type(r) = 'CO_OCCURS' THEN 'local' ELSE coalesce(r.origin, 'extracted') END, r.sentence_uuid,
     CASE WHEN type(r) = 'CO_OCCURS' THEN place ELSE cited END]) AS edges
 }

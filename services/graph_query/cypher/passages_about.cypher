@@ -3,4 +3,5 @@ UNWIND $p.uuids AS uuid
 MATCH (:Entity {uuid: uuid})<-[m:BRAID_MENTIONS]-(e:Episodic) WHERE m.kind = $p.about
 WITH DISTINCT e
 MATCH (p:BraidPassage {uuid: e.uuid, group_id: $p.space})
-RETURN p.uuid AS uuid, p.document_id AS document_id, p.title AS title, e.source_description AS source, e.content AS content
+RETURN p.uuid AS uuid, p.document_id AS document_id, p.title AS title, e.source_description AS source, e.content AS content,
+       p.starts AS starts, p.valid_from AS since, p.valid_until AS until, p.gaps AS gaps

@@ -1,7 +1,9 @@
 // Sentences of the local graph by their words, with the entities that each puts together, its subject first.
 CYPHER 25
 CALL db.index.fulltext.queryNodes('braid_sentence_text', $p.lucene, {limit: $p.fetch}) YIELD node AS s, score
-WHERE s.group_id = $p.space AND ($p.entity_key = '' OR s.subject_uuid IN $p.only OR any(uuid IN s.target_uuids WHERE uuid IN $p.only))
+WHERE s.group_id = $p.space AND coalesce(s.valid_until, $p.open) > $p.since AND coalesce(s.valid_from, -$p.open) <= $p.until
+  AND (s.gaps IS NULL OR none(i IN range(0, size(s.gaps) - 1, 2) WHERE s.gaps[i] <= $p.since AND s.gaps[i + 1] > $p.until))
+  AND ($p.entity_key = '' OR s.subject_uuid IN $p.only OR any(uuid IN s.target_uuids WHERE uuid IN $p.only))
 WITH s, score LIMIT $p.limit
 MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: s.episode_uuid})
 CALL (s) {
@@ -10,4 +12,4 @@ CALL (s) {
   RETURN collect([n.uuid, n.name, labels(n)]) AS named
 }
 WITH score, s, [[p.uuid, d.document_id, d.title, d.source]] AS place, named ORDER BY score DESC, s.uuid
-RETURN collect([score, s.uuid, s.text, place, named]) AS sentences
+RETURN collect([score, s.uuid, s.text, place, named, s.valid_from, s.valid_until]) AS sentences

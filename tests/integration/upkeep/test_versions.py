@@ -6,7 +6,9 @@ from contextlib import AsyncExitStack
 
 from braid.agent.v1 import ingest_pb2
 from braid.vector.v1 import search_pb2
-from services.runtime.times import to_timestamp
+from services.graph_query.domain import FactFilter
+from services.graph_query.lucene import query_terms
+from services.runtime.times import to_timestamp, utc_now
 from tests.integration.upkeep.conftest import OURS, World
 from tests.store_suite.vector.builders import year
 
@@ -20,10 +22,13 @@ async def contents(world: World, at: int | None) -> list[str]:
     return [hit.chunk.content for hit in answer.hits]
 
 
-async def put(world: World, text: str, since: int) -> ingest_pb2.IngestJob:
+async def put(world: World, text: str, since: int, title: str = "") -> ingest_pb2.IngestJob:
     """Uploads a version that holds since a year."""
     about = ingest_pb2.DocumentMetadata(
-        document_id="d", content_type="text/plain", valid_time=to_timestamp(year(since))
+        document_id="d",
+        content_type="text/plain",
+        title=title,
+        valid_time=to_timestamp(year(since)),
     )
     parts = [
         ingest_pb2.IngestDocumentRequest(metadata=about),
@@ -49,3 +54,47 @@ async def test_each_version_is_found_as_of_its_own_time_and_the_graph_keeps_both
     assert [one.document_id for one in episodes] == ["d", "d"]
     document, _ = await world.vector.get_document(world.space, "d")
     assert document.version == 2
+
+
+async def local_facts(world: World, at: int | None) -> set[str]:
+    """What sentences say as of a year, by words and around their subject."""
+    instant = (utc_now() if at is None else year(at)).timestamp()
+    only = FactFilter(instant, instant)
+    found = await world.graph.search_words(world.space, query_terms("leads"), [], only, 10)
+    said = {fact.fact for facts, _ in found.sentences for fact in facts}
+    near = await world.graph.neighborhood(world.space, "orion", "", 10, only)
+    assert {fact.fact for fact in near.edges} == said
+    return said
+
+
+ADA, BERTA = "Ada Byron leads Orion.", "Berta Benz leads Orion."
+# Long enough to be a chunk of its own, which both versions share.
+SHARED = "Carl Orff leads nobody at Orion. " + "The rest is silence. " * 40
+
+
+async def test_what_sentences_say_holds_as_long_as_a_version_says_it(world: World) -> None:
+    async with AsyncExitStack() as stack:
+        await world.work(stack)
+        await put(world, f"{ADA}\n\n{SHARED}", 2001, "Orion")
+        second = await put(world, f"{BERTA}\n\n{SHARED}", 2010, "Orion")
+        assert second.chunks_written == 1
+        shared = {"Carl Orff leads nobody at Orion."}
+        assert await local_facts(world, None) == {BERTA} | shared
+        assert await local_facts(world, 2005) == {ADA} | shared
+        assert await local_facts(world, 2000) == set()
+        await put(world, f"{ADA}\n\n{SHARED}", 2015, "Orion")
+        assert await local_facts(world, None) == {ADA} | shared
+        assert await local_facts(world, 2012) == {BERTA} | shared
+
+
+async def test_a_document_without_dates_says_what_its_last_upload_says(world: World) -> None:
+    async with AsyncExitStack() as stack:
+        await world.work(stack)
+        await world.put("d", ADA, "Orion")
+        assert await local_facts(world, None) == {ADA}
+        between = utc_now()
+        await world.put("d", BERTA, "Orion")
+        assert await local_facts(world, None) == {BERTA}
+    only = FactFilter(between.timestamp(), between.timestamp())
+    near = await world.graph.neighborhood(world.space, "orion", "", 10, only)
+    assert {fact.fact for fact in near.edges} == {ADA}

@@ -10,6 +10,7 @@ from tests.store_suite.graph.facts_suite import FactsSuite
 from tests.store_suite.graph.history_suite import HistorySuite
 from tests.store_suite.graph.reading_suite import ReadingSuite
 from tests.store_suite.graph.structure_suite import StructureSuite
+from tests.store_suite.graph.versions_suite import VersionsSuite
 from tests.store_suite.graph.writing_suite import WritingSuite
 
 
@@ -36,3 +37,7 @@ class TestHistory(HistorySuite):
 
 class TestStructure(StructureSuite):
     """The graph's shape in memory."""
+
+
+class TestVersions(VersionsSuite):
+    """Versions of documents in memory."""

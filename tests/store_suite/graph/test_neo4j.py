@@ -13,6 +13,7 @@ from tests.store_suite.graph.history_suite import HistorySuite
 from tests.store_suite.graph.neo4j_graph import opened
 from tests.store_suite.graph.reading_suite import ReadingSuite
 from tests.store_suite.graph.structure_suite import StructureSuite
+from tests.store_suite.graph.versions_suite import VersionsSuite
 from tests.store_suite.graph.writing_suite import WritingSuite
 
 
@@ -40,3 +41,7 @@ class TestHistory(HistorySuite):
 
 class TestStructure(StructureSuite):
     """The graph's shape in Neo4j."""
+
+
+class TestVersions(VersionsSuite):
+    """Versions of documents in Neo4j."""

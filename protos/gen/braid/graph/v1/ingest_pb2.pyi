@@ -33,6 +33,7 @@ class EpisodeInput(_message.Message):
     SOURCE_FIELD_NUMBER: _builtins.int
     CONTENT_FIELD_NUMBER: _builtins.int
     REFERENCE_TIME_FIELD_NUMBER: _builtins.int
+    VERSION_TIME_FIELD_NUMBER: _builtins.int
     uuid: _builtins.str
     """The chunk's id, which becomes the episode's uuid."""
     document_id: _builtins.str
@@ -47,6 +48,13 @@ class EpisodeInput(_message.Message):
     def reference_time(self) -> _timestamp_pb2.Timestamp:
         """When the text was true. Default: the time of the write."""
 
+    @_builtins.property
+    def version_time(self) -> _timestamp_pb2.Timestamp:
+        """Since when the version of the document holds that this chunk is given for; a version ends where the document's next
+        one begins. What the chunk's sentences put together holds as long as versions do that have the chunk: give each
+        version's chunks, also those that another one has. Default: no version; it then holds at any time.
+        """
+
     def __init__(
         self,
         *,
@@ -56,10 +64,11 @@ class EpisodeInput(_message.Message):
         source: _builtins.str = ...,
         content: _builtins.str = ...,
         reference_time: _timestamp_pb2.Timestamp | None = ...,
+        version_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["reference_time", b"reference_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["reference_time", b"reference_time", "version_time", b"version_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "document_id", b"document_id", "document_title", b"document_title", "reference_time", b"reference_time", "source", b"source", "uuid", b"uuid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "document_id", b"document_id", "document_title", b"document_title", "reference_time", b"reference_time", "source", b"source", "uuid", b"uuid", "version_time", b"version_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

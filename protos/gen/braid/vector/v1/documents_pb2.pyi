@@ -239,6 +239,7 @@ class UpsertOutcome(_message.Message):
     CHUNKS_RETIRED_FIELD_NUMBER: _builtins.int
     ADDED_CHUNK_IDS_FIELD_NUMBER: _builtins.int
     REINDEXED_CHUNK_IDS_FIELD_NUMBER: _builtins.int
+    VALID_TIME_FIELD_NUMBER: _builtins.int
     document_id: _builtins.str
     """The document."""
     unchanged: _builtins.bool
@@ -260,6 +261,10 @@ class UpsertOutcome(_message.Message):
         time, that has the chunk.
         """
 
+    @_builtins.property
+    def valid_time(self) -> _timestamp_pb2.Timestamp:
+        """Since when the version holds, whether it was written now or before."""
+
     def __init__(
         self,
         *,
@@ -270,10 +275,11 @@ class UpsertOutcome(_message.Message):
         chunks_retired: _builtins.int = ...,
         added_chunk_ids: _abc.Iterable[_builtins.str] | None = ...,
         reindexed_chunk_ids: _abc.Iterable[_builtins.str] | None = ...,
+        valid_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["valid_time", b"valid_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_chunk_ids", b"added_chunk_ids", "chunks_added", b"chunks_added", "chunks_retired", b"chunks_retired", "document_id", b"document_id", "reindexed_chunk_ids", b"reindexed_chunk_ids", "unchanged", b"unchanged", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_chunk_ids", b"added_chunk_ids", "chunks_added", b"chunks_added", "chunks_retired", b"chunks_retired", "document_id", b"document_id", "reindexed_chunk_ids", b"reindexed_chunk_ids", "unchanged", b"unchanged", "valid_time", b"valid_time", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -336,18 +342,24 @@ class CheckDocumentsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     UNCHANGED_DOCUMENT_IDS_FIELD_NUMBER: _builtins.int
+    UNCHANGED_VALID_TIMES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def unchanged_document_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids of the documents whose current version has the given hash."""
+
+    @_builtins.property
+    def unchanged_valid_times(self) -> _containers.RepeatedCompositeFieldContainer[_timestamp_pb2.Timestamp]:
+        """Since when these versions hold, in the same order."""
 
     def __init__(
         self,
         *,
         unchanged_document_ids: _abc.Iterable[_builtins.str] | None = ...,
+        unchanged_valid_times: _abc.Iterable[_timestamp_pb2.Timestamp] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["unchanged_document_ids", b"unchanged_document_ids"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["unchanged_document_ids", b"unchanged_document_ids", "unchanged_valid_times", b"unchanged_valid_times"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

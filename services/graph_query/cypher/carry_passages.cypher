@@ -1,0 +1,4 @@
+// Notes all versions that passages stand in.
+UNWIND $p.rows AS row
+MATCH (p:BraidPassage {uuid: row[0], group_id: $p.space})
+SET p.starts = row[1]

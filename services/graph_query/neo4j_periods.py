@@ -1,0 +1,111 @@
+"""The versions that passages stand in, and what follows for their co-occurrences, within one write to a space."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from services.graph_query.domain import Passage
+from services.graph_query.extraction.gazetteer import Gazetteer
+from services.graph_query.identity import document_uuid
+from services.graph_query.local_graph import ReadPassage, passage_rows
+from services.graph_query.neo4j_database import Rows
+from services.graph_query.neo4j_writer import SpaceWriter, as_passage, stored_period
+from services.graph_query.periods import Period, period_of
+
+
+def with_starts(passage: Passage, held: Passage | None) -> Passage:
+    """A given passage with the versions that it stands in: the given one, and those known of it."""
+    starts = {*passage.given_starts, *(held.starts if held else ())}
+    period = period_of(starts, starts)
+    return replace(passage, starts=tuple(sorted(starts)), period=period)
+
+
+def carried(passages: Iterable[Passage], held: Mapping[str, Passage]) -> list[Passage]:
+    """Those of the passages, all of them there as they are, that a version has which they were not known in."""
+    return [
+        with_starts(passage, held[passage.uuid])
+        for passage in passages
+        if not set(passage.given_starts) <= set(held[passage.uuid].starts)
+    ]
+
+
+async def note_documents(writer: SpaceWriter, passages: Sequence[Passage]) -> set[str]:
+    """Creates the documents of passages, or names them anew; those with several versions."""
+    documents: dict[str, dict[str, Any]] = {}
+    for passage in passages:
+        uuid = document_uuid(writer.space, passage.document_id)
+        row = documents.setdefault(uuid, {"uuid": uuid, "versions": set()})
+        row |= {
+            "document_id": passage.document_id,
+            "title": passage.title,
+            "source": passage.source,
+            "versions": row["versions"] | set(passage.given_starts),
+        }
+    rows = [{**row, "versions": sorted(row["versions"])} for _, row in sorted(documents.items())]
+    return {row["uuid"] for row in await writer.run("create_documents", rows=rows)}
+
+
+async def carry(writer: SpaceWriter, passages: Sequence[Passage]) -> None:
+    """Notes further versions of passages that are there."""
+    if passages:
+        rows = [[passage.uuid, list(passage.starts)] for passage in passages]
+        await writer.run("carry_passages", rows=rows)
+
+
+async def settle_periods(writer: SpaceWriter, documents: Collection[str]) -> None:
+    """Lets what documents say hold when their versions do: of each, by uuid, all passages are looked at."""
+    if not documents:
+        return
+    told = await writer.ask("passages_of_documents", documents=sorted(documents))
+    changed: dict[str, Period] = {}
+    for row in told:
+        versions = {start for _, starts, *_ in row["passages"] for start in starts}
+        if versions != set(row["versions"]):
+            one = {"uuid": row["document"], "versions": sorted(versions)}
+            await writer.run("set_versions", rows=[one])
+        changed |= _changed(row["passages"], versions)
+    if changed:
+        rows = await writer.passages(sorted(changed))
+        passages = [as_passage(row) for row in rows if row["own"]]
+        gazetteer = writer.gazetteer
+        put = await asyncio.to_thread(_rows, writer.space, passages, gazetteer, changed)
+        await writer.run("set_periods", rows=put)
+
+
+async def settle_several(writer: SpaceWriter, documents: Collection[str]) -> None:
+    """The same for those of the documents that have several versions: one of them may be gone."""
+    if documents:
+        rows = await writer.ask("documents_of_versions", documents=sorted(documents))
+        await settle_periods(writer, [row["uuid"] for row in rows])
+
+
+def _changed(passages: Sequence[Sequence[Any]], versions: Collection[float]) -> dict[str, Period]:
+    periods = {}
+    for uuid, starts, since, until, gaps in passages:
+        period = period_of(starts, versions)
+        if period != stored_period(since, until, gaps):
+            periods[uuid] = period
+    return periods
+
+
+def _rows(
+    space: str, passages: Sequence[Passage], gazetteer: Gazetteer, periods: Mapping[str, Period]
+) -> Rows:
+    return [
+        {
+            "uuid": passage.uuid,
+            "since": periods[passage.uuid].since,
+            "until": periods[passage.uuid].until,
+            "gaps": list(periods[passage.uuid].gaps) or None,
+            "sentences": [
+                [row.uuid, row.subject, row.targets]
+                for row in passage_rows(
+                    space, ReadPassage.of(passage), gazetteer
+                ).sentences.values()
+            ],
+        }
+        for passage in passages
+    ]

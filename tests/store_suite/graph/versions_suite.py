@@ -1,0 +1,158 @@
+"""What every graph store promises about the versions of documents: what a version no longer says holds no longer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from services.graph_query.domain import Fact, FactFilter, Passage
+from services.graph_query.lucene import query_terms
+from services.graph_query.store import GraphStore
+from tests.store_suite.graph.builders import ALWAYS, at, day, new_space, passage
+
+FIRST, SECOND, THIRD = "2020-01-01", "2021-01-01", "2022-01-01"
+ADA, BERTA, TEAM = (
+    "Ada Byron leads Orion Team.",
+    "Berta Benz leads Orion Team.",
+    "It met Carl Orff in the old red room.",
+)
+
+
+def parts(space: str, since: str, *texts: str) -> list[Passage]:
+    """A version of a document: each text is a chunk of its own, whichever versions have it."""
+    places = {ADA: 0, BERTA: 1, TEAM: 2}
+    return [
+        replace(passage(space, "d", "Status", text, places[text]), version_time=day(since))
+        for text in texts
+    ]
+
+
+async def told(store: GraphStore, space: str, only: FactFilter) -> list[Fact]:
+    """What sentences say at a time: by words, which the neighbourhood of their subject must agree with."""
+    found = await store.search_words(space, query_terms("leads met"), [], only, 20)
+    facts = [fact for facts, _ in found.sentences for fact in facts]
+    near = await store.neighborhood(space, "status", "", 20, only)
+    assert sorted(fact.uuid for fact in near.edges) == sorted(fact.uuid for fact in facts)
+    assert near.total == len({fact.target.uuid for fact in facts})
+    return sorted(facts, key=lambda fact: (fact.fact, fact.target.name))
+
+
+async def texts(store: GraphStore, space: str, only: FactFilter) -> Sequence[str]:
+    """The sentences that hold at a time."""
+    return list(dict.fromkeys(fact.fact for fact in await told(store, space, only)))
+
+
+class VersionsSuite:
+    """Versions of documents."""
+
+    async def test_each_version_says_what_it_says_while_it_holds(self, store: GraphStore) -> None:
+        space = new_space()
+        await store.add_episodes(space, parts(space, FIRST, ADA))
+        await store.add_episodes(space, parts(space, SECOND, BERTA))
+        assert await texts(store, space, at("2020-06-01")) == [ADA]
+        assert await texts(store, space, at(SECOND)) == [BERTA]
+        assert await texts(store, space, at("2019-01-01")) == []
+        assert await texts(store, space, ALWAYS) == [ADA, BERTA]
+
+    async def test_facts_of_sentences_tell_when_they_hold(self, store: GraphStore) -> None:
+        space = new_space()
+        await store.add_episodes(space, parts(space, FIRST, ADA))
+        await store.add_episodes(space, parts(space, SECOND, BERTA))
+        facts = {fact.fact: fact for fact in await told(store, space, ALWAYS)}
+        assert (facts[ADA].valid_at, facts[ADA].invalid_at) == (day(FIRST), day(SECOND))
+        assert (facts[BERTA].valid_at, facts[BERTA].invalid_at) == (day(SECOND), None)
+        near = await store.neighborhood(space, "status", "", 20, ALWAYS)
+        assert {fact.fact: fact for fact in near.edges}[ADA].invalid_at == day(SECOND)
+
+    async def test_a_chunk_that_both_versions_have_holds_on(self, store: GraphStore) -> None:
+        space = new_space()
+        await store.add_episodes(space, parts(space, FIRST, ADA, TEAM))
+        counts = await store.add_episodes(space, parts(space, SECOND, BERTA, TEAM))
+        assert counts.episodes == 1
+        assert await texts(store, space, at("2020-06-01")) == [ADA, TEAM]
+        assert await texts(store, space, at("2021-06-01")) == [BERTA, TEAM]
+
+    async def test_a_version_that_only_leaves_something_out_ends_that(
+        self, store: GraphStore
+    ) -> None:
+        space = new_space()
+        await store.add_episodes(space, parts(space, FIRST, ADA, TEAM))
+        counts = await store.add_episodes(space, parts(space, SECOND, TEAM))
+        assert counts.episodes == 0
+        assert await texts(store, space, at("2021-06-01")) == [TEAM]
+
+    async def test_what_comes_back_does_not_hold_in_between(self, store: GraphStore) -> None:
+        space = new_space()
+        for since, text in ((FIRST, ADA), (SECOND, BERTA), (THIRD, ADA)):
+            await store.add_episodes(space, parts(space, since, text))
+        held = [await texts(store, space, at(f"{year}-06-01")) for year in (2020, 2021, 2022)]
+        assert held == [[ADA], [BERTA], [ADA]]
+        again = await told(store, space, at("2022-06-01"))
+        assert {(fact.fact, fact.invalid_at) for fact in again} == {(ADA, None)}
+
+    async def test_versions_may_come_in_any_order_and_again(self, store: GraphStore) -> None:
+        space = new_space()
+        versions = [parts(space, s, t) for s, t in ((SECOND, BERTA), (FIRST, ADA), (THIRD, TEAM))]
+        for version in versions:
+            await store.add_episodes(space, version)
+        revision = (await store.stats(space)).revision
+        for version in versions:
+            await store.add_episodes(space, version)
+        assert (await store.stats(space)).revision == revision
+        held = [await texts(store, space, at(f"{year}-06-01")) for year in (2020, 2021, 2022)]
+        assert held == [[ADA], [BERTA], [TEAM]]
+
+    async def test_a_version_may_come_in_parts(self, store: GraphStore) -> None:
+        space = new_space()
+        for since, *told_then in ((FIRST, ADA, TEAM), (SECOND, BERTA, TEAM)):
+            for text in told_then:
+                await store.add_episodes(space, parts(space, since, text))
+        assert await texts(store, space, at("2020-06-01")) == [ADA, TEAM]
+        assert await texts(store, space, at("2021-06-01")) == [BERTA, TEAM]
+
+    async def test_what_a_deleted_version_had_ended_holds_again(self, store: GraphStore) -> None:
+        space = new_space()
+        await store.add_episodes(space, parts(space, FIRST, ADA))
+        await store.add_episodes(space, parts(space, SECOND, BERTA))
+        await store.delete_episodes(space, [parts(space, SECOND, BERTA)[0].uuid])
+        assert await texts(store, space, at("2021-06-01")) == [ADA]
+        left = await told(store, space, ALWAYS)
+        assert {(fact.fact, fact.invalid_at) for fact in left} == {(ADA, None)}
+
+    async def test_a_version_of_another_title_keeps_what_was_said_before(
+        self, store: GraphStore
+    ) -> None:
+        space = new_space()
+        await store.add_episodes(space, parts(space, FIRST, ADA))
+        renamed = [replace(one, source="board") for one in parts(space, SECOND, ADA)]
+        await store.add_episodes(space, renamed)
+        assert await texts(store, space, at("2020-06-01")) == [ADA]
+        assert await texts(store, space, at("2021-06-01")) == [ADA]
+
+    async def test_a_name_that_becomes_known_later_is_found_in_its_time_alone(
+        self, store: GraphStore
+    ) -> None:
+        space = new_space()
+        await store.add_episodes(space, parts(space, FIRST, TEAM))
+        await store.add_episodes(space, parts(space, SECOND, BERTA))
+        await store.add_episodes(space, [passage(space, "e", "Old Red Room", "It is closed.")])
+        then = await told(store, space, at("2020-06-01"))
+        assert {fact.target.name for fact in then} == {"Carl Orff", "Old Red Room"}
+        assert {fact.invalid_at for fact in then} == {day(SECOND)}
+        assert await texts(store, space, at("2021-06-01")) == [BERTA]
+
+    async def test_without_versions_sentences_hold_at_any_time(self, store: GraphStore) -> None:
+        space = new_space()
+        bare = [replace(one, version_time=None) for one in parts(space, FIRST, ADA)]
+        await store.add_episodes(space, bare)
+        assert await texts(store, space, at("1950-01-01")) == [ADA]
+        await store.add_episodes(space, parts(space, SECOND, BERTA))
+        assert await texts(store, space, at("1950-01-01")) == [ADA]
+        assert await texts(store, space, at("2021-06-01")) == [BERTA]
+
+    async def test_other_documents_are_left_alone(self, store: GraphStore) -> None:
+        space = new_space()
+        other = replace(passage(space, "e", "Status", TEAM), version_time=day(FIRST))
+        await store.add_episodes(space, [other, *parts(space, FIRST, ADA)])
+        await store.add_episodes(space, parts(space, SECOND, BERTA))
+        assert await texts(store, space, at("2021-06-01")) == [BERTA, TEAM]
