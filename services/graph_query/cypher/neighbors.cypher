@@ -1,16 +1,22 @@
 // An entity's neighbours at a time: how many there are, and the first by stated facts, number of facts, name. A
-// co-occurrence of no version holds at any time; facts of a space join entities of that space alone.
+// co-occurrence of no version holds at any time; facts of a space join entities of that space alone. Properties are read at once
+// and names of those alone that may be shown: thousands of neighbours have to be ranked.
 MATCH (c:Entity {uuid: $p.uuid}) WHERE c.group_id = $p.space
 MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
-WITH c, n, r, r.valid_until AS until, r.valid_from AS since WHERE until IS NULL OR until > $p.since AND since <= $p.until
-WITH c, n, type(r) = 'RELATES_TO' AS stated, r.gaps AS gaps
-WHERE gaps IS NULL OR none(i IN range(0, size(gaps) - 1, 2) WHERE gaps[i] <= $p.since AND gaps[i + 1] > $p.until)
-WITH c, n, count(*) AS facts, max(stated) AS stated WHERE n <> c
-WITH c, collect([n, stated, facts]) AS found
-WITH c, found, size(found) AS total
+WITH c, n, type(r) = 'RELATES_TO' AS stated, r {.valid_until, .valid_from, .gaps} AS held
+WHERE (held.valid_until IS NULL OR held.valid_until > $p.since AND held.valid_from <= $p.until)
+  AND (held.gaps IS NULL OR none(i IN range(0, size(held.gaps) - 1, 2) WHERE held.gaps[i] <= $p.since AND held.gaps[i + 1] > $p.until))
+WITH c, n, max(CASE WHEN stated THEN 1000000000 ELSE 0 END) + count(*) AS weight WHERE n <> c
+WITH c, collect([n, weight]) AS found
 CALL (found) {
   UNWIND found AS one
-  WITH one[0] AS n, one[1] AS stated, one[2] AS facts ORDER BY stated DESC, facts DESC, n.name, n.uuid LIMIT $p.limit
+  WITH one[1] AS weight ORDER BY weight DESC LIMIT $p.limit
+  RETURN min(weight) AS least
+}
+WITH c, size(found) AS total, [one IN found WHERE one[1] >= least] AS found
+CALL (found) {
+  UNWIND found AS one
+  WITH one[0] AS n, one[1] AS weight ORDER BY weight DESC, n.name, n.uuid LIMIT $p.limit
   RETURN collect(n) AS shown
 }
 UNWIND range(0, size(shown) - 1) AS place
