@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -24,7 +25,7 @@ from services.graph_query.gazetteer_cache import GazetteerCache
 from services.graph_query.graphiti.known import KnownGraph, Neo4jKnownGraph
 from services.graph_query.history.neo4j_store import Neo4jHistory
 from services.graph_query.inventory.neo4j_store import Neo4jInventory
-from services.graph_query.neo4j_database import WRITE_LIMIT, Database, Transaction
+from services.graph_query.neo4j_database import READ_LIMIT, WRITE_LIMIT, Database, Transaction
 from services.graph_query.neo4j_endings import end_fact
 from services.graph_query.neo4j_episodes import add_episodes, delete_episodes
 from services.graph_query.neo4j_facts import add_facts
@@ -37,10 +38,13 @@ from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.ontology.neo4j_store import Neo4jOntologies
 from services.graph_query.ordering.neo4j_store import Neo4jOrdering
 from services.graph_query.past.neo4j_store import Neo4jPast
+from services.graph_query.store import WordHits
 from services.graph_query.structure.neo4j_store import Neo4jStructure
 from services.graph_query.turns import Turns
 from services.graph_query.warming import Warmer
+from services.runtime.context import remaining
 from services.runtime.errors import (
+    DeadlineError,
     NotFoundError,
     OverloadedError,
     StoreUnavailableError,
@@ -82,6 +86,19 @@ class Neo4jStore(Neo4jReads):
         await ensure_schema(self._database, self._schema, self._dimension)
         self._ready = True
         self.warmer.start()
+
+    async def search_words(
+        self,
+        space: str,
+        terms: Sequence[str],
+        link_keys: Sequence[str],
+        only: FactFilter,
+        limit: int,
+    ) -> WordHits:
+        """See `GraphStore`. While a cold Neo4j plans its first search, others wait: DeadlineError when too long."""
+        if self.warmer.plans_searches:
+            await self._until_searchable()
+        return await super().search_words(space, terms, link_keys, only, limit)
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
         """Adds passages in one transaction."""
@@ -128,6 +145,13 @@ class Neo4jStore(Neo4jReads):
     async def close(self) -> None:
         """Closes all connections."""
         await self._database.close()
+
+    async def _until_searchable(self) -> None:
+        try:
+            async with asyncio.timeout(remaining(READ_LIMIT)):
+                await self.warmer.searchable()
+        except TimeoutError:
+            raise DeadlineError from None
 
     async def _rehearse(self, name: str) -> None:
         """Runs a query of no space and no rows: it finds nothing, changes nothing, and is planned."""

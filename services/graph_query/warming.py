@@ -14,12 +14,11 @@ from services.runtime.telemetry import get_logger
 
 Rehearse = Callable[[str], Awaitable[None]]
 
+SEARCHED = ("search_facts", "search_sentences", "facts_in_full")
 # What a search needs, then what ingestion needs, then what browsing needs. Seldom used queries stay
 # cold: each plan costs Neo4j a megabyte and the stack's start a quarter of a second of CPU time.
 WARMED = (
-    "search_facts",
-    "search_sentences",
-    "facts_in_full",
+    *SEARCHED,
     "create_space",
     "lock_space",
     "linked_names",
@@ -41,24 +40,43 @@ WARMED = (
     "search_vector_relation",
     "search_state",
 )
-# Rest after each query, as a share of the time it took: the remainder of the stack is starting too.
+# Rest after each query but those that searches wait for, as a share of the time it took: the remainder of the stack is
+# starting too.
 _REST = 1.0
 
 
 class Warmer:
     """Rehearses queries once Neo4j is up, and again once it has come back."""
 
-    def __init__(self, rehearse: Rehearse, names: Sequence[str] = WARMED) -> None:
+    def __init__(
+        self,
+        rehearse: Rehearse,
+        names: Sequence[str] = WARMED,
+        searched: Sequence[str] = SEARCHED,
+    ) -> None:
+        """`searched`, of the names, are the first ones."""
         self._rehearse = rehearse
         self._names = names
+        self._searched = frozenset(searched)
         self._cold = asyncio.Event()
+        self._searchable = asyncio.Event()
+        self._searchable.set()
         self._away = False
         self.rounds = 0
+
+    @property
+    def plans_searches(self) -> bool:
+        """Whether Neo4j is planning what searches need: it would plan the same again for each that came meanwhile."""
+        return not self._searchable.is_set()
+
+    async def searchable(self) -> None:
+        """Returns once searches are planned, or cannot be; without a limit of its own."""
+        await self._searchable.wait()
 
     def note(self, *, answers: bool) -> None:
         """Told at every probe whether Neo4j answers: what comes back knows no plans."""
         if answers and self._away:
-            self._cold.set()
+            self.start()
         self._away = not answers
 
     def start(self) -> None:
@@ -70,18 +88,25 @@ class Warmer:
         while True:
             await self._cold.wait()
             self._cold.clear()
-            await self._warm()
+            self._searchable.clear()
+            try:
+                await self._warm()
+            finally:
+                self._searchable.set()
 
     async def _warm(self) -> None:
         log = get_logger("warming")
         started = time.perf_counter()
         for name in self._names:
+            if name not in self._searched:
+                self._searchable.set()
             before = time.perf_counter()
             try:
                 await self._rehearse(name)
             except BraidError as error:  # the next probe that succeeds begins another round
                 log.debug("warming ends early", query=name, reason=error.message)
                 return
-            await asyncio.sleep((time.perf_counter() - before) * _REST)
+            if name not in self._searched:
+                await asyncio.sleep((time.perf_counter() - before) * _REST)
         self.rounds += 1
         log.info("plans are warm", seconds=round(time.perf_counter() - started, 2))

@@ -76,3 +76,43 @@ async def test_an_outage_during_a_round_leaves_the_rest_to_the_next() -> None:
         warmer.note(answers=True)
         await until(lambda: warmer.rounds == 1)
     assert stage.rehearsed == ["a"]
+
+
+class Slow(Stage):
+    """A rehearsal ends when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.done = asyncio.Semaphore(0)
+
+    async def rehearse(self, name: str) -> None:
+        await super().rehearse(name)
+        await self.done.acquire()
+
+
+async def test_searches_wait_for_their_own_plans_and_for_no_others() -> None:
+    stage = Slow()
+    warmer = Warmer(stage.rehearse, ["search", "write"], ["search"])
+    assert not warmer.plans_searches
+    async with running(warmer):
+        warmer.start()
+        await until(lambda: warmer.plans_searches)
+        waiting = asyncio.create_task(warmer.searchable())
+        await until(lambda: stage.rehearsed == ["search"])
+        assert not waiting.done()
+        stage.done.release()
+        await until(lambda: stage.rehearsed == ["search", "write"])
+        async with asyncio.timeout(5):
+            await waiting
+        assert not warmer.plans_searches
+
+
+async def test_no_search_waits_for_a_store_that_went_away_again() -> None:
+    stage = Stage()
+    stage.away = True
+    warmer = Warmer(stage.rehearse, ["search"], ["search"])
+    async with running(warmer):
+        warmer.start()
+        async with asyncio.timeout(5):
+            await warmer.searchable()
+    assert warmer.rounds == 0
