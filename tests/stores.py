@@ -11,6 +11,8 @@ import asyncpg
 
 from deploy.local.provision import VECTOR, Database, open_to_roles, statement, write_and_run
 from deploy.local.stores import LocalStores
+from services.postgres.pool import PoolLimits
+from services.vector_search.postgres import PostgresStore
 
 # What these databases hold dies with the test; only tests of crashes need the disk to have it.
 FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
@@ -88,3 +90,19 @@ async def _grant(stores: LocalStores, like: Database, name: str) -> None:
         await connection.execute(statement(like.grants))
     finally:
         await connection.close()
+
+
+@asynccontextmanager
+async def open_vector_store(
+    database: TestDatabase, limits: PoolLimits | None = None
+) -> AsyncIterator[PostgresStore]:
+    """The vector tier's store in a test's database, closed at the end."""
+    store = await PostgresStore.open(
+        read_url=database.dsn("braid_reader"),
+        write_url=database.dsn("braid_writer"),
+        limits=limits,
+    )
+    try:
+        yield store
+    finally:
+        await store.close()

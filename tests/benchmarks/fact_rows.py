@@ -49,7 +49,7 @@ def _given(folder: Path) -> Iterator[FactRow]:
     with gzip.open(folder / "facts.jsonl.gz", "rt") as lines:
         for line in lines:
             row = json.loads(line)
-            subject, relation, target = (_words(row[part]) for part in "spo")
+            subject, relation, target = (words_of(row[part]) for part in "spo")
             name = " ".join(re.sub(r"[^A-Za-z0-9_]", " ", relation).split())[:200]
             text = f"{subject} {relation} {target}, from {row['start']} until {row['end']}."
             yield FactRow(subject, name, target, text)
@@ -62,6 +62,6 @@ def _invented(seed: int) -> Iterator[FactRow]:
         yield FactRow(match[1], match[2].upper(), match[3], text)
 
 
-def _words(name: str) -> str:
+def words_of(name: str) -> str:
     """A name without quotes and brackets; `memberOf` becomes `member of`."""
     return re.sub(r"(?<=[a-z])([A-Z])", lambda m: " " + m[0].lower(), re.sub(r'[<>"]', "", name))

@@ -8,13 +8,13 @@ from itertools import islice
 
 from tests.benchmarks.callers import Sample, timed
 from tests.benchmarks.command import MeasureError, Options, UsageError
+from tests.benchmarks.corpus import corpus_of
 from tests.benchmarks.faults import Drill
-from tests.benchmarks.figures import Figures, note
-from tests.benchmarks.generated import generated, new_queries
+from tests.benchmarks.figures import Figures
+from tests.benchmarks.generated import new_queries
 from tests.benchmarks.hanging import measure_hanging
 from tests.benchmarks.harness import bar, running_stack
 from tests.benchmarks.legs import LEGS, Reports, Searches, looked, searches, told
-from tests.evals.datasets import Dataset, read_multihop
 from tests.evals.ingestion import ingest
 
 _PARTS = ("compare", "hang", "faults")
@@ -30,7 +30,7 @@ async def run(options: Options) -> None:
     if options.mode not in ("all", *_PARTS):
         raise UsageError(f"--mode takes all, or one of {', '.join(_PARTS)}")
     parts = _PARTS if options.mode == "all" else (options.mode,)
-    data = _corpus(options)
+    data = corpus_of(options)
     figures = Figures(options.name)
     queries = new_queries(data, options.seed)
     async with running_stack() as stack, searches(stack) as doors:
@@ -44,13 +44,6 @@ async def run(options: Options) -> None:
             drill = Drill(stack, doors, queries, count=count, seed=options.seed)
             await drill.run()
             drill.put(figures)
-
-
-def _corpus(options: Options) -> Dataset:
-    if options.data is None:
-        note("no --data: searching an invented corpus of 1,000 passages")
-        return generated()
-    return read_multihop(options.folder())
 
 
 async def _compare(doors: Searches, queries: Iterator[str], count: int, figures: Figures) -> None:

@@ -11,15 +11,15 @@ from threading import Event
 from deploy.local.stack import LocalStack
 from tests.benchmarks.callers import Sample
 from tests.benchmarks.command import Options
+from tests.benchmarks.corpus import corpus_of
 from tests.benchmarks.embedding_server import DIMENSION, MODEL
-from tests.benchmarks.figures import Figures, note
-from tests.benchmarks.generated import generated
+from tests.benchmarks.figures import Figures
 from tests.benchmarks.harness import bar, running_stack
 from tests.benchmarks.processes import started
 from tests.benchmarks.reference import reference
 from tests.benchmarks.web import WebClient
 from tests.evals.asking import LIMIT, ask
-from tests.evals.datasets import Dataset, Question, read_multihop
+from tests.evals.datasets import Question
 from tests.evals.embedding import local_embedder
 from tests.evals.ingestion import ingest
 from tests.evals.metrics import distinct, mean, percentile, recall_at
@@ -31,7 +31,7 @@ _REMEMBERED = 256
 
 async def run(options: Options) -> None:
     """Ingest with the provider, ask alone, ask with eight callers, then run the same SQL directly."""
-    data = _data(options)
+    data = corpus_of(options)
     questions = data.questions[: options.queries]
     figures = Figures(options.name)
     async with (
@@ -48,13 +48,6 @@ async def run(options: Options) -> None:
         figures.put(f"qps@{_CALLERS}", rate.rate, "queries/s")
         figures.put(f"p95_ms@{_CALLERS}", rate.percentile(95), "ms")
         await _reference(stack, questions, figures)
-
-
-def _data(options: Options) -> Dataset:
-    if options.data is None:
-        note("no --data: searching an invented corpus of 1,000 passages")
-        return generated()
-    return read_multihop(options.folder())
 
 
 def _provider(base_url: str) -> dict[str, str]:

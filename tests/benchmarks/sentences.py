@@ -8,7 +8,6 @@ import itertools
 import json
 import os
 import random
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.benchmarks.command import Options
+from tests.benchmarks.fact_rows import words_of
 from tests.benchmarks.figures import note
 from tests.benchmarks.generated import invented_sentences
 from tests.benchmarks.harness import bar
@@ -48,13 +48,8 @@ def _facts(folder: Path) -> Iterator[str]:
     with gzip.open(folder / "facts.jsonl.gz", "rt") as lines:
         for line in lines:
             row = json.loads(line)
-            subject, relation, target = (_words(row[part]) for part in "spo")
+            subject, relation, target = (words_of(row[part]) for part in "spo")
             yield f"{subject} {relation} {target}, from {row['start']} until {row['end']}."
-
-
-def _words(name: str) -> str:
-    """A name without quotes and brackets; `memberOf` becomes `member of`."""
-    return re.sub(r"(?<=[a-z])([A-Z])", lambda m: " " + m[0].lower(), re.sub(r'[<>"]', "", name))
 
 
 async def embedded(texts: Sequence[str]) -> Matrix:

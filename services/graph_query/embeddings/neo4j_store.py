@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from services.graph_query.embeddings.store import FIRST, Text, TextKind, TextVector, Vectors
+from services.graph_query.embeddings.store import Text, TextKind, TextVector, Vectors
 from services.graph_query.inventory.neo4j_store import Write
 from services.graph_query.neo4j_database import Database
 from services.graph_query.neo4j_writer import SpaceWriter
+from services.graph_query.positions import FIRST
 from services.runtime.errors import OverloadedError, WrongStateError
 
 AT_ONCE = 500

@@ -8,10 +8,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from braid.graph.v1 import embeddings_pb2, embeddings_pb2_grpc
-from services.graph_query.embeddings.store import FIRST, EmbeddingStore, TextKind, TextVector
+from services.graph_query.embeddings.store import EmbeddingStore, TextKind, TextVector
+from services.graph_query.positions import position
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.paging import decode_token, encode_token
+from services.runtime.paging import encode_token
 
 Context: TypeAlias = Any
 
@@ -45,7 +46,7 @@ class GraphEmbeddingServicer(embeddings_pb2_grpc.GraphEmbeddingServiceServicer):
         space, kind = current_call().space, _KINDS[request.kind]
         size = request.page_size if request.HasField("page_size") else _DEFAULT_PAGE_SIZE
         query = ("unembedded", space, kind.value, request.model)
-        after = _place(request.page_token, query)
+        after = position(request.page_token, query)
         found = await self._store.unembedded(space, kind, request.model, after, size)
         return embeddings_pb2.ListUnembeddedTextsResponse(
             texts=(
@@ -74,13 +75,6 @@ class GraphEmbeddingServicer(embeddings_pb2_grpc.GraphEmbeddingServiceServicer):
         """See the contract."""
         await self._store.activate(current_call().space, request.model)
         return embeddings_pb2.ActivateGraphEmbeddingModelResponse()
-
-
-def _place(token: str, query: tuple[str, ...]) -> tuple[str, str]:
-    if not token:
-        return FIRST
-    key, uuid = decode_token(token, query, length=2)
-    return str(key), str(uuid)
 
 
 def _vectors(request: embeddings_pb2.PutTextEmbeddingsRequest) -> list[TextVector]:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-FIRST = ("", "")
-
 
 class TextKind(Enum):
     """What a text of the graph is; the value is the name that its queries end with."""
@@ -50,7 +48,7 @@ class EmbeddingStore(Protocol):
     async def unembedded(
         self, space: str, kind: TextKind, model: str, after: tuple[str, str], limit: int
     ) -> list[Text]:
-        """Texts without a vector of the model, after a place; `FIRST` is the beginning."""
+        """Texts without a vector of the model, after a place; `positions.FIRST` is the beginning."""
 
     async def put_vectors(
         self, space: str, kind: TextKind, model: str, vectors: Sequence[TextVector]

@@ -18,7 +18,12 @@ class Graph(Protocol):
     spaces: dict[str, FakeSpace]
 
     async def remove(
-        self, space: str, uuids: Sequence[str], claimed: Collection[str] = ()
+        self,
+        space: str,
+        uuids: Sequence[str],
+        claimed: Collection[str] = (),
+        *,
+        erase: bool = False,
     ) -> DeletionCounts: ...
 
 
@@ -67,7 +72,8 @@ class FakeInventory:
         passages = self._space(space).passages.values()
         uuids = [p.uuid for p in passages if p.document_id == document_id][:EPISODES_AT_ONCE]
         ended = len(uuids) < EPISODES_AT_ONCE
-        removed = await self.graph.remove(space, uuids, {document_id} if ended else ())
+        claimed = {document_id} if ended else ()
+        removed = await self.graph.remove(space, uuids, claimed, erase=True)
         self.deletions[space, deletion_id] = removed.plus(before), ended
         return removed.plus(before), ended
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from datetime import timedelta
 from typing import Any, Protocol, TypeVar
 
@@ -12,6 +12,7 @@ from services.graph_query.identity import document_uuid
 from services.graph_query.inventory.store import EPISODES_AT_ONCE, EntityPage, EpisodeRef
 from services.graph_query.neo4j_database import Database
 from services.graph_query.neo4j_episodes import remove_passages
+from services.graph_query.neo4j_erasure import erase_versions
 from services.graph_query.neo4j_writer import SpaceWriter, as_passage
 
 T = TypeVar("T")
@@ -93,7 +94,9 @@ async def _remove_some(writer: SpaceWriter, document_id: str) -> tuple[DeletionC
     gone = [as_passage(row) for row in rows if row["own"]]
     ended = len(gone) < EPISODES_AT_ONCE
     claims = {document_id} if ended else set()
-    return await remove_passages(writer, gone, {document_id}, claims), ended
+    removed = await remove_passages(writer, gone, {document_id}, claims, erase=True)
+    erased = await erase_versions(writer, document_id) if ended else 0
+    return replace(removed, versions=removed.versions + erased), ended
 
 
 def _counts(kept: Mapping[str, Any]) -> DeletionCounts:

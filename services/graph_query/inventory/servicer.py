@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from braid.graph.v1 import inventory_pb2, inventory_pb2_grpc
-from services.graph_query.inventory.store import FIRST, InventoryStore
+from services.graph_query.inventory.store import InventoryStore
+from services.graph_query.positions import position
 from services.runtime.context import current_call
-from services.runtime.paging import decode_token, encode_token
+from services.runtime.paging import encode_token
 
 Context: TypeAlias = Any
 
@@ -57,7 +58,7 @@ class GraphInventoryServicer(inventory_pb2_grpc.GraphInventoryServiceServicer):
         """See the contract."""
         space, size = current_call().space, _size(request)
         query = ("unjoined-entities", space)
-        after = _position(request.page_token, query)
+        after = position(request.page_token, query)
         page = await self._store.unjoined_entities(space, after, size)
         return inventory_pb2.ListUnjoinedEntitiesResponse(
             entities=(
@@ -93,15 +94,9 @@ class GraphInventoryServicer(inventory_pb2_grpc.GraphInventoryServiceServicer):
             entities_deleted=counts.entities,
             findings_deleted=counts.findings,
             facts_revived=counts.revived,
+            fact_versions_deleted=counts.versions,
         )
 
 
 def _size(request: Any) -> int:
     return int(request.page_size) if request.HasField("page_size") else _DEFAULT_PAGE_SIZE
-
-
-def _position(token: str, query: tuple[str, ...]) -> tuple[str, str]:
-    if not token:
-        return FIRST
-    name, uuid = decode_token(token, query, length=2)
-    return str(name), str(uuid)

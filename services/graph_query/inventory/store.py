@@ -7,7 +7,6 @@ from typing import NamedTuple, Protocol
 
 from services.graph_query.domain import DeletionCounts
 
-FIRST = ("", "")
 # Episodes that one transaction of a document's deletion removes.
 EPISODES_AT_ONCE = 500
 
@@ -40,7 +39,7 @@ class InventoryStore(Protocol):
         """Ids of the graph's documents by their nodes' uuids, from the one after document `after` on ("" for all)."""
 
     async def unjoined_entities(self, space: str, after: tuple[str, str], limit: int) -> EntityPage:
-        """Looks through `limit` entities by (name, uuid) after a position; `FIRST` is the beginning."""
+        """Looks through `limit` entities by (name, uuid) after a position; `positions.FIRST` is the beginning."""
 
     async def delete_unjoined(self, space: str, uuids: Sequence[str]) -> int:
         """Removes those of the entities that are joined to nothing; how many."""

@@ -19,7 +19,7 @@ from services.vector_search.writing import DocumentWriter
 from tests.integration.gateway.conftest import Served, serve_gateway
 from tests.integration.gateway.scripted import LOOPBACK, Script
 from tests.integration.vector_search.messages import NORTH, document, upsert
-from tests.stores import TestDatabase
+from tests.stores import TestDatabase, open_vector_store
 from tests.unit.vector_search.embedder import CompassEmbedder
 
 ANN, BOB = {"authorization": "Bearer reader"}, {"authorization": "Bearer writer"}
@@ -27,11 +27,8 @@ ANN, BOB = {"authorization": "Bearer reader"}, {"authorization": "Bearer writer"
 
 @pytest.fixture
 async def store(vector_database: TestDatabase) -> AsyncIterator[PostgresStore]:
-    opened = await PostgresStore.open(
-        read_url=vector_database.dsn("braid_reader"), write_url=vector_database.dsn("braid_writer")
-    )
-    yield opened
-    await opened.close()
+    async with open_vector_store(vector_database) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from services.vector_search import app as vector_app
 from services.vector_search.postgres import PostgresStore
 from tests.conftest import LoopThread
 from tests.store_suite.graph.neo4j_graph import opened, prepare
-from tests.stores import TestDatabase
+from tests.stores import TestDatabase, open_vector_store
 from tests.stubs.embedders import StubEmbedder
 
 OURS = (("authorization", "Bearer our-key"),)
@@ -128,11 +128,7 @@ async def world(
     runtime = _runtime(tmp_path, space)
     embedder = StubEmbedder(dimension=32)
     async with AsyncExitStack() as stack:
-        vector = await PostgresStore.open(
-            read_url=vector_database.dsn("braid_reader"),
-            write_url=vector_database.dsn("braid_writer"),
-        )
-        stack.push_async_callback(vector.close)
+        vector = await stack.enter_async_context(open_vector_store(vector_database))
         graph = await stack.enter_async_context(opened(graph_stores))
         await graph.ensure_schema()
         ports = []

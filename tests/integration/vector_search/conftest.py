@@ -18,7 +18,8 @@ from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.app import build_services
 from services.vector_search.postgres import PostgresStore
-from tests.stores import TestDatabase
+from tests.integration.vector_search.messages import NORTH, document, upsert
+from tests.stores import TestDatabase, open_vector_store
 from tests.unit.vector_search.embedder import CompassEmbedder
 
 
@@ -39,13 +40,8 @@ class Tier:
 
 @pytest.fixture
 async def store(vector_database: TestDatabase) -> AsyncIterator[PostgresStore]:
-    opened = await PostgresStore.open(
-        read_url=vector_database.dsn("braid_reader"),
-        write_url=vector_database.dsn("braid_writer"),
-        limits=PoolLimits(queue_seconds=0.5),
-    )
-    yield opened
-    await opened.close()
+    async with open_vector_store(vector_database, PoolLimits(queue_seconds=0.5)) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -78,6 +74,15 @@ async def tier(
             embedder,
         )
     await server.stop()
+
+
+@pytest.fixture
+async def filled(tier: Tier) -> Tier:
+    """A tier with one document."""
+    await tier.documents.UpsertDocument(
+        upsert(document("n", "red north", at=[NORTH]), "compass"), metadata=Tier.credential("ours")
+    )
+    return tier
 
 
 def _key_file(folder: Path) -> Path:

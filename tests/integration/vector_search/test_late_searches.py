@@ -12,20 +12,11 @@ import pytest
 from braid.common.v1 import errors_pb2, legs_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2
 from tests.integration.vector_search.conftest import Tier
-from tests.integration.vector_search.messages import NORTH, document, embedding, upsert
+from tests.integration.vector_search.messages import NORTH, embedding
 from tests.integration.vector_search.test_service import failure
 from tests.stores import TestDatabase
 
 OURS = Tier.credential("ours")
-
-
-@pytest.fixture
-async def filled(tier: Tier) -> Tier:
-    """A tier with one document."""
-    await tier.documents.UpsertDocument(
-        upsert(document("n", "red north", at=[NORTH]), "compass"), metadata=OURS
-    )
-    return tier
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from services.runtime.errors import StoreUnavailableError
 from services.vector_search.postgres import PostgresStore
 from services.vector_search.postgres_embeddings import StoredEmbeddings
 from tests.integration.vector_search.conftest import Tier
-from tests.integration.vector_search.messages import NORTH, document, embedding, upsert
+from tests.integration.vector_search.messages import NORTH, embedding
 from tests.stores import TestDatabase
 from tests.unit.vector_search.embedder import CompassEmbedder
 
@@ -44,14 +44,6 @@ async def source(tier: Tier, query: str, **more: object) -> int:
     metadata = more.pop("metadata", OURS)
     request = search_pb2.HybridSearchRequest(query=query, **more)  # type: ignore[arg-type]
     return (await tier.search.HybridSearch(request, metadata=metadata)).embedding  # type: ignore[arg-type]
-
-
-@pytest.fixture
-async def filled(tier: Tier) -> Tier:
-    await tier.documents.UpsertDocument(
-        upsert(document("n", "red north", at=[NORTH]), "compass"), metadata=OURS
-    )
-    return tier
 
 
 async def test_an_answer_tells_where_the_querys_vector_came_from(filled: Tier) -> None:

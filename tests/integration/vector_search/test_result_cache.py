@@ -15,7 +15,7 @@ from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import NORTH, embedding, upsert
 from tests.integration.vector_search.messages import document as input_
 from tests.store_suite.vector.builders import MODEL, SPACE, contents, document, words
-from tests.stores import TestDatabase
+from tests.stores import TestDatabase, open_vector_store
 
 OURS = Tier.credential("ours")
 
@@ -23,10 +23,7 @@ OURS = Tier.credential("ours")
 async def test_a_write_through_one_replica_makes_the_results_of_another_stale(
     store: PostgresStore, vector_database: TestDatabase
 ) -> None:
-    other = await PostgresStore.open(
-        read_url=vector_database.dsn("braid_reader"), write_url=vector_database.dsn("braid_writer")
-    )
-    try:
+    async with open_vector_store(vector_database) as other:
         await store.upsert(SPACE, MODEL, [document("d", "copper")])
         replicas = [ResultCache(store, 1_000_000), ResultCache(other, 1_000_000)]
         for cache in replicas:
@@ -39,8 +36,6 @@ async def test_a_write_through_one_replica_makes_the_results_of_another_stale(
         await store.delete_document(SPACE, "d")
         for cache in replicas:
             assert contents(await cache.search(SPACE, words("copper"))) == ["copper zinc"]
-    finally:
-        await other.close()
 
 
 async def test_a_version_of_a_later_time_is_found_from_then_on(

@@ -8,13 +8,13 @@ from typing import Protocol
 import pytest
 
 from services.graph_query.embeddings.store import (
-    FIRST,
     EmbeddingStore,
     Text,
     TextKind,
     TextVector,
     Vectors,
 )
+from services.graph_query.positions import FIRST
 from services.graph_query.store import GraphStore
 from services.runtime.errors import WrongStateError
 from tests.store_suite.graph.builders import ALWAYS, fact, new_space, unit

@@ -6,10 +6,15 @@ import uuid
 from typing import Protocol
 
 from services.graph_query.domain import DeletionCounts
+from services.graph_query.extracted import Contradicted, Reading
+from services.graph_query.history.domain import Scope
+from services.graph_query.history.store import HistoryStore
 from services.graph_query.identity import document_uuid
-from services.graph_query.inventory.store import EPISODES_AT_ONCE, FIRST, InventoryStore
+from services.graph_query.inventory.store import EPISODES_AT_ONCE, InventoryStore
+from services.graph_query.positions import FIRST
+from services.graph_query.readings import ReadingStore
 from services.graph_query.store import GraphStore
-from tests.store_suite.graph.builders import fact, new_space, passage
+from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, passage
 
 
 class Store(GraphStore, Protocol):
@@ -17,6 +22,12 @@ class Store(GraphStore, Protocol):
 
     @property
     def inventory(self) -> InventoryStore: ...
+
+    @property
+    def history(self) -> HistoryStore: ...
+
+    @property
+    def readings(self) -> ReadingStore: ...
 
 
 def deletion() -> str:
@@ -135,3 +146,77 @@ class InventorySuite:
         removed = await store.inventory.delete_document(other, "d", deletion())
         assert removed == (DeletionCounts(), True)
         assert (await store.stats(space)).episodes == 1
+
+    async def test_an_erased_document_leaves_nothing_that_was_known_of_its_facts(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        note = passage(space, "d1", "Note", "Nothing of interest.")
+        await store.add_episodes(space, [note])
+        told = fact("Anna Bell", "OWNS", "Payments", document_id="d1")
+        await store.add_facts(space, [told], "")
+        known = await moment(store, space)
+        (owns,) = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
+        await store.end_fact(space, owns.uuid, day("2020-01-01"))
+        counts, _ = await store.inventory.delete_document(space, "d1", deletion())
+        assert (counts.facts, counts.versions) == (1, 2)
+        assert await store.history.list_facts(space, Scope(known=known), ALWAYS, None, 10) == []
+        assert await store.history.versions(space, owns.uuid, 10) == []
+
+    async def test_what_went_with_its_chunks_before_is_erased_with_the_document(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        note = passage(space, "d1", "Note", "Nothing of interest.")
+        await store.add_episodes(space, [note])
+        told = fact("Anna Bell", "OWNS", "Payments", document_id="d1")
+        await store.add_facts(space, [told], "")
+        known = await moment(store, space)
+        await store.delete_episodes(space, [note.uuid])
+        past = Scope(known=known)
+        assert len(await store.history.list_facts(space, past, ALWAYS, None, 10)) == 1
+        counts, _ = await store.inventory.delete_document(space, "d1", deletion())
+        assert (counts.facts, counts.versions) == (0, 1)
+        assert await store.history.list_facts(space, past, ALWAYS, None, 10) == []
+
+    async def test_facts_that_another_document_claims_or_claimed_stay_known(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        notes = [passage(space, one, "Note", f"Nothing of {one}.") for one in ("d1", "d2")]
+        await store.add_episodes(space, notes)
+        for note in notes:
+            told = fact("Anna Bell", "OWNS", "Payments", document_id=note.document_id)
+            await store.add_facts(space, [told], "")
+        past = Scope(known=await moment(store, space))
+        counts, _ = await store.inventory.delete_document(space, "d1", deletion())
+        assert (counts.facts, counts.versions) == (0, 0)
+        assert len(await store.history.list_facts(space, Scope(), ALWAYS, None, 10)) == 1
+        await store.delete_episodes(space, [notes[1].uuid])
+        assert len(await store.history.list_facts(space, past, ALWAYS, None, 10)) == 1
+        counts, _ = await store.inventory.delete_document(space, "d2", deletion())
+        assert counts.versions == 1
+        assert await store.history.list_facts(space, past, ALWAYS, None, 10) == []
+
+    async def test_an_end_that_an_erased_document_told_was_never_known(self, store: Store) -> None:
+        space = new_space()
+        note, later = (passage(space, one, "Note", f"Nothing of {one}.") for one in ("d1", "d2"))
+        await store.add_episodes(space, [note])
+        await store.add_facts(space, [fact("Anna Bell", "OWNS", "Payments", document_id="d1")], "")
+        (owns,) = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
+        over = Contradicted(owns.uuid, day("2020-01-01"))
+        await store.readings.add_reading(space, later, Reading(contradicted=(over,)), "")
+        known = await moment(store, space)
+        counts, _ = await store.inventory.delete_document(space, "d2", deletion())
+        assert (counts.facts, counts.revived, counts.versions) == (0, 1, 1)
+        (then,) = await store.history.list_facts(space, Scope(known=known), ALWAYS, None, 10)
+        assert then.invalid_at is None
+        versions = await store.history.versions(space, owns.uuid, 10)
+        assert [one.fact.invalid_at for one in versions] == [None, None]
+
+
+async def moment(store: Store, space: str) -> float:
+    """When the space was written to last."""
+    written = (await store.stats(space)).last_write
+    assert written is not None
+    return written.timestamp()

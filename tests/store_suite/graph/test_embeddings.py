@@ -11,9 +11,10 @@ from neo4j import AsyncGraphDatabase
 
 from deploy.local.stores import LocalStores
 from services.graph_query.embeddings import neo4j_store
-from services.graph_query.embeddings.store import FIRST, TextKind, TextVector, Vectors
+from services.graph_query.embeddings.store import TextKind, TextVector, Vectors
 from services.graph_query.fake import FakeGraphStore
 from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.positions import FIRST
 from services.runtime.errors import OverloadedError, StoreUnavailableError
 from tests.store_suite.graph.builders import fact, unit
 from tests.store_suite.graph.embedding_suite import (

@@ -9,8 +9,8 @@ from neo4j import AsyncGraphDatabase
 
 from deploy.local.stores import LocalStores
 from services.graph_query.fake import FakeGraphStore
-from services.graph_query.inventory.store import FIRST
 from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.positions import FIRST
 from tests.store_suite.graph.builders import fact, new_space
 from tests.store_suite.graph.inventory_suite import InventorySuite, Store
 from tests.store_suite.graph.neo4j_graph import opened, settings

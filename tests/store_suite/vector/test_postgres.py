@@ -6,21 +6,17 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from services.vector_search.postgres import PostgresStore
 from services.vector_search.store import VectorStore
 from tests.store_suite.vector.inventory_suite import InventorySuite
 from tests.store_suite.vector.searching_suite import SearchingSuite
 from tests.store_suite.vector.writing_suite import WritingSuite
-from tests.stores import TestDatabase
+from tests.stores import TestDatabase, open_vector_store
 
 
 @pytest.fixture
 async def store(vector_database: TestDatabase) -> AsyncIterator[VectorStore]:
-    opened = await PostgresStore.open(
-        read_url=vector_database.dsn("braid_reader"), write_url=vector_database.dsn("braid_writer")
-    )
-    yield opened
-    await opened.close()
+    async with open_vector_store(vector_database) as opened:
+        yield opened
 
 
 class TestWriting(WritingSuite):
