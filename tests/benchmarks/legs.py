@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from braid.agent.v1 import search_pb2, search_pb2_grpc
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import query_pb2, query_pb2_grpc
+from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from braid.vector.v1 import search_pb2_grpc as vector_pb2_grpc
 from deploy.local.stack import LocalStack
@@ -18,6 +19,8 @@ LEGS = ("vector", "graph")
 _LOOKED = frozenset({legs_pb2.LEG_STATUS_OK, legs_pb2.LEG_STATUS_NO_MATCH})
 _LIMIT = 10
 _DEADLINE = 10.0
+# The same text goes to several doors: none of them may profit from what another one has found.
+_NO_CACHE = chunks_pb2.CACHE_MODE_BYPASS
 
 Reports = dict[str, legs_pb2.LegReport]
 
@@ -32,13 +35,13 @@ class Searches:
 
     async def comprehensive(self, text: str, deadline: float = _DEADLINE) -> Reports:
         """How each leg ended, by name, within `deadline` seconds."""
-        request = search_pb2.ComprehensiveSearchRequest(query=text, limit=_LIMIT)
+        request = search_pb2.ComprehensiveSearchRequest(query=text, limit=_LIMIT, cache=_NO_CACHE)
         answer = await self.orchestrator.ComprehensiveSearch(request, timeout=deadline)
         return {leg.name: leg for leg in answer.legs}
 
     def vector(self, text: str) -> Awaitable[vector_pb2.HybridSearchResponse]:
         """The leg `vector` at its own tier, which embeds the text itself."""
-        request = vector_pb2.HybridSearchRequest(query=text, limit=_LIMIT)
+        request = vector_pb2.HybridSearchRequest(query=text, limit=_LIMIT, cache=_NO_CACHE)
         return self.vector_tier.HybridSearch(request, timeout=_DEADLINE)
 
     def graph(self, text: str) -> Awaitable[query_pb2.SearchFactsResponse]:
