@@ -1,4 +1,4 @@
-// An entity's facts in brief as they were known at an instant, with the ends that they had.
+// An entity's facts in brief as they were known at an instant, with the ends that they had: all, or those of a page.
 CYPHER 25
 UNWIND $p.anchor.uuids AS uuid
 CALL (uuid) {
@@ -20,4 +20,13 @@ CALL (uuid) {
   RETURN [v.fact_uuid, v.name, v.valid_from, v.valid_until, v.created_at.epochSeconds + v.created_at.microsecond / 1000000.0] AS moment,
     [v.target_name, v.target_type] AS known_as
 }
-RETURN uuid, collect(moment) AS moments, head(collect(known_as)) AS known_as
+WITH uuid, collect(moment) AS every, head(collect(known_as)) AS known_as
+CALL (every) {
+  UNWIND every AS one
+  WITH one WHERE $p.whole OR one[3] > $p.since
+    AND (one[2] > $p.after_from OR one[2] = $p.after_from AND (one[3] > $p.after_until OR one[3] = $p.after_until AND one[0] > $p.after_uuid))
+  WITH one ORDER BY one[2], one[3], one[0]
+  WITH collect(one) AS found
+  RETURN CASE WHEN $p.whole THEN found ELSE found[..$p.limit] END AS moments
+}
+RETURN uuid, known_as, moments

@@ -1,4 +1,5 @@
-// The entities that are meant, and, when that is one, all of its stated facts in brief.
+// The entities that are meant, and, when that is one, all of its stated facts in brief (if asked for), and in full a page of
+// them and the latest of those that hold at an instant.
 CYPHER 25
 CALL () {
   MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
@@ -12,10 +13,36 @@ WITH n, COUNT { (n)<-[:BRAID_MENTIONS]-() } AS mentions, COUNT { (n)-[:RELATES_T
 ORDER BY mentions DESC, facts DESC, n.uuid
 WITH collect(n) AS found, collect([n.uuid, n.name, labels(n), coalesce(n.summary, ''), mentions]) AS entities
 CALL (found) {
-  UNWIND CASE WHEN size(found) = 1 THEN found ELSE [] END AS n
+  UNWIND CASE WHEN size(found) = 1 AND $p.whole THEN found ELSE [] END AS n
   MATCH (n)-[e:RELATES_TO]-()
   WHERE e.group_id = $p.space AND ($p.relation = '' OR e.relation_key = $p.relation)
   WITH DISTINCT e
-  RETURN collect([e.uuid, e.name, e.valid_from, e.valid_until, e.created_at.epochSeconds + e.created_at.microsecond / 1000000.0]) AS moments
+  RETURN collect([e.uuid, e.name, e.valid_from, e.valid_until, e.created_at.epochSeconds + e.created_at.microsecond / 1000000.0]) AS moments,
+    collect(CASE WHEN e.valid_from <= $p.reference AND e.valid_until > $p.reference AND e.valid_until > $p.since THEN e END) AS holding
 }
-RETURN entities, found[0].created_at AS first_seen, moments
+CALL (holding) {
+  UNWIND holding AS e
+  WITH e ORDER BY e.valid_from DESC, e.uuid LIMIT $p.current
+  RETURN collect(e) AS latest
+}
+CALL (found) {
+  UNWIND CASE WHEN size(found) = 1 AND $p.limit > 0 THEN found ELSE [] END AS n
+  MATCH (n)-[e:RELATES_TO]-()
+  WHERE e.group_id = $p.space AND e.valid_until > $p.since AND ($p.relation = '' OR e.relation_key = $p.relation)
+    AND (e.valid_from > $p.after_from OR e.valid_from = $p.after_from AND (e.valid_until > $p.after_until OR e.valid_until = $p.after_until AND e.uuid > $p.after_uuid))
+  WITH DISTINCT e ORDER BY e.valid_from, e.valid_until, e.uuid LIMIT $p.limit
+  RETURN collect(e) AS page
+}
+CALL (page, latest) {
+  UNWIND page + [e IN latest WHERE NOT e IN page] AS e
+  MATCH (a)-[e]->(b)
+  CALL (e) {
+    UNWIND e.episodes[..$p.citations] AS uuid
+    MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
+    OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
+    RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
+  }
+  RETURN collect([[e.uuid, e.fact, e.name, a.uuid, a.name, labels(a), b.uuid, b.name, labels(b), e.valid_at, e.invalid_at, e.created_at,
+    coalesce(e.origin, 'extracted')], cited, [key IN coalesce(e.attribute_names, []) | [key, e[key]]]]) AS facts
+}
+RETURN entities, found[0].created_at AS first_seen, moments, [e IN page | e.uuid] AS page, [e IN latest | e.uuid] AS latest, facts

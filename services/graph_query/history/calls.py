@@ -10,11 +10,11 @@ from services.graph_query import mapping as words
 from services.graph_query.domain import Fact, FactFilter
 from services.graph_query.history import mapping
 from services.graph_query.history.differences import grouped
-from services.graph_query.history.domain import Life, Moment, Scope, Times
+from services.graph_query.history.domain import Life, Page, Place, Scope, Times
 from services.graph_query.history.paging import Pages, position
 from services.graph_query.history.store import HistoryStore
 from services.graph_query.history.summary import summarize
-from services.graph_query.intervals import start_of
+from services.graph_query.intervals import OPEN, end_of, start_of
 from services.runtime.context import current_call
 from services.runtime.errors import NotFoundError
 from services.runtime.times import utc_now
@@ -71,15 +71,31 @@ class HistoryCalls:
         self, request: history_pb2.GetEntityHistoryRequest
     ) -> history_pb2.GetEntityHistoryResponse:
         """An entity's facts in time order, and on the first page the whole history in numbers."""
-        space, known = current_call().space, _known(request)
-        entity = mapping.selector(request.entity)
-        life = await self._store.life(space, entity, _relation(request.relation_type), known)
+        pages, size = Pages(current_call().space, request), _size(request)
+        found = pages.numbers_and_uuid(request.page_token, 2)
+        page = Page(
+            limit=size + 1,
+            since=mapping.seconds(request.since_time) if request.HasField("since_time") else -OPEN,
+            after=None if found is None else Place(found[0][0], found[0][1], found[1]),
+            reference=_reference(request),
+        )
+        life = await self._store.life(
+            current_call().space,
+            mapping.selector(request.entity),
+            _relation(request.relation_type),
+            _known(request),
+            page,
+        )
         if life.entity is None:
             homonyms = [words.entity_ref(one) for one in life.homonyms]
             return history_pb2.GetEntityHistoryResponse(homonyms=homonyms)
-        since = mapping.seconds(request.since_time) if request.HasField("since_time") else None
-        moments = [one for one in life.moments if since is None or one.valid_until > since]
-        return await self._told(request, life, moments)
+        shown = life.page[:size]
+        return history_pb2.GetEntityHistoryResponse(
+            entity=mapping.entity(life.entity),
+            facts=[words.fact(fact) for fact in shown],
+            next_page_token=pages.token(*_place(shown[-1])) if len(life.page) > size else "",
+            summary=_summary(life, page) if page.after is None else None,
+        )
 
     async def snapshot(
         self, request: history_pb2.GetSnapshotRequest
@@ -123,34 +139,6 @@ class HistoryCalls:
         token = pages.token(start_of(last.valid_at), only.since, last.uuid)
         return _Page(facts[:size], token)
 
-    async def _told(
-        self,
-        request: history_pb2.GetEntityHistoryRequest,
-        life: Life,
-        moments: Sequence[Moment],
-    ) -> history_pb2.GetEntityHistoryResponse:
-        space, size = current_call().space, _size(request)
-        pages = Pages(space, request)
-        after = pages.numbers_and_uuid(request.page_token, 2)
-        ordered = sorted(moments, key=_place)
-        if after is not None:
-            ordered = [one for one in ordered if _place(one) > (*after[0], after[1])]
-        shown = [one.uuid for one in ordered[:size]]
-        summary = None
-        if after is None:
-            told = request.HasField("reference_time")
-            now = mapping.seconds(request.reference_time) if told else utc_now().timestamp()
-            summary = summarize(life, moments, now)
-        wanted = dict.fromkeys((*shown, *(summary.current if summary else ())))
-        facts = await self._store.facts_known(space, list(wanted), _known(request))
-        more = len(ordered) > size
-        return history_pb2.GetEntityHistoryResponse(
-            entity=mapping.entity(life.entity),
-            facts=[words.fact(facts[uuid]) for uuid in shown if uuid in facts],
-            next_page_token=pages.token(*_place(ordered[size - 1])) if more else "",
-            summary=mapping.summary(summary, facts) if summary else None,
-        )
-
     async def _difference(self, scope: Scope, times: Times, limit: int) -> history_pb2.GraphDiff:
         space = current_call().space
         found = await self._store.differences(space, scope, times, _DIFFERENCES + 1)
@@ -188,5 +176,16 @@ def _size(
     return request.page_size if request.HasField("page_size") else _PAGE_SIZE
 
 
-def _place(one: Moment) -> tuple[float, float, str]:
-    return one.valid_from, one.valid_until, one.uuid
+def _reference(request: history_pb2.GetEntityHistoryRequest) -> float:
+    told = request.HasField("reference_time")
+    return mapping.seconds(request.reference_time) if told else utc_now().timestamp()
+
+
+def _summary(life: Life, page: Page) -> history_pb2.HistorySummary:
+    moments = [one for one in life.moments if one.valid_until > page.since]
+    told = summarize(life, moments, page.reference)
+    return mapping.summary(told, {fact.uuid: fact for fact in (*life.page, *life.current)})
+
+
+def _place(fact: Fact) -> Place:
+    return Place(start_of(fact.valid_at), end_of(fact.invalid_at), fact.uuid)

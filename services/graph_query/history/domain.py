@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import NamedTuple
 
 from services.graph_query.domain import Entity, EntityRef, Fact, FactFilter
+from services.graph_query.intervals import OPEN
+
+CURRENT = 20
+"""How many of the facts that hold now a history tells in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,14 @@ class Position(NamedTuple):
     uuid: str
 
 
+class Place(NamedTuple):
+    """Where a history stands: start and end in epoch seconds, then uuid."""
+
+    valid_from: float
+    valid_until: float
+    uuid: str
+
+
 class Moment(NamedTuple):
     """A fact of a history in brief, times in epoch seconds, open ends as ∓2^60."""
 
@@ -66,15 +79,63 @@ class Moment(NamedTuple):
     valid_until: float
     created: float
 
+    @property
+    def place(self) -> Place:
+        """Where it stands in a history."""
+        return Place(self.valid_from, self.valid_until, self.uuid)
+
+    def holds(self, at: float) -> bool:
+        """Whether it holds at an instant."""
+        return self.valid_from <= at < self.valid_until
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of a history is told in full; times in epoch seconds.
+
+    Of what has held after `since`: the first `limit` facts after a place; before any place also those that hold at
+    `reference`, the latest of them. A page after a place has no facts in brief.
+    """
+
+    limit: int = 0
+    since: float = -2 * OPEN
+    after: Place | None = None
+    reference: float = -2 * OPEN
+
+    def latest(self, moments: Iterable[Moment]) -> list[Moment]:
+        """Those that hold at the reference, the latest first and no more than are shown."""
+        held = [
+            one for one in moments if one.holds(self.reference) and one.valid_until > self.since
+        ]
+        return sorted(held, key=lambda one: (-one.valid_from, one.uuid))[:CURRENT]
+
+    def following(self, moments: Iterable[Moment]) -> list[Moment]:
+        """Those of the page in their order."""
+        held = [
+            one
+            for one in moments
+            if one.valid_until > self.since and (self.after is None or one.place > self.after)
+        ]
+        return sorted(held, key=lambda one: one.place)[: self.limit]
+
+
+NO_PAGE = Page()
+"""Nothing in full."""
+
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """An entity and all of its facts, in no order; without one entity, those that share the name."""
+    """An entity and all of its facts in brief, in no order; without one entity, those that share the name.
+
+    `page` and `current` are what a page tells in full.
+    """
 
     entity: Entity | None
     homonyms: tuple[EntityRef, ...] = ()
     first_seen: float | None = None
     moments: tuple[Moment, ...] = ()
+    page: tuple[Fact, ...] = ()
+    current: tuple[Fact, ...] = ()
 
 
 class Difference(NamedTuple):

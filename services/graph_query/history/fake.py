@@ -11,10 +11,12 @@ from services.graph_query.fake_reads import FakeReads, as_fact, citation_of, ent
 from services.graph_query.fake_space import FakeSpace
 from services.graph_query.fake_versions import FakeVersion
 from services.graph_query.history.domain import (
+    NO_PAGE,
     Difference,
     End,
     Life,
     Moment,
+    Page,
     Position,
     Scope,
     Selector,
@@ -40,8 +42,15 @@ class FakeHistory:
         facts = [fact for fact in facts if after is None or _place(fact) > tuple(after)]
         return sorted(facts, key=_place)[:limit]
 
-    async def life(self, space: str, entity: Selector, relation: str, known: float | None) -> Life:
-        """An entity's facts at any time."""
+    async def life(
+        self,
+        space: str,
+        entity: Selector,
+        relation: str,
+        known: float | None,
+        page: Page = NO_PAGE,
+    ) -> Life:
+        """An entity's facts at any time, a page of them in full."""
         held = self.graph.readable(space)
         scope = Scope(either=entity, relation=relation, known=known)
         facts = list(self._scoped(space, scope))
@@ -50,7 +59,15 @@ class FakeHistory:
             raise NotFoundError("entity")
         if len(named) > 1:
             return Life(None, tuple(EntityRef(one.uuid, one.name, one.type) for one in named))
-        return Life(named[0], (), None, tuple(_moment(fact) for fact in facts))
+        moments = tuple(_moment(fact) for fact in facts)
+        by_uuid = {fact.uuid: fact for fact in facts}
+        first = page.after is None
+        return Life(
+            named[0],
+            moments=moments if first else (),
+            page=tuple(by_uuid[one.uuid] for one in page.following(moments)),
+            current=tuple(by_uuid[one.uuid] for one in page.latest(moments) if first),
+        )
 
     async def facts_known(
         self, space: str, uuids: Sequence[str], known: float | None

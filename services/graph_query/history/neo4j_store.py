@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from services.graph_query.domain import Entity, Fact, FactFilter
 from services.graph_query.history.domain import (
+    CURRENT,
+    NO_PAGE,
     Difference,
     End,
     Life,
     Moment,
+    Page,
+    Place,
     Position,
     Scope,
     Selector,
@@ -26,6 +31,7 @@ from services.runtime.errors import NotFoundError
 
 _CITATIONS = 5
 _BEGINNING = Position(-2 * OPEN, "")
+_FIRST = Place(-2 * OPEN, -2 * OPEN, "")
 
 
 class Neo4jHistory:
@@ -51,21 +57,35 @@ class Neo4jHistory:
         )
         return sorted(_facts(rows), key=lambda fact: (start_of(fact.valid_at), fact.uuid))
 
-    async def life(self, space: str, entity: Selector, relation: str, known: float | None) -> Life:
-        """The entities that are meant and, of a single one, its facts in brief."""
-        told = {"space": space, "relation": relation.lower()}
+    async def life(
+        self,
+        space: str,
+        entity: Selector,
+        relation: str,
+        known: float | None,
+        page: Page = NO_PAGE,
+    ) -> Life:
+        """The entities that are meant and, of a single one, its facts; those of now in one round trip."""
+        told = {"space": space, "relation": relation.lower(), **_paged(page)}
+        if known is not None:
+            told |= {"limit": 0, "whole": False}
         row = (await self._database.read("life_of_entity", anchor=_anchor(entity), **told))[0]
         named = [_entity(*columns) for columns in row["entities"]]
         if len(named) > 1:
             return Life(None, tuple(entity_ref(one.uuid, one.name, [one.type]) for one in named))
         first_seen = _seconds(row["first_seen"])
         if known is None and named:
-            return Life(named[0], (), first_seen, _moments(row["moments"]))
+            facts = {fact.uuid: fact for fact in _facts([row])}
+            shown, latest = (
+                tuple(facts[uuid] for uuid in row[part]) for part in ("page", "latest")
+            )
+            return Life(named[0], (), first_seen, _moments(row["moments"]), shown, latest)
         if known is None:
             raise NotFoundError("entity")
-        return await self._known_life(
-            space, entity, named, first_seen=first_seen, known=known, relation=relation.lower()
+        life = await self._known_life(
+            space, entity, named, relation.lower(), known=known, page=page
         )
+        return replace(life, first_seen=first_seen) if named else life
 
     async def facts_known(
         self, space: str, uuids: Sequence[str], known: float | None
@@ -105,26 +125,38 @@ class Neo4jHistory:
         space: str,
         entity: Selector,
         named: Sequence[Entity],
-        *,
-        first_seen: float | None,
-        known: float,
         relation: str,
+        *,
+        known: float,
+        page: Page,
     ) -> Life:
-        """A life from versions; an entity that is gone is told as it was known then."""
+        """A life as it was known; an entity that is gone is told as it was known then."""
         anchor = _anchor(entity, space)
         anchor["uuids"] = [one.uuid for one in named] or anchor["uuids"]
-        told = {"anchor": anchor, "relation": relation, "known": known}
+        told = {"anchor": anchor, "relation": relation, "known": known, **_paged(page)}
         rows = await self._database.read("known_life", space=space, **told)
-        if named:
-            moments = [moment for row in rows for moment in row["moments"]]
-            return Life(named[0], (), first_seen, _moments(moments))
-        found = [Entity(row["uuid"], *row["known_as"]) for row in rows if row["moments"]]
+        found = named or [Entity(row["uuid"], *row["known_as"]) for row in rows if row["known_as"]]
         if not found:
             raise NotFoundError("entity")
         if len(found) > 1:
             return Life(None, tuple(entity_ref(one.uuid, one.name, [one.type]) for one in found))
-        kept = next(row["moments"] for row in rows if row["moments"])
-        return Life(found[0], (), None, _moments(kept))
+        moments = _moments([moment for row in rows for moment in row["moments"]])
+        return await self._told(space, found[0], moments, known, page)
+
+    async def _told(
+        self, space: str, entity: Entity, moments: tuple[Moment, ...], known: float, page: Page
+    ) -> Life:
+        """A life with what a page of it tells in full."""
+        first = page.after is None
+        shown = [one.uuid for one in page.following(moments)]
+        latest = [one.uuid for one in page.latest(moments)] if first else []
+        facts = await self.facts_known(space, list(dict.fromkeys((*shown, *latest))), known)
+        return Life(
+            entity,
+            moments=moments if first else (),
+            page=tuple(facts[uuid] for uuid in shown if uuid in facts),
+            current=tuple(facts[uuid] for uuid in latest if uuid in facts),
+        )
 
 
 def _listing(scope: Scope) -> str:
@@ -167,6 +199,22 @@ def _anchor(entity: Selector | None, past: str = "") -> dict[str, Any]:
 
 def _span(only: FactFilter) -> Mapping[str, float]:
     return {"since": only.since, "until": only.until}
+
+
+def _paged(page: Page) -> dict[str, Any]:
+    """What queries of an entity's life are given of its page."""
+    after = page.after or _FIRST
+    return {
+        "whole": page.after is None,
+        "limit": page.limit,
+        "since": page.since,
+        "reference": page.reference,
+        "current": CURRENT,
+        "after_from": after.valid_from,
+        "after_until": after.valid_until,
+        "after_uuid": after.uuid,
+        "citations": _CITATIONS,
+    }
 
 
 def _facts(rows: Sequence[Mapping[str, Any]]) -> list[Fact]:

@@ -7,8 +7,10 @@ from typing import Protocol
 
 from services.graph_query.domain import Fact, FactFilter
 from services.graph_query.history.domain import (
+    NO_PAGE,
     Difference,
     Life,
+    Page,
     Position,
     Scope,
     Selector,
@@ -25,8 +27,15 @@ class HistoryStore(Protocol):
     ) -> list[Fact]:
         """Facts by start and uuid after a position. Of `only`, the times count."""
 
-    async def life(self, space: str, entity: Selector, relation: str, known: float | None) -> Life:
-        """An entity's facts at any time. NotFoundError("entity") when there is none."""
+    async def life(
+        self,
+        space: str,
+        entity: Selector,
+        relation: str,
+        known: float | None,
+        page: Page = NO_PAGE,
+    ) -> Life:
+        """An entity's facts at any time, a page of them in full. NotFoundError("entity") when there is none."""
 
     async def facts_known(
         self, space: str, uuids: Sequence[str], known: float | None

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from services.graph_query.history.domain import Life, Moment
+from services.graph_query.history.domain import CURRENT, Life, Moment
 from services.graph_query.intervals import OPEN
 
-_SHOWN = 20
 _ROWS = 200
 _YEARS = 20
 _DECADES = 200
@@ -47,7 +46,7 @@ class Summary:
 
 def summarize(life: Life, moments: Sequence[Moment], reference: float) -> Summary:
     """The history of these moments of a life, with `reference` for now."""
-    current = [one for one in moments if one.valid_from <= reference < one.valid_until]
+    current = [one for one in moments if one.holds(reference)]
     begun = [one for one in moments if one.valid_from <= reference]
     latest = sorted(current, key=lambda one: (-one.valid_from, one.uuid))
     seen = [one.created for one in moments]
@@ -58,7 +57,7 @@ def summarize(life: Life, moments: Sequence[Moment], reference: float) -> Summar
     return Summary(
         total=len(moments),
         current_total=len(current),
-        current=tuple(one.uuid for one in latest[:_SHOWN]),
+        current=tuple(one.uuid for one in latest[:CURRENT]),
         first_seen=min(seen, default=None),
         earliest=min(starts, default=None),
         never_changed=all(one.valid_until > reference for one in begun),

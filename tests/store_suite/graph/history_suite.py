@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 import pytest
 
-from services.graph_query.domain import EntityName, FactFilter
+from services.graph_query.domain import EntityName, Fact, FactFilter
 from services.graph_query.history.differences import grouped
-from services.graph_query.history.domain import Position, Scope, Selector, Times
+from services.graph_query.history.domain import Page, Place, Position, Scope, Selector, Times
 from services.graph_query.history.store import HistoryStore
-from services.graph_query.intervals import OPEN, start_of
+from services.graph_query.intervals import OPEN, end_of, start_of
 from services.graph_query.store import GraphStore
 from services.runtime.errors import NotFoundError
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage
 
+LATER = day("2100-01-01").timestamp()
 UNKNOWN = "00000000-0000-5000-8000-000000000000"
 
 
@@ -28,6 +30,10 @@ class Store(GraphStore, Protocol):
 def named(name: str, kind: str = "") -> Selector:
     """An entity by its key."""
     return Selector(name_key=name, type=kind)
+
+
+def _place(one: Fact) -> Place:
+    return Place(start_of(one.valid_at), end_of(one.invalid_at), one.uuid)
 
 
 async def office(store: Store) -> str:
@@ -118,6 +124,38 @@ class HistorySuite:
         assert [one.relation for one in chosen.moments] == ["IS_IN"]
         by_uuid = await store.history.life(space, Selector(uuid=chosen.entity.uuid), "", None)
         assert by_uuid == chosen
+
+    async def test_pages_of_a_life_are_told_in_full_one_after_the_other(self, store: Store) -> None:
+        space = await office(store)
+        for known in (None, LATER):
+            whole = await store.history.life(space, named("anna bell"), "", known)
+            places = sorted(one.place for one in whole.moments)
+            found: list[Place] = []
+            page = Page(limit=2, reference=day("2005-01-01").timestamp())
+            while True:
+                life = await store.history.life(space, named("anna bell"), "", known, page)
+                told = [_place(one) for one in life.page]
+                if page.after is None:
+                    assert life.moments == whole.moments or known is not None
+                    assert {one.relation for one in life.current} == {"LIVES_IN", "KNOWS"}
+                else:
+                    assert (life.moments, life.current) == ((), ())
+                if not told:
+                    break
+                found += told
+                page = replace(page, after=told[-1])
+            assert found == places
+            assert len(found) == 5
+
+    async def test_a_page_of_a_life_has_what_held_later_and_one_relation_only(
+        self, store: Store
+    ) -> None:
+        space = await office(store)
+        page = Page(limit=10, since=day("2004-01-01").timestamp())
+        for known in (None, LATER):
+            life = await store.history.life(space, named("anna bell"), "leads", known, page)
+            assert [one.valid_at for one in life.page] == [day("2008-01-01")]
+            assert len(life.moments) == 2
 
     async def test_an_entity_of_another_space_is_unknown(self, store: Store) -> None:
         space, other = await office(store), new_space()

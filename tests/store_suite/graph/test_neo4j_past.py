@@ -1,0 +1,103 @@
+"""What Neo4j keeps of the past: types that entities had, and graphs of the design before this one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from neo4j import AsyncDriver, AsyncGraphDatabase
+
+from deploy.local.stores import LocalStores
+from services.graph_query.domain import EntityName, GivenFact
+from services.graph_query.history.domain import Scope, Selector
+from services.graph_query.neo4j_store import Neo4jStore
+from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space
+from tests.store_suite.graph.neo4j_graph import opened, settings
+
+# What a space was before versions were of the past alone: each fact with a version that is known still.
+_OLDER = """MATCH (a)-[e:RELATES_TO {group_id: $space}]->(b)
+CREATE (:FactVersion {uuid: randomUUID(), group_id: $space, fact_uuid: e.uuid, source_uuid: a.uuid, target_uuid: b.uuid,
+  source_name: a.name, target_name: b.name, source_type: $type, target_type: '', name: e.name, fact: e.fact,
+  origin: e.origin,
+  valid_at: e.valid_at, invalid_at: e.invalid_at, valid_from: e.valid_from, valid_until: e.valid_until,
+  created_at: e.created_at, known_from: e.braid_known_from, known_until: 2.0 ^ 60, episode_uuid: e.braid_cause,
+  attribute_names: []})
+REMOVE e.braid_known_from, e.braid_cause"""
+_OPEN = "MATCH (v:FactVersion {group_id: $space}) WHERE v.known_until = 2.0 ^ 60 RETURN count(v) AS open"
+
+
+@pytest.fixture
+async def store(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
+    async with opened(graph_stores) as found:
+        yield found
+
+
+@pytest.fixture
+async def driver(graph_stores: LocalStores) -> AsyncIterator[AsyncDriver]:
+    found = settings(graph_stores)
+    auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
+    async with AsyncGraphDatabase.driver(found.neo4j_uri, auth=auth) as opened_driver:
+        yield opened_driver
+
+
+def near(name: str, kind: str, target: str) -> GivenFact:
+    return replace(fact(name, "IS_NEAR", target), subject=EntityName(name, kind))
+
+
+async def targets(store: Neo4jStore, space: str, kind: str, known: float | None) -> list[str]:
+    scope = Scope(subject=Selector(name_key="nova", type=kind), known=known)
+    found = await store.history.list_facts(space, scope, ALWAYS, None, 10)
+    return [one.target.name for one in found]
+
+
+async def last_write(store: Neo4jStore, space: str) -> float:
+    found = (await store.stats(space)).last_write
+    assert found is not None
+    return found.timestamp()
+
+
+async def test_an_entity_has_in_the_past_the_type_that_it_had_then(store: Neo4jStore) -> None:
+    space = new_space()
+    await store.add_facts(space, [fact("Nova", "KNOWS", "Old Friend")], "")
+    untyped = await last_write(store, space)
+    await store.add_facts(space, [near("Nova", "Planet", "Sun Star")], "")
+    planet = await last_write(store, space)
+    await store.add_facts(space, [near("Nova", "Metal", "Ore Box")], "")
+    now = await last_write(store, space)
+    assert await targets(store, space, "Planet", untyped) == ["Old Friend"]
+    assert set(await targets(store, space, "Planet", planet)) == {"Old Friend", "Sun Star"}
+    assert await targets(store, space, "Metal", planet) == ["Old Friend"]
+    assert set(await targets(store, space, "Metal", now)) == {"Old Friend", "Ore Box"}
+
+
+async def test_versions_that_are_known_still_become_the_facts_own_once(
+    store: Neo4jStore, driver: AsyncDriver
+) -> None:
+    space = new_space()
+    one = fact("Nova", "KNOWS", "Old Friend", valid_at=day("2000-01-01"))
+    await store.add_facts(space, [one], "")
+    first = await last_write(store, space)
+    before = await store.history.list_facts(space, Scope(known=first), ALWAYS, None, 10)
+    await driver.execute_query(_OLDER, space=space, type="")
+    for _ in range(2):
+        await store.ensure_schema()
+        assert (await driver.execute_query(_OPEN, space=space)).records[0]["open"] == 0
+        again = await store.history.list_facts(space, Scope(known=first), ALWAYS, None, 10)
+        assert again == before
+    await store.end_fact(space, before[0].uuid, day("2010-01-01"))
+    versions = await store.history.versions(space, before[0].uuid, 10)
+    assert [version.fact.invalid_at for version in versions] == [None, day("2010-01-01")]
+    assert versions[0].known_from.timestamp() == first
+
+
+async def test_versions_of_the_older_design_keep_their_ends_types(
+    store: Neo4jStore, driver: AsyncDriver
+) -> None:
+    space = new_space()
+    await store.add_facts(space, [near("Nova", "Planet", "Sun Star")], "")
+    first = await last_write(store, space)
+    await driver.execute_query(_OLDER, space=space, type="Comet")
+    await store.ensure_schema()
+    assert await targets(store, space, "Comet", first) == ["Sun Star"]
+    assert await targets(store, space, "Planet", first) == []
