@@ -87,13 +87,16 @@ class Automaton:
 
     def __init__(self, keys: Iterable[str]) -> None:
         self.keys = frozenset(keys)
-        patterns = [f" {key} " for key in sorted(self.keys)]
-        self._automaton = AhoCorasick(patterns, store_patterns=False) if patterns else None
+        # Made when first asked: where no text is read, names come by the thousand and nothing is looked for.
+        self._automaton: AhoCorasick | None = None
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Start and end of every match, overlapping ones included, the outer spaces counted in."""
-        if self._automaton is None:
+        if not self.keys:
             return []
+        if self._automaton is None:
+            patterns = [f" {key} " for key in sorted(self.keys)]
+            self._automaton = AhoCorasick(patterns, store_patterns=False)
         matches = self._automaton.find_matches_as_indexes(text, overlapping=True)
         return [(start, end) for _, start, end in matches]
 
