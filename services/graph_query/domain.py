@@ -75,6 +75,7 @@ class DeletionCounts:
     entities: int = 0
     revived: int = 0
     findings: int = 0
+    versions: int = 0
 
     def plus(self, other: DeletionCounts) -> DeletionCounts:
         """Both together."""

@@ -18,7 +18,7 @@ from services.graph_query.domain import (
 from services.graph_query.embeddings.fake import FakeEmbeddings
 from services.graph_query.endings import CALLER
 from services.graph_query.fact_batch import FactBatch
-from services.graph_query.fake_readings import FakeReadings, forget_readings
+from services.graph_query.fake_readings import FakeReadings, ends_of, forget_readings
 from services.graph_query.fake_reads import FakeReads, as_fact
 from services.graph_query.fake_space import FakeSpace
 from services.graph_query.findings.fake import FakeFindings
@@ -81,12 +81,20 @@ class FakeGraphStore(FakeReads):
         return await self.remove(space, uuids)
 
     async def remove(
-        self, space: str, uuids: Sequence[str], claimed: Collection[str] = ()
+        self,
+        space: str,
+        uuids: Sequence[str],
+        claimed: Collection[str] = (),
+        *,
+        erase: bool = False,
     ) -> DeletionCounts:
-        """Removes episodes, and facts that only `claimed` documents and those without episodes claimed."""
+        """Removes episodes, and facts that only `claimed` documents and those without episodes claimed.
+
+        With `erase` also what they had made known of the past.
+        """
         held = self.writable(space)
         before = held.picture()
-        facts = len(held.facts)
+        facts, ends = len(held.facts), ends_of(held)
         revived = forget_readings(held, [uuid for uuid in uuids if uuid in held.passages])
         gone = [held.passages.pop(uuid) for uuid in uuids if uuid in held.passages]
         if not gone and not claimed:
@@ -94,6 +102,7 @@ class FakeGraphStore(FakeReads):
         left = {passage.document_id for passage in held.passages.values()}
         held.drop_claims({passage.document_id for passage in gone} - left | set(claimed))
         held.rebuild()
+        versions = held.erase(claimed, ends) if erase else 0
         after = held.picture()
         lost = before.local_facts - after.local_facts
         removed = {passage.uuid for passage in gone}
@@ -105,6 +114,7 @@ class FakeGraphStore(FakeReads):
             entities=len(before.entities - after.entities),
             revived=revived,
             findings=self.findings.forget_episodes(space, removed),
+            versions=versions,
         )
 
     async def add_facts(

@@ -58,7 +58,7 @@ class FakeReadings:
         before, facts = held.picture(), set(held.facts)
         forget_readings(held, [passage.uuid])
         self._store.findings.forget_extracted(space, [passage.uuid])
-        held.passages[passage.uuid] = replace(passage, reference_time=None)
+        held.passages[passage.uuid] = replace(passage, reference_time=None, version_time=None)
         ended = _take(held, passage.uuid, reading)
         if any(fact.embedding for fact in reading.facts):
             held.model = held.model or model
@@ -98,7 +98,9 @@ def ends_of(held: FakeSpace) -> dict[str, datetime | None]:
 
 
 def _is_read(held: FakeSpace, passage: Passage) -> bool:
-    same = held.passages.get(passage.uuid) == replace(passage, reference_time=None)
+    same = held.passages.get(passage.uuid) == replace(
+        passage, reference_time=None, version_time=None
+    )
     return same and passage.uuid in held.read
 
 

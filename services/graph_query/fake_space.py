@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -87,9 +87,13 @@ class FakeSpace:
     # When the versions begin that passages stand in, and when they stand in their documents.
     starts: dict[str, set[float]] = field(default_factory=dict)
     periods: dict[str, Period] = field(default_factory=dict)
+    # Documents of episodes, those that are gone too, and documents that had claimed facts that are no more.
+    owners: dict[str, str] = field(default_factory=dict)
+    past_claims: dict[str, set[str]] = field(default_factory=dict)
 
     def rebuild(self) -> None:
         """Computes the graph from scratch: every passage with all of the space's names."""
+        self.owners |= {uuid: passage.document_id for uuid, passage in self.passages.items()}
         found = self.state_facts()
         gazetteer = Gazetteer.of(self._linked(found))
         self.rows = {
@@ -202,6 +206,36 @@ class FakeSpace:
             self.starts.setdefault(passage.uuid, set()).update(passage.given_starts)
         return any(self.starts[uuid] != before.get(uuid, set()) for uuid in self.starts)
 
+    def erase(self, documents: Collection[str], ends: Mapping[str, datetime | None]) -> int:
+        """Removes what these documents, gone already, had made known of the past; how many versions.
+
+        `ends` is when facts ended before they went.
+        """
+        other = {
+            uuid
+            for uuid, fact in self.facts.items()
+            if uuid in ends and fact.given.invalid_at != ends[uuid]
+        }
+        now = self.last_write.timestamp() if self.last_write else 0.0
+        self.versions.merge(other, now)
+        return self._erase_facts(documents, now)
+
+    def _erase_facts(self, documents: Collection[str], now: float) -> int:
+        for claimed in self.past_claims.values():
+            claimed.difference_update(documents)
+        doomed = {
+            uuid for uuid, left in self.past_claims.items() if not left and uuid not in self.facts
+        }
+        self.past_claims = {uuid: left for uuid, left in self.past_claims.items() if left}
+        return self.versions.erase(doomed, now)
+
+    def _note_past_claims(self, former: Mapping[str, StoredFact]) -> None:
+        for uuid in former.keys() - self.facts.keys():
+            documents = {
+                self.owners.get(claimed_episode(one) or "", one) for one in former[uuid].documents
+            }
+            self.past_claims.setdefault(uuid, set()).update(documents - {""})
+
     def _note_periods(self) -> None:
         self.starts = {one: starts for one, starts in self.starts.items() if one in self.passages}
         versions: dict[str, set[float]] = {}
@@ -219,7 +253,7 @@ class FakeSpace:
 
     def state_facts(self) -> Resolution:
         """Computes the facts from what was told; what names mean."""
-        found = self.resolution()
+        found, former = self.resolution(), self.facts
         self.facts = {}
         for told in self.told.values():
             fact = told.first
@@ -231,6 +265,7 @@ class FakeSpace:
             held = self.facts.setdefault(uuid, StoredFact(uuid, *ends, given, told.created_at))
             held.documents |= {document for document, _ in told.claims}
             held.embedding = held.embedding or told.embedding
+        self._note_past_claims(former)
         return found
 
     def _note_entities(self, found: Resolution) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -70,6 +70,25 @@ class FakeVersions:
             ends = (refs[fact.source], refs[fact.target])
             version = FakeVersion(uuid, *ends, fact.given, fact.created_at, now, episodes[uuid])
             self.every.append(version)
+
+    def erase(self, facts: Collection[str], now: float) -> int:
+        """Removes all that was known of facts; how much of it had ended being known before `now`."""
+        erased = sum(one.uuid in facts and one.known_until < now for one in self.every)
+        self.every = [version for version in self.every if version.uuid not in facts]
+        return erased
+
+    def merge(self, facts: Collection[str], now: float) -> None:
+        """Takes what stopped being known of these facts at `now` out: what was known before went on until then."""
+        last = [one for one in self.every if one.uuid in facts and one.known_until == now]
+        for version in last:
+            before = [
+                one
+                for one in self.every
+                if (one.uuid, one.known_until) == (version.uuid, version.known_from)
+            ]
+            for one in before:
+                one.known_until = now
+                self.every.remove(version)
 
     def known(self, at: float) -> dict[str, FakeVersion]:
         """The version of each fact that was known at an instant."""

@@ -21,6 +21,7 @@ from services.graph_query.local_graph import (
 )
 from services.graph_query.names import name_key, title_names
 from services.graph_query.neo4j_endings import settle_ends
+from services.graph_query.neo4j_erasure import erase_endings
 from services.graph_query.neo4j_facts import Withdrawn, withdraw_claims
 from services.graph_query.neo4j_periods import (
     carried,
@@ -83,8 +84,14 @@ async def remove_passages(
     gone: Sequence[Passage],
     documents: Collection[str],
     claimed: Collection[str] = (),
+    *,
+    erase: bool = False,
 ) -> DeletionCounts:
-    """Removes passages of these documents, and all claims of `claimed` and of documents that have none left."""
+    """Removes passages of these documents, and all claims of `claimed` and of documents that have none left.
+
+    With `erase` what they had made known of facts that stay is removed from the past too.
+    """
+    writer.taken |= {passage.uuid: passage.document_id for passage in gone}
     taken = await take_back(writer, [passage.uuid for passage in gone])
     cut = await _take_out(writer, gone)
     uuids_of = {document_uuid(writer.space, document) for document in documents}
@@ -94,6 +101,7 @@ async def remove_passages(
     older, entities = await _follow(writer, cut, withdrawn, documents)
     await settle_several(writer, uuids_of)
     revived = await settle_ends(writer, taken.ended)
+    versions = await erase_endings(writer, taken.ended, writer.taken) if erase else 0
     return DeletionCounts(
         episodes=len(gone),
         facts=withdrawn.facts,
@@ -102,6 +110,7 @@ async def remove_passages(
         entities=entities,
         revived=len(revived),
         findings=await forget_episodes(writer, [passage.uuid for passage in gone]),
+        versions=versions,
     )
 
 

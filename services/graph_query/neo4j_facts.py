@@ -111,7 +111,10 @@ async def withdraw_claims(
     claims = await writer.run("delete_claims", documents=sorted(claimants)) if claimants else []
     if not claims and not named:
         return Withdrawn()
-    facts = await delete_unclaimed(writer, {claim["uuid"] for claim in claims})
+    by_fact: defaultdict[str, set[str]] = defaultdict(set)
+    for claim in claims:
+        by_fact[claim["uuid"]].add(claim["document_id"])
+    facts = await delete_unclaimed(writer, by_fact)
     given = {(uuid, name_key(end.name), end.type) for uuid, end in named if end.type}
     typed = sorted({end for claim in claims for end in _typed_ends(claim)} | given)
     gone = await writer.ask("types_no_more", rows=[list(end) for end in typed]) if typed else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from services.graph_query.claims import GivenEnds, claimed_episode
@@ -13,6 +13,7 @@ from services.graph_query.identity import document_uuid, fact_uuid
 from services.graph_query.names import name_key
 from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_endings import drop_endings
+from services.graph_query.neo4j_erasure import note_past_claims
 from services.graph_query.neo4j_versions import keep_versions
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.spelling import Spelling
@@ -58,14 +59,22 @@ async def apply_types(
 
 
 async def delete_unclaimed(
-    writer: SpaceWriter, uuids: Iterable[str], copied: int = 0, *, moved: bool = False
+    writer: SpaceWriter,
+    claimants: Mapping[str, Collection[str]],
+    copied: int = 0,
+    *,
+    moved: bool = False,
 ) -> int:
-    """Deletes facts that nothing claims; `copied` of their vectors live on in other facts, if they `moved` there."""
-    gone = await writer.ask("unclaimed_facts", uuids=sorted(uuids))
+    """Deletes facts that nothing claims; `copied` of their vectors live on in other facts, if they `moved` there.
+
+    `claimants` is by fact who had claimed it until this write.
+    """
+    gone = await writer.ask("unclaimed_facts", uuids=sorted(claimants))
     removed = [row["uuid"] for row in gone]
     await keep_versions(writer, removed)
     if removed:
         await writer.run("remove_facts", uuids=removed, now=writer.now.timestamp())
+        await note_past_claims(writer, removed, claimants)
     await drop_endings(writer, removed, moved=moved)
     change = copied - sum(row["embedded"] for row in gone)
     if change:
@@ -120,7 +129,10 @@ async def _write_moves(
         await writer.run("copy_endings", rows=rows)
     await writer.run("create_claims", rows=_claim_rows(writer.space, claims, 2))
     await writer.run("cut_claims", rows=_claim_rows(writer.space, claims, 1))
-    await delete_unclaimed(writer, {old for _, old, _ in claims}, copied, moved=True)
+    claimants: defaultdict[str, set[str]] = defaultdict(set)
+    for claimant, old, _ in claims:
+        claimants[old].add(claimant)
+    await delete_unclaimed(writer, claimants, copied, moved=True)
 
 
 def _claim_rows(space: str, claims: Mapping[tuple[str, str, str], list[str]], place: int) -> Rows:

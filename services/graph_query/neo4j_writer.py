@@ -32,6 +32,8 @@ class SpaceWriter:
         self.changed = False
         self.names_changed = False
         self.entities_created = 0
+        # Episodes that this write takes out, and their documents.
+        self.taken: dict[str, str] = {}
         self._transaction = transaction
 
     async def ask(self, name: str, **parameters: Any) -> Rows:

@@ -20,7 +20,15 @@ LOOK_SECONDS = 0.1
 # A worker's place is not kept for longer: the job comes again.
 PATIENCE_SECONDS = 2.0
 AGAIN_SECONDS = 1.0
-_GRAPH_KINDS = ("episodes", "facts", "local_facts", "mentions", "entities", "findings")
+_GRAPH_KINDS = (
+    "episodes",
+    "facts",
+    "local_facts",
+    "mentions",
+    "entities",
+    "findings",
+    "fact_versions",
+)
 
 
 class DeletionTask:

@@ -114,6 +114,7 @@ async def test_a_deleted_document_is_gone_from_both_stores_with_a_receipt(world:
         ("neo4j", "mentions"): 2,
         ("neo4j", "entities"): 1,
         ("neo4j", "findings"): 0,
+        ("neo4j", "fact_versions"): 0,
     }
     assert {key for _, key in world.vector.documents} == {"kept"}
     assert {one.document_id for one in world.graph.episodes.values()} == {"kept"}

@@ -369,6 +369,7 @@ class DeleteGraphDocumentResponse(_message.Message):
     ENTITIES_DELETED_FIELD_NUMBER: _builtins.int
     FINDINGS_DELETED_FIELD_NUMBER: _builtins.int
     FACTS_REVIVED_FIELD_NUMBER: _builtins.int
+    FACT_VERSIONS_DELETED_FIELD_NUMBER: _builtins.int
     episodes_deleted: _builtins.int
     """Episodes."""
     facts_deleted: _builtins.int
@@ -383,6 +384,10 @@ class DeleteGraphDocumentResponse(_message.Message):
     """Findings, intents and outcomes that came from the episodes alone."""
     facts_revived: _builtins.int
     """Facts that hold again, because what had ended them is gone."""
+    fact_versions_deleted: _builtins.int
+    """Former versions of facts, which were known at some time before: all of facts that only this document had claimed, and
+    of others those that it alone had made known.
+    """
     def __init__(
         self,
         *,
@@ -393,10 +398,11 @@ class DeleteGraphDocumentResponse(_message.Message):
         entities_deleted: _builtins.int = ...,
         findings_deleted: _builtins.int = ...,
         facts_revived: _builtins.int = ...,
+        fact_versions_deleted: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities_deleted", b"entities_deleted", "episodes_deleted", b"episodes_deleted", "facts_deleted", b"facts_deleted", "facts_revived", b"facts_revived", "findings_deleted", b"findings_deleted", "local_facts_deleted", b"local_facts_deleted", "mentions_deleted", b"mentions_deleted"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities_deleted", b"entities_deleted", "episodes_deleted", b"episodes_deleted", "fact_versions_deleted", b"fact_versions_deleted", "facts_deleted", b"facts_deleted", "facts_revived", b"facts_revived", "findings_deleted", b"findings_deleted", "local_facts_deleted", b"local_facts_deleted", "mentions_deleted", b"mentions_deleted"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
