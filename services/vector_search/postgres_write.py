@@ -6,54 +6,29 @@ Terms and the space come last, so that writers of one space hold each other up a
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from pgvector import HalfVector
 
 from services.postgres.pool import Row, Session
-from services.runtime.errors import FieldError, InvalidFieldError, OverloadedError
+from services.runtime.errors import OverloadedError
 from services.runtime.queries import Queries
-from services.vector_search.domain import (
-    FOREVER,
-    Model,
-    NewChunk,
-    NewDocument,
-    Outcome,
-    WriteResult,
-)
+from services.vector_search.domain import FOREVER, Model, NewDocument, Outcome, WriteResult
+from services.vector_search.model_checks import checked, wrong_model
 from services.vector_search.store import MissingVectorsError
-from services.vector_search.versions import (
-    NewVersion,
-    StoredVersion,
-    plan_version,
-    same_content,
+from services.vector_search.versions import StoredVersion, same_content
+from services.vector_search.write_outcomes import counts_of, outcomes_of, unchanged
+from services.vector_search.write_plan import (
+    Planned,
+    Stored,
+    planned_versions,
+    refuse_other_chunks,
+    version_chunk_columns,
+    version_columns,
 )
-
-Stored = dict[str, list[StoredVersion]]
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A document to write and the version that it becomes."""
-
-    document: NewDocument
-    version: NewVersion
-    holds: bool
-
-
-@dataclass(slots=True)
-class Counts:
-    """What a write adds to the space's counters."""
-
-    documents: int = 0
-    chunks: int = 0
-    current: int = 0
-    length: int = 0
 
 
 async def open_space(session: Session, queries: Queries, space: str, model: Model) -> None:
@@ -66,7 +41,7 @@ async def open_space(session: Session, queries: Queries, space: str, model: Mode
         return
     known = await session.row(queries["register_model"], model.name, model.dimension)
     if known is None or known["dimension"] != model.dimension:
-        raise _wrong_model(f"has another dimension than {model.dimension}")
+        raise wrong_model(f"has another dimension than {model.dimension}")
     await session.fetch(queries["open_space"], space, known["id"])
 
 
@@ -81,7 +56,7 @@ class DocumentWrite:
     async def run(self, model: Model, documents: Sequence[NewDocument]) -> WriteResult:
         """Writes what is new of `documents`. See `VectorStore.upsert`."""
         await self._fetch("share_model")
-        state = _checked(await self._row("read_space"), model)
+        state = checked(await self._row("read_space"), model)
         due = await self._due_documents() if state["change_due"] else []
         before = await self._read_versions([d.document_id for d in documents])
         now = await self._clock()
@@ -95,9 +70,9 @@ class DocumentWrite:
         stored = await self._read_versions(locked)
         before.update(stored)
         now = await self._clock()
-        planned = _plan(changed, stored, now)
+        planned = planned_versions(changed, stored, now)
         if not planned and not due:
-            state = _checked(await self._row("read_space"), model)
+            state = checked(await self._row("read_space"), model)
             return self._result(documents, before, now, {}, state["revision"])
         outcomes, revision = await self._write(state["model_id"], planned, stored, locked, now)
         return self._result(documents, before, now, outcomes, revision)
@@ -118,12 +93,12 @@ class DocumentWrite:
         seen_before = [document_id for document_id in locked if stored[document_id]]
         flips = await self._refresh_flags(seen_before, now)
         await self._count_terms(made, retitled, flips)
-        counts = _counts(planned, stored, made, retitled, flips)
+        counts = counts_of(planned, stored, made, retitled, flips)
         await self._fetch("lock_space")
         revision = await self._value(
             "count_space", counts.documents, counts.chunks, counts.current, counts.length
         )
-        return _outcomes(planned, made, retitled, retired), revision
+        return outcomes_of(planned, made, retitled, retired), revision
 
     async def _due_documents(self) -> list[str]:
         return [row["document_id"] for row in await self._fetch("due_documents")]
@@ -160,7 +135,7 @@ class DocumentWrite:
         )
         if len(made) < len(rows):
             others = await self._fetch("other_chunks", ids, owners, contents)
-            _refuse_other_chunks(planned, {str(row["id"]) for row in others})
+            refuse_other_chunks(planned, {str(row["id"]) for row in others})
         return {str(row["id"]): row for row in made}
 
     async def _retitle(self, planned: list[Planned], made: dict[str, Row]) -> dict[str, Row]:
@@ -219,8 +194,8 @@ class DocumentWrite:
                 [p.version.closes for p in closing],
                 [p.version.valid_from for p in closing],
             )
-        await self._fetch("insert_versions", *_version_columns(planned), now)
-        await self._fetch("insert_version_chunks", *_version_chunk_columns(planned))
+        await self._fetch("insert_versions", *version_columns(planned), now)
+        await self._fetch("insert_version_chunks", *version_chunk_columns(planned))
 
     async def _refresh_flags(self, document_ids: list[str], now: datetime) -> list[Row]:
         if not document_ids:
@@ -262,7 +237,7 @@ class DocumentWrite:
     ) -> WriteResult:
         return WriteResult(
             [
-                outcomes.get(d.document_id) or _unchanged(stored[d.document_id], d, now)
+                outcomes.get(d.document_id) or unchanged(stored[d.document_id], d, now)
                 for d in documents
             ],
             revision,
@@ -276,119 +251,3 @@ class DocumentWrite:
 
     async def _value(self, query: str, *args: object) -> Any:
         return await self._session.value(self._queries[query], self._space, *args)
-
-
-def _plan(changed: Sequence[NewDocument], stored: Stored, now: datetime) -> list[Planned]:
-    planned = []
-    for document in changed:
-        versions = stored[document.document_id]
-        # Another writer may have stored the same content while this one waited for the lock.
-        if same_content(versions, document, now) is None:
-            version = plan_version(versions, document, now)
-            holds = version.valid_from <= now < version.valid_until
-            planned.append(Planned(document, version, holds))
-    return planned
-
-
-def _counts(
-    planned: list[Planned],
-    stored: Stored,
-    made: dict[str, Row],
-    retitled: dict[str, Row],
-    flips: list[Row],
-) -> Counts:
-    counts = Counts(chunks=len(made))
-    counts.length = sum(row["length_change"] for row in retitled.values() if row["current"])
-    counts.documents = sum(not stored[p.document.document_id] for p in planned)
-    for row in made.values():
-        if row["current"]:
-            counts.current += 1
-            counts.length += row["length"]
-    for row in flips:
-        sign = 1 if row["wanted"] else -1
-        counts.current += sign
-        counts.length += sign * row["length"]
-    return counts
-
-
-def _outcomes(
-    planned: list[Planned],
-    made: dict[str, Row],
-    retitled: dict[str, Row],
-    retired: dict[str, int],
-) -> dict[str, Outcome]:
-    return {
-        p.document.document_id: Outcome(
-            document_id=p.document.document_id,
-            version=p.version.version,
-            valid_from=p.version.valid_from,
-            added=tuple(chunk.id for chunk in p.document.chunks if chunk.id in made),
-            reindexed=tuple(chunk.id for chunk in p.document.chunks if chunk.id in retitled),
-            retired=retired.get(p.document.document_id, 0),
-        )
-        for p in planned
-    }
-
-
-def _unchanged(stored: list[StoredVersion], document: NewDocument, now: datetime) -> Outcome:
-    same = same_content(stored, document, now)
-    if same is None:
-        raise LookupError("a document was neither written nor unchanged")
-    return Outcome(
-        document_id=document.document_id,
-        version=same.version,
-        valid_from=same.valid_from,
-        unchanged=True,
-    )
-
-
-def _refuse_other_chunks(planned: list[Planned], others: set[str]) -> None:
-    wrong = [
-        FieldError(f"{p.document.path}.chunks[{i}].id", "is the id of another text or document")
-        for p in planned
-        for i, chunk in enumerate(p.document.chunks)
-        if chunk.id in others
-    ]
-    if wrong:
-        raise InvalidFieldError(*wrong)
-
-
-def _checked(state: Row | None, model: Model) -> Row:
-    if state is None or state["name"] != model.name:
-        raise _wrong_model("is not the model that the space is embedded with")
-    if state["dimension"] != model.dimension:
-        raise _wrong_model(f"has {state['dimension']} dimensions, not {model.dimension}")
-    return state
-
-
-def _wrong_model(description: str) -> InvalidFieldError:
-    return InvalidFieldError(FieldError("embedding_model", description))
-
-
-def _version_columns(planned: list[Planned]) -> tuple[list[object], ...]:
-    return (
-        [p.document.document_id for p in planned],
-        [p.version.version for p in planned],
-        [p.version.valid_from for p in planned],
-        [p.version.valid_until if p.version.valid_until < FOREVER else None for p in planned],
-        [p.document.content_hash for p in planned],
-        [p.document.title for p in planned],
-        [p.document.source for p in planned],
-        [json.dumps(p.document.metadata) for p in planned],
-        [len(p.document.chunks) for p in planned],
-    )
-
-
-def _version_chunk_columns(planned: list[Planned]) -> tuple[list[object], ...]:
-    rows: list[tuple[Planned, int, NewChunk]] = [
-        (p, ordinal, chunk) for p in planned for ordinal, chunk in enumerate(p.document.chunks)
-    ]
-    return (
-        [p.document.document_id for p, _, _ in rows],
-        [p.version.version for p, _, _ in rows],
-        [ordinal for _, ordinal, _ in rows],
-        [chunk.id for _, _, chunk in rows],
-        [chunk.start_char for _, _, chunk in rows],
-        [chunk.end_char for _, _, chunk in rows],
-        [chunk.page for _, _, chunk in rows],
-    )

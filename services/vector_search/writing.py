@@ -10,13 +10,13 @@ import numpy as np
 from services.models.embedder import Embedder
 from services.runtime.context import current_call
 from services.runtime.errors import (
-    BraidError,
     FieldError,
     InvalidFieldError,
     OverloadedError,
     WrongStateError,
 )
 from services.vector_search.domain import Model, NewDocument, Vector, WriteResult
+from services.vector_search.model_checks import wrong_model
 from services.vector_search.recorded_models import Registry
 from services.vector_search.store import MissingVectorsError, VectorStore
 
@@ -60,14 +60,14 @@ class DocumentWriter:
     def _model(self, recorded: Model | None, documents: Sequence[NewDocument], name: str) -> Model:
         dimension = _given_dimension(documents)
         if dimension is not None and not name:
-            raise _wrong_model("must name the model that made the given vectors")
+            raise wrong_model("must name the model that made the given vectors")
         if recorded is not None:
             _check_against(recorded, documents, name)
             return recorded
         if dimension is not None:
             return Model(name, dimension)
         if name and name != self._embedder.model:
-            raise _wrong_model("is not the model that this service embeds with")
+            raise wrong_model("is not the model that this service embeds with")
         return Model(self._embedder.model, self._embedder.dimension)
 
     def _embedder_of(self, model: Model) -> Embedder:
@@ -134,7 +134,7 @@ def _given_dimension(documents: Sequence[NewDocument]) -> int | None:
 
 def _check_against(model: Model, documents: Sequence[NewDocument], name: str) -> None:
     if name and name != model.name:
-        raise _wrong_model("is not the model that the space is embedded with")
+        raise wrong_model("is not the model that the space is embedded with")
     wrong = [
         FieldError(field, f"must have the model's {model.dimension} dimensions")
         for field, vector in _given(documents)
@@ -157,7 +157,3 @@ def _filled(document: NewDocument, vectors: dict[str, Vector]) -> NewDocument:
         for chunk in document.chunks
     )
     return replace(document, chunks=chunks)
-
-
-def _wrong_model(description: str) -> BraidError:
-    return InvalidFieldError(FieldError("embedding_model", description))
