@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import islice
@@ -19,6 +20,9 @@ from tests.evals.ingestion import ingest
 
 _PARTS = ("compare", "hang", "faults")
 _ALL = "all"
+# Both tiers asked by the caller itself, at once: what they cost each other, without what is between.
+_BOTH = "both"
+_DOORS = (_ALL, *LEGS, _BOTH)
 _COMPARED = 500
 # The Java machine compiles for some thousand searches; what is measured is a store that has been running.
 _WARM_UP = 500
@@ -47,11 +51,11 @@ async def run(options: Options) -> None:
 
 
 async def _compare(doors: Searches, queries: Iterator[str], count: int, figures: Figures) -> None:
-    """Each text goes to all three doors, each time in another order: none profits from warm pages."""
+    """Each text goes to every door, each time in another order: none profits from warm pages."""
     for text in islice(queries, _WARM_UP):
         await _ask_all(doors, text, 0)
     samples: dict[str, Sample] = defaultdict(Sample)
-    with bar("the same text at three doors", count) as show:
+    with bar("the same text at every door", count) as show:
         for number, text in enumerate(islice(queries, count)):
             for name, took in (await _ask_all(doors, text, number)).items():
                 samples[name].times_ms.append(took)
@@ -66,11 +70,13 @@ async def _compare(doors: Searches, queries: Iterator[str], count: int, figures:
 async def _ask_all(doors: Searches, text: str, turn: int) -> dict[str, float]:
     """Milliseconds at each door, and what each leg took within the comprehensive search."""
     took: dict[str, float] = {}
-    for step in range(3):
-        name = (_ALL, *LEGS)[(turn + step) % 3]
+    for step in range(len(_DOORS)):
+        name = _DOORS[(turn + step) % len(_DOORS)]
         if name == _ALL:
             reports, took[name] = await timed(doors.comprehensive(text))
             took |= _within(reports)
+        elif name == _BOTH:
+            _, took[name] = await timed(asyncio.gather(doors.vector(text), doors.graph(text)))
         elif name == "vector":
             _, took[name] = await timed(doors.vector(text))
         else:
