@@ -180,7 +180,7 @@ class Keeper:
             try:
                 await self.unit.start()
             except (LocalStackError, OSError) as error:  # the next turn tries again
-                _log.warning("%s did not come back: %s", self.unit.name, type(error).__name__)
+                _log.warning("%s did not come back: %s", self.unit.name, error)
             self._changed()
 
 

@@ -133,6 +133,9 @@ class Pool:
             raise StoreUnavailableError(STORE) from error
         try:
             yield connection
+        except (StoreUnavailableError, asyncpg.InternalClientError):
+            connection.terminate()  # it is gone, or the driver has lost count of it
+            raise
         finally:
             await self._release(connection)
 
@@ -177,6 +180,11 @@ def translated_errors() -> Iterator[None]:
         raise DeadlineError from None
     except _GONE as error:
         raise StoreUnavailableError(STORE) from error
+    except asyncpg.InternalClientError as error:
+        # A server that dies between the steps of a statement: the driver finds the connection in no state to go on.
+        if "cannot switch to state" in str(error):
+            raise StoreUnavailableError(STORE) from error
+        raise
     except asyncpg.InterfaceError as error:
         # The driver's word for a connection or pool that closed under the call.
         if "clos" in str(error) or "acquire" in str(error):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import grpc
 
 from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc
+from braid_client.errors import failure_of
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.credentials import Metadata
 
@@ -77,7 +78,7 @@ def _check(job: ingest_pb2.IngestJob, count: int) -> None:
 
 def is_passing(error: grpc.aio.AioRpcError) -> bool:
     """Whether a call failed for a service that was away."""
-    return error.code() in {
+    return failure_of(error).code in {
         grpc.StatusCode.UNAVAILABLE,
         grpc.StatusCode.DEADLINE_EXCEEDED,
         grpc.StatusCode.CANCELLED,

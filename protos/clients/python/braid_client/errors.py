@@ -10,6 +10,8 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
 DOMAIN = "braid"
+# gRPC's own words, under INTERNAL, for a message of a stream that it could not send: the connection broke.
+_NOT_SENT = "Internal error from Core"
 
 
 class FieldError(NamedTuple):
@@ -46,6 +48,8 @@ class BraidCallError(Exception):
 def failure_of(error: Any) -> Failure:
     """Reads a `grpc.RpcError` of either API, sync or asyncio."""
     code: grpc.StatusCode = error.code()
+    if code is grpc.StatusCode.INTERNAL and error.details() == _NOT_SENT:
+        return Failure(grpc.StatusCode.UNAVAILABLE, "", "The connection was lost.")
     status = rpc_status.from_call(error)
     return (status and _from_details(code, status)) or Failure(code, "", error.details() or "")
 

@@ -1,0 +1,1 @@
+"""The pool without a database."""

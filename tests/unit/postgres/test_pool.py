@@ -1,0 +1,66 @@
+"""A connection that the driver has lost count of is thrown away, and told as a database that is away."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import asyncpg
+import pytest
+
+from services.postgres.pool import Pool, PoolLimits
+from services.runtime.errors import StoreUnavailableError
+
+# What asyncpg says when the server was killed between the steps of a statement.
+LOST = "cannot switch to state 12; another operation (2) is in progress"
+
+
+class Connection:
+    """Fails every statement with an error of the driver's own."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        self.terminated = False
+
+    async def fetchval(self, sql: str, *args: object, timeout: float) -> object:  # noqa: ASYNC109 - asyncpg's shape
+        raise asyncpg.InternalClientError(self.message)
+
+    def terminate(self) -> None:
+        self.terminated = True
+
+
+class Connections:
+    """A driver's pool of one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.released = 0
+
+    def get_idle_size(self) -> int:
+        return 1
+
+    async def acquire(self, *, timeout: float | None) -> Connection:  # noqa: ASYNC109 - asyncpg's shape
+        return self.connection
+
+    async def release(self, connection: Connection, *, timeout: float) -> None:  # noqa: ASYNC109 - asyncpg's shape
+        self.released += 1
+
+
+def pool_over(connections: Connections) -> Pool:
+    return Pool(cast("asyncpg.Pool", connections), PoolLimits())
+
+
+async def test_a_server_that_dies_within_a_statement_is_unavailable() -> None:
+    connections = Connections(Connection(LOST))
+    with pytest.raises(StoreUnavailableError):
+        async with pool_over(connections).session() as session:
+            await session.value("select 1")
+    assert connections.connection.terminated
+    assert connections.released == 1
+
+
+async def test_another_defect_of_the_driver_stays_a_defect() -> None:
+    connections = Connections(Connection("unexpected"))
+    with pytest.raises(asyncpg.InternalClientError):
+        async with pool_over(connections).session() as session:
+            await session.value("select 1")
+    assert connections.connection.terminated
