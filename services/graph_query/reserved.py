@@ -18,8 +18,8 @@ RESERVED_OF_ENTITIES = word_set(
 RESERVED_RELATIONS = frozenset({"RELATES_TO", "IS_DUPLICATE_OF", "CO_OCCURS"})
 # A type becomes a label of its entity: these are the labels that the graph itself is made of.
 RESERVED_TYPES = word_set(
-    """BraidDeletion BraidFinding BraidOntology BraidPassage BraidPastFact BraidSentence BraidSource BraidSpace
-    BraidSubject Community Document Entity EntityName Episodic FactClaim FactEnding FactVersion Saga"""
+    """BraidDeletion BraidFinding BraidOntology BraidPassage BraidPastClaim BraidPastFact BraidSentence BraidSource
+    BraidSpace BraidSubject Community Document Entity EntityName Episodic FactClaim FactEnding FactVersion Saga"""
 )
 LONGEST_KEY = 200
 
