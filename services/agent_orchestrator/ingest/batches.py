@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from braid.graph.v1 import ingest_pb2
+from services.agent_orchestrator.ingest.documents import BEGINNING, Place
 from services.agent_orchestrator.ingest.parsing import Upload
 from services.agent_orchestrator.ingest.prepare import Prepared
 from services.agent_orchestrator.jobs.queue import SEARCH
@@ -24,6 +26,7 @@ class Source:
     taken: TakenUpload
     upload: Upload
     position: int = 0
+    place: Place = BEGINNING
 
     @property
     def job_id(self) -> str:
@@ -35,6 +38,15 @@ class Source:
         if position < self.taken.position:
             return False
         return position >= self.taken.reached or position in self.taken.again
+
+
+class Reached(NamedTuple):
+    """How far an upload was read: its documents, the place in its bytes, and whether that is its end."""
+
+    source: Source
+    position: int
+    place: Place
+    ended: bool
 
 
 @dataclass(eq=False, slots=True)
@@ -53,8 +65,8 @@ class Batch:
     number: int = 0
     entries: list[Entry] = field(default_factory=list)
     failures: list[tuple[Source, Failure]] = field(default_factory=list)
-    # How far the sources were read when the batch was closed: job id to the source, the position and the end.
-    read: dict[str, tuple[Source, int, bool]] = field(default_factory=dict)
+    # How far the sources were read when the batch was closed, by job id.
+    read: dict[str, Reached] = field(default_factory=dict)
     size: int = 0
     chunks: int = 0
 
@@ -92,12 +104,12 @@ class Batch:
 
     def note(self, source: Source, *, ended: bool) -> None:
         """The source has been read so far, or to its end."""
-        self.read[source.job_id] = (source, source.position, ended)
+        self.read[source.job_id] = Reached(source, source.position, source.place, ended)
 
     @property
     def passes(self) -> dict[str, int]:
         """Which pass over each of its jobs it belongs to: job id to how often it had been tried again."""
-        return {job_id: source.taken.retries for job_id, (source, _, _) in self.read.items()}
+        return {job_id: read.source.taken.retries for job_id, read in self.read.items()}
 
     def keep(self, job_ids: Set[str]) -> None:
         """Takes out all other jobs, with how far they were read: nothing of them is noted."""
@@ -116,19 +128,21 @@ class Batch:
         return [
             ReadJob(
                 job_id=job_id,
-                position=position,
-                read=ended,
+                position=reached.position,
+                read=reached.ended,
                 searchable=searchable.get(job_id, ()),
                 failures=failures.get(job_id, ()),
-                retries=source.taken.retries,
+                retries=reached.source.taken.retries,
+                offset=reached.place.offset,
+                line=reached.place.line,
             )
-            for job_id, (source, position, ended) in sorted(self.read.items())
+            for job_id, reached in sorted(self.read.items())
         ]
 
 
 def ended_jobs(batch: Batch) -> Iterable[str]:
     """Ids of the jobs that the batch brings to their ends."""
-    return (job_id for job_id, (_, _, ended) in batch.read.items() if ended)
+    return (job_id for job_id, reached in batch.read.items() if reached.ended)
 
 
 def _searchable(entry: Entry) -> Searchable:

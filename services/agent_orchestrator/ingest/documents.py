@@ -29,6 +29,16 @@ class Piece(NamedTuple):
     time: datetime | None = None
 
 
+class Place(NamedTuple):
+    """A place in an upload whose documents are lines: the bytes and the lines before it."""
+
+    offset: int = 0
+    line: int = 0
+
+
+BEGINNING = Place()
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """A document's text and what is known of it. The text is whole; `body_start` is where its content begins.
@@ -44,6 +54,8 @@ class ParsedDocument:
     valid_time: datetime | None = None
     body_start: int = 0
     pieces: tuple[Piece, ...] = ()
+    # Where it ends, if reading can go on there.
+    end: Place = field(default=BEGINNING, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +64,7 @@ class Rejected:
 
     document_id: str
     reason: str
+    end: Place = field(default=BEGINNING, compare=False)
 
 
 class UnreadableError(Exception):

@@ -6,13 +6,16 @@ import io
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from services.agent_orchestrator.ingest.dates import read_date
 from services.agent_orchestrator.ingest.documents import (
+    BEGINNING,
     Metadata,
     ParsedDocument,
+    Place,
     Rejected,
     UnreadableError,
     check_text,
@@ -29,20 +32,29 @@ def count_lines(data: bytes) -> int:
 
 
 def read_json_lines(
-    data: bytes, *, metadata: Metadata, valid_time: datetime | None
+    data: bytes,
+    *,
+    metadata: Metadata,
+    valid_time: datetime | None,
+    begin: Place = BEGINNING,
 ) -> Iterator[ParsedDocument | Rejected]:
-    """Each line's document, in order; `metadata` and `valid_time` hold where a line says nothing else."""
-    for number, line in enumerate(io.BytesIO(data), start=1):
+    """Each line's document, in order; `metadata` and `valid_time` hold where a line says nothing else.
+
+    `begin` is what was read of the upload before `data`.
+    """
+    offset = begin.offset
+    for number, line in enumerate(io.BytesIO(data), start=begin.line + 1):
+        offset += len(line)
         if not line.strip():
             continue
-        name = f"line {number}"
+        name, end = f"line {number}", Place(offset, number)
         try:
             values = line_values(line.removeprefix(_BOM) if number == 1 else line)
             name = _id(values) or name
-            yield _document(values, metadata, valid_time)
+            yield replace(_document(values, metadata, valid_time), end=end)
         except UnreadableError as error:
             reason = str(error) if name.startswith("line ") else f"line {number}: {error}"
-            yield Rejected(name, reason)
+            yield Rejected(name, reason, end)
 
 
 def line_values(line: bytes) -> dict[str, Any]:

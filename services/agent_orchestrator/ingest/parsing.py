@@ -89,7 +89,10 @@ def parse(upload: Upload, limits: Limits = _LIMITS) -> Iterator[Outcome]:
     """The documents of an upload, in order. An error that no parser should raise is left to the caller."""
     if upload.content_type == JSON_LINES:
         yield from read_json_lines(
-            upload.data, metadata=upload.metadata, valid_time=upload.valid_time
+            upload.data,
+            metadata=upload.metadata,
+            valid_time=upload.valid_time,
+            begin=upload.begin,
         )
     elif upload.content_type == MESSAGES:
         for thread in _threads(upload, limits):

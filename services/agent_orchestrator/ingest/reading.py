@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from services.agent_orchestrator.ingest.batches import Batch, Source
 from services.agent_orchestrator.ingest.documents import (
     ParsedDocument,
+    Place,
     Rejected,
     UnreadableError,
 )
@@ -53,7 +54,7 @@ class Reader:
         while taken := await self._next_uploads(sorted(self.in_hand)):
             self.in_hand.update(one.job.id for one in taken)
             for one in taken:
-                async for batch in self._of_upload(Source(one, stored_upload(one))):
+                async for batch in self._of_upload(_source(one)):
                     yield batch
         if self._batch.read:
             yield self._closed()
@@ -61,10 +62,11 @@ class Reader:
     async def _of_upload(self, source: Source) -> AsyncIterator[Batch]:
         alone = source.taken.takes > MAX_TAKES
         async for part in self._parse(source.upload):
-            for item in await asyncio.to_thread(self._prepared, source, part):
+            items = await asyncio.to_thread(self._prepared, source, part)
+            for read, item in zip(part, items, strict=True):
                 if self._is_full(item):
                     yield self._closed()
-                self._add(source, item, alone=alone)
+                self._add(source, item, read.end, alone=alone)
                 if alone and self._batch.entries:
                     yield self._closed()
         self._batch.note(source, ended=True)
@@ -90,9 +92,9 @@ class Reader:
     def _is_full(self, item: Item | None) -> bool:
         return isinstance(item, Prepared) and not self._batch.fits(item, self._max_size)
 
-    def _add(self, source: Source, item: Item | None, *, alone: bool) -> None:
+    def _add(self, source: Source, item: Item | None, end: Place, *, alone: bool) -> None:
         position = source.position
-        source.position += 1
+        source.position, source.place = position + 1, end
         first = alone and position == source.taken.position
         if isinstance(item, Rejected):
             self._batch.refuse(source, position, item.document_id, item.reason)
@@ -105,3 +107,10 @@ class Reader:
     def _closed(self) -> Batch:
         batch, self._batch = self._batch, Batch(self._batch.number + 1)
         return batch
+
+
+def _source(taken: TakenUpload) -> Source:
+    """An upload in hand, read as far as what it comes without."""
+    upload = stored_upload(taken)
+    position = taken.position if upload.begin.offset else 0
+    return Source(taken, upload, position, upload.begin)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from services.agent_orchestrator.ingest.documents import Metadata
+from services.agent_orchestrator.ingest.documents import BEGINNING, Metadata, Place
 
 PLAIN = "text/plain"
 MARKDOWN = "text/markdown"
@@ -29,3 +29,5 @@ class Upload:
     source: str = ""
     metadata: Metadata = field(default_factory=dict)
     valid_time: datetime | None = None
+    # What was read before, where `data` is only what follows.
+    begin: Place = BEGINNING

@@ -13,8 +13,8 @@ from google.protobuf.json_format import Error as JsonError
 from google.protobuf.json_format import MessageToDict
 
 from braid.agent.v1 import ingest_pb2
-from services.agent_orchestrator.ingest.backlog import Place
-from services.agent_orchestrator.ingest.documents import UnreadableError, check_values
+from services.agent_orchestrator.ingest.backlog import Place as BacklogPlace
+from services.agent_orchestrator.ingest.documents import Place, UnreadableError, check_values
 from services.agent_orchestrator.ingest.parsing import Upload, count_documents
 from services.agent_orchestrator.jobs.records import UPLOAD, NewJob
 from services.agent_orchestrator.jobs.work import TakenUpload
@@ -63,6 +63,7 @@ def stored_upload(taken: TakenUpload) -> Upload:
         source=told["source"],
         metadata=told["metadata"],
         valid_time=datetime.fromisoformat(since) if since else None,
+        begin=Place(taken.offset, taken.line),
     )
 
 
@@ -74,7 +75,7 @@ def input_hash(upload: Upload) -> str:
     return digest.hexdigest()
 
 
-async def receive(parts: Parts, place: Place, *, max_bytes: int) -> tuple[Upload, int]:
+async def receive(parts: Parts, place: BacklogPlace, *, max_bytes: int) -> tuple[Upload, int]:
     """The whole upload and its number of documents; its bytes are held in `place`.
 
     InvalidFieldError for parts out of order, an upload that is empty or too large, and one document without text.

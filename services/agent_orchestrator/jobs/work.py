@@ -22,7 +22,10 @@ ALONE_AFTER = 2
 
 @dataclass(frozen=True, slots=True)
 class TakenUpload:
-    """An upload to read: `position` documents were read before; of the first `reached` only those in `again` count."""
+    """An upload to read: `position` documents were read before; of the first `reached` only those in `again` count.
+
+    `data` is what follows the first `offset` bytes, which are `line` lines; both are 0 where all of it is read anew.
+    """
 
     job: JobRecord
     data: bytes = field(repr=False)
@@ -31,6 +34,8 @@ class TakenUpload:
     again: frozenset[int]
     takes: int
     retries: int = 0
+    offset: int = 0
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,8 @@ class Searchable:
 class ReadJob:
     """How far a job was read, and what became of the documents since the last time.
 
-    `retries` is how often the job had been tried again when it was taken up.
+    `retries` is how often the job had been tried again when it was taken up; `offset` and `line` are where reading can
+    go on, 0 for at the beginning.
     """
 
     job_id: str
@@ -58,6 +64,8 @@ class ReadJob:
     searchable: Sequence[Searchable]
     failures: Sequence[Failure]
     retries: int = 0
+    offset: int = 0
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +279,8 @@ class WorkStore:
             [sum(one.unchanged for one in job.searchable) for job in jobs],
             [len(job.failures) for job in jobs],
             [sum(one.chunks_added for one in job.searchable) for job in jobs],
+            [job.offset for job in jobs],
+            [job.line for job in jobs],
         )
 
     async def _count_graph(
@@ -307,6 +317,8 @@ def _taken(row: Row) -> TakenUpload:
         again=frozenset(row["again"]),
         takes=row["takes"],
         retries=row["retries"],
+        offset=row["read_offset"],
+        line=row["read_line"],
     )
 
 

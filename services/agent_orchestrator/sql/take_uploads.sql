@@ -1,4 +1,4 @@
--- Takes up the next uploads of a space that are not in hand ($2) with their bytes: at most $3, and $4 bytes or one.
+-- Takes up the next uploads of a space that are not in hand ($2) with their bytes that are still to be read: at most $3, and $4 bytes or one.
 -- Those accepted after a deletion wait for it.
 with next as (
   select id, number, takes, sum(size) over (order by number) - size as before
@@ -17,6 +17,6 @@ with next as (
   update job set state = 'running', takes = takes + 1, start_time = coalesce(start_time, now()), update_time = now()
   from chosen where job.id = chosen.id returning job.*
 )
-select taken.*, job_input.data,
+select taken.*, substring(job_input.data from taken.read_offset + 1) as data,
   (select coalesce(array_agg(position), '{}') from job_failure where job_id = taken.id and again) as again
 from taken join job_input on job_input.job_id = taken.id order by taken.number

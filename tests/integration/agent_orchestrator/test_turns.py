@@ -142,6 +142,23 @@ async def test_a_job_ends_when_its_documents_are_in_the_graph_and_its_bytes_are_
         assert await session.value("select count(*) from document") == 0
 
 
+async def test_an_upload_comes_without_the_bytes_that_were_read_until_it_is_tried_again(
+    desk: Desk,
+) -> None:
+    job_id = await desk.upload()
+    [turn] = await desk.turns.take(ONE, SEARCH, 1)
+    [first] = await desk.work.take_uploads(turn, (), count=9, size=9)
+    read = ReadJob(job_id, 1, read=False, searchable=[], failures=[], offset=3, line=1)
+    await desk.work.note_read(turn, [read])
+    [rest] = await desk.work.take_uploads(turn, (), count=9, size=9)
+    assert (first.data, first.offset, first.line) == (b"text", 0, 0)
+    assert (rest.data, rest.position, rest.offset, rest.line) == (b"t", 1, 3, 1)
+    await desk.jobs.cancel("s", job_id)
+    await desk.jobs.retry("s", job_id)
+    [again] = await desk.work.take_uploads(turn, (), count=9, size=9)
+    assert (again.data, again.position, again.reached, again.offset) == (b"text", 0, 1, 0)
+
+
 async def test_a_job_that_is_cancelled_and_tried_again_while_it_is_read_is_read_anew(
     desk: Desk,
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from services.agent_orchestrator.ingest.batches import BATCH_DOCUMENTS, Batch
@@ -101,6 +102,26 @@ async def test_reading_goes_on_where_it_was_noted() -> None:
     assert ids(batch) == ["c"]
     [told] = batch.outcome()
     assert (told.position, told.read) == (3, True)
+
+
+async def test_only_the_bytes_after_what_was_read_are_read_again() -> None:
+    whole = taken("j", "a", "b", "c")
+    data = whole.data.replace(b"\n", b"\n\n") + b"\nno JSON"
+    [first] = await read(replace(whole, data=data[: data.index(b'{"id": "c"')]))
+    [read_first] = first.outcome()
+    assert (read_first.position, read_first.line) == (2, 3)
+    rest = replace(
+        whole,
+        data=data[read_first.offset :],
+        position=read_first.position,
+        offset=read_first.offset,
+        line=read_first.line,
+    )
+    [batch] = await read(rest)
+    assert ids(batch) == ["c"]
+    [told] = batch.outcome()
+    assert (told.position, told.offset, told.line, told.read) == (4, len(data), 6, True)
+    assert [(one.position, one.document_id) for one in told.failures] == [(3, "line 6")]
 
 
 async def test_nothing_is_noted_of_a_job_that_is_taken_out_of_its_batch() -> None:
