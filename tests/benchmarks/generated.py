@@ -9,6 +9,7 @@ import itertools
 import random
 from collections.abc import Iterator
 
+from tests.benchmarks.uploading import Text
 from tests.evals.datasets import Dataset, Document, Question
 
 
@@ -28,6 +29,7 @@ _STEM = _words(
 _TRADE = _words("Optics Shipping Foundry Robotics Textiles Glass Energy Press Motors Instruments")
 _TOWN = _words("Arnsted Belmora Corvick Dunhaven Eskholm Farrow Glenmoor Halvik Istvar Kolding")
 _THING = _words("turbine lens ledger engine loom compass furnace archive harbour crane telescope")
+_SENTENCES = 4
 _DEED = _words("designed repaired sold inspected documented financed")
 
 
@@ -103,3 +105,16 @@ def invented_sentences(seed: int) -> Iterator[str]:
         firm = f"{chance.choice(_STEM)} {chance.choice(_TRADE)}"
         what = f"{chance.choice(_DEED)} the {chance.choice(_THING)} of {chance.choice(_TOWN)}"
         yield f"{who} {what} for {firm} in {chance.randint(1880, 2024)}."
+
+
+def invented_passages(name: str, count: int, seed: int) -> list[Text]:
+    """Passages of a few statements, as long as those of the public sets, by the name of what they are for."""
+    statements = invented_sentences(seed)
+    return [
+        Text(
+            f"{name}-{place}",
+            f"{name.title()} {place}",
+            " ".join(itertools.islice(statements, _SENTENCES)),
+        )
+        for place in range(count)
+    ]

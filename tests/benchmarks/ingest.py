@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import psutil
 
 from braid.agent.v1 import ingest_pb2_grpc
 from deploy.local.stack import LocalStack
 from services.models.embedder import Embedder
+from tests.benchmarks import ingest_workers
 from tests.benchmarks.command import Options
 from tests.benchmarks.figures import Figures, note
-from tests.benchmarks.generated import invented_sentences
+from tests.benchmarks.generated import invented_passages
 from tests.benchmarks.given_vectors import given_vectors
 from tests.benchmarks.harness import bar, channel_to, running_stack
 from tests.benchmarks.uploading import Text, ingested
@@ -24,14 +24,19 @@ _ROUND = 1_000
 _WARMING = 2_000
 _GIVEN = 50_000
 _UPLOAD = 2_500
-_SENTENCES = 4
 _MIB = 2**20
 _PROCESSES = ("agent_orchestrator", "agent_worker", "vector_search", "graph_query")
 
 
 async def run(options: Options) -> None:
-    """Both parts; `--queries` is the number of passages of the second, the first takes as many at most."""
+    """Both parts; `--queries` is the number of passages of the second, the first takes as many at most.
+
+    With the mode `workers` it measures how much more two workers do than one, and nothing else.
+    """
     figures = Figures(options.name)
+    if options.mode == "workers":
+        await ingest_workers.run(options, figures)
+        return
     given = options.queries or _GIVEN
     texts = _passages(options, min(_EMBEDDED, given))
     async with (
@@ -47,27 +52,14 @@ async def run(options: Options) -> None:
         channel_to(stack, "agent_orchestrator") as channel,
     ):
         stub = ingest_pb2_grpc.IngestServiceStub(channel)
-        await _at_length(stack, stub, _invented("given", given, options.seed), figures)
+        await _at_length(stack, stub, invented_passages("given", given, options.seed), figures)
 
 
 def _passages(options: Options, count: int) -> list[Text]:
     if options.data is None:
-        return _invented("embedded", count, options.seed)
+        return invented_passages("embedded", count, options.seed)
     documents = read_multihop(options.folder()).documents[:count]
     return [Text(document.id, document.title, document.text) for document in documents]
-
-
-def _invented(name: str, count: int, seed: int) -> list[Text]:
-    """Passages of a few statements, as long as those of the public sets."""
-    statements = invented_sentences(seed)
-    return [
-        Text(f"{name}-{place}", f"{name.title()} {place}", _passage(statements))
-        for place in range(count)
-    ]
-
-
-def _passage(statements: Iterator[str]) -> str:
-    return " ".join(itertools.islice(statements, _SENTENCES))
 
 
 async def _against_embedder(
@@ -80,7 +72,7 @@ async def _against_embedder(
     note(
         "warming both sides: models are loaded, the graph's virtual machine compiles what it runs often"
     )
-    await ingested(stub, _invented("warming", _WARMING, 0))
+    await ingested(stub, invented_passages("warming", _WARMING, 0))
     alone = searchable = graph_ready = 0.0
     with bar("both ways in turn", len(texts)) as show:
         for start in range(0, len(texts), _ROUND):
