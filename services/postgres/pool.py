@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,7 +134,7 @@ class Pool:
         try:
             yield connection
         except (StoreUnavailableError, asyncpg.InternalClientError):
-            connection.terminate()  # it is gone, or the driver has lost count of it
+            _throw_away(connection)  # it is gone, or the driver has lost count of it
             raise
         finally:
             await self._release(connection)
@@ -144,7 +144,7 @@ class Pool:
             await self._pool.release(connection, timeout=_CONNECT_SECONDS)
         except (TimeoutError, *_GONE, asyncpg.InterfaceError):
             # The driver has thrown the connection away; what the call found out stands.
-            connection.terminate()
+            _throw_away(connection)
 
     @asynccontextmanager
     async def _slot(self) -> AsyncIterator[None]:
@@ -169,6 +169,11 @@ class Pool:
             raise OverloadedError(self._limits.queue_seconds) from None
         finally:
             self._waiting -= 1
+
+
+def _throw_away(connection: Any) -> None:
+    with suppress(asyncpg.InterfaceError):  # the driver's pool has taken it back already
+        connection.terminate()
 
 
 @contextmanager

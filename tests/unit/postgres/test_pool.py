@@ -58,6 +58,19 @@ async def test_a_server_that_dies_within_a_statement_is_unavailable() -> None:
     assert connections.released == 1
 
 
+class Gone(Connection):
+    """The driver's pool took it back when it was lost."""
+
+    def terminate(self) -> None:
+        raise asyncpg.InterfaceError("cannot call Connection.terminate(): it has been released")
+
+
+async def test_a_connection_that_the_driver_took_back_itself_is_no_defect() -> None:
+    with pytest.raises(StoreUnavailableError):
+        async with pool_over(Connections(Gone(LOST))).session() as session:
+            await session.value("select 1")
+
+
 async def test_another_defect_of_the_driver_stays_a_defect() -> None:
     connections = Connections(Connection("unexpected"))
     with pytest.raises(asyncpg.InternalClientError):
