@@ -39,13 +39,14 @@ class GraphitiReader:
 
     async def read(self, space: str, passage: Passage, ontology: Ontology) -> Reading:
         """What the passage says. LanguageModelUnavailable, or what a store or an embedder raises."""
-        session = await asyncio.to_thread(_load)
+        session = await asyncio.to_thread(load_session)
         known = self._known(space, self._embedder.model)
         reading = session(space, known, self._language, self._embedder)
         return await reading.read(passage, ontology)
 
 
-def _load() -> type[Session]:
+def load_session() -> type[Session]:
+    """Loads Graphiti, which takes a second: what reads with it."""
     os.environ.update(_QUIET)
     with warnings.catch_warnings():
         # Its classes are written in an older style of pydantic's.

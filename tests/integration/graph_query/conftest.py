@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from braid.graph.v1 import ingest_pb2_grpc, query_pb2_grpc
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_services
+from services.graph_query.episode_intake import EpisodeReader
 from services.graph_query.neo4j_store import Neo4jStore
 from services.runtime.identity import hash_key
 from services.runtime.server import start_server
@@ -52,13 +54,22 @@ async def store(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
 
 @pytest.fixture
 async def tier(store: Neo4jStore, tmp_path: Path) -> AsyncIterator[Tier]:
-    """The tier with two spaces' keys."""
-    file = tmp_path / "keys.json"
+    """The tier without a language model."""
+    async with serve_tier(store, tmp_path) as running:
+        yield running
+
+
+@asynccontextmanager
+async def serve_tier(
+    store: Neo4jStore, folder: Path, reader: EpisodeReader | None = None
+) -> AsyncIterator[Tier]:
+    """The tier with two spaces' keys, which a file in `folder` holds."""
+    file = folder / "keys.json"
     file.write_text(json.dumps({"keys": [_key("ours"), _key("theirs")]}))
     server = await start_server(
         settings=RuntimeSettings(api_keys_file=file, drain_seconds=0),
         listen="127.0.0.1:0",
-        services=build_services(store, CountingEmbedder()),
+        services=build_services(store, CountingEmbedder(), reader),
         probes={"neo4j": store.ping},
     )
     async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:

@@ -6,16 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from pydantic import SecretStr
-
 from services.graph_query.app import build_reader
 from services.graph_query.domain import Passage
 from services.graph_query.episode_intake import EpisodeIntake
 from services.graph_query.neo4j_store import Neo4jStore
-from services.models.language_factory import build_language_model
-from services.models.language_settings import LanguageModelSettings
 from tests.store_suite.graph.builders import new_space, passage
 from tests.stubs.language import Script
+from tests.stubs.language_model import scripted_model
 from tests.stubs.openai_server import OpenAIStub
 from tests.unit.graph_query.embedder import CountingEmbedder
 
@@ -40,20 +37,6 @@ async def reading(
 ) -> AsyncIterator[Reading]:
     """An intake whose model is a stub of the provider's API."""
     script = Script()
-    async with OpenAIStub() as stub:
-        stub.routes |= script.routes()
-        url = stub.base_url if provider == "openai" else stub.base_url.removesuffix("/v1")
-        settings = LanguageModelSettings(
-            _env_file=None,
-            provider=provider,
-            api_key=SecretStr("sk-test"),
-            base_url=url,
-            seconds=seconds,
-            attempt_seconds=5,
-        )
-        language = build_language_model(settings)
-        assert language is not None
-        embedder = CountingEmbedder()
-        reader = build_reader(store, embedder, language)
+    async with scripted_model(script, provider, seconds) as (language, stub):
+        reader = build_reader(store, CountingEmbedder(), language)
         yield Reading(EpisodeIntake(store, reader), stub, script, new_space())
-        await language.close()

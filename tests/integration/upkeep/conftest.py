@@ -7,6 +7,7 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,17 @@ from tests.stubs.embedders import StubEmbedder
 
 OURS = (("authorization", "Bearer our-key"),)
 DIMENSION = 384
+
+
+@dataclass
+class WideEmbedder(StubEmbedder):
+    """Vectors as long as the graph's index takes them."""
+
+    dimension: int = DIMENSION
+
+    def vector(self, text: str) -> list[float]:
+        """A text's vector before it is scaled."""
+        return [1.0 + byte for byte in sha256(text.encode()).digest()] * (DIMENSION // 32)
 
 
 @dataclass
@@ -134,7 +146,7 @@ async def world(
         ports = []
         for services in (
             vector_app.build_services(vector, embedder),
-            graph_app.build_services(graph, StubEmbedder(dimension=DIMENSION)),
+            graph_app.build_services(graph, WideEmbedder()),
         ):
             server = await start_server(
                 settings=runtime, listen="127.0.0.1:0", services=services, probes={}

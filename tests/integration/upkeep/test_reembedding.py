@@ -3,23 +3,51 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
-from hashlib import sha256
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from braid.agent.v1 import ingest_pb2, models_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
-from tests.integration.upkeep.conftest import DIMENSION, OURS, Models, World
+from tests.integration.upkeep.conftest import OURS, Models, WideEmbedder, World
 from tests.stubs.embedders import StubEmbedder
+from tests.stubs.openai_server import OpenAIStub, hang
 
 NEW = "newer"
 
 
-class WideEmbedder(StubEmbedder):
-    """Vectors as long as the graph's index takes them."""
-
-    def vector(self, text: str) -> list[float]:
-        """A text's vector before it is scaled."""
-        return [1.0 + byte for byte in sha256(text.encode()).digest()] * (DIMENSION // 32)
+@asynccontextmanager
+async def worker_process(
+    world: World, provider: OpenAIStub
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A worker as a process of its own, with the newer model; killed at the end if it still runs."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "services.agent_orchestrator", "--worker"),
+        env={
+            **os.environ,
+            "BRAID_AGENT_DATABASE_URL": world.agent.database_url.get_secret_value(),
+            "BRAID_VECTOR_TARGET": world.agent.vector_target,
+            "BRAID_GRAPH_TARGET": world.agent.graph_target,
+            "BRAID_AGENT_WORKER_LISTEN": "127.0.0.1:0",
+            "BRAID_AGENT_LEASE_SECONDS": "1",
+            "BRAID_API_KEYS_FILE": str(world.runtime.api_keys_file),
+            "BRAID_SERVICE_KEY": "agent-key",
+            "BRAID_LOG_LEVEL": "error",
+            "EMBEDDING_PROVIDER": "openai",
+            "EMBEDDING_API_KEY": "sk-test",
+            "EMBEDDING_BASE_URL": provider.base_url,
+            "EMBEDDING_MODEL": NEW,
+            "EMBEDDING_DIMENSION": "16",
+        },
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
 
 
 async def start(world: World) -> ingest_pb2.IngestJob:
@@ -91,3 +119,31 @@ async def test_a_move_goes_on_with_another_worker_where_one_was_ended(world: Wor
         await world.work(stack, models)
         assert (await world.ended(job.id)).state == ingest_pb2.JOB_STATE_SUCCEEDED
     assert (await world.vector.space_model(world.space)).name == NEW  # type: ignore[union-attr]
+
+
+async def test_a_move_goes_on_in_another_process_when_one_is_killed_in_its_midst(
+    world: World,
+) -> None:
+    async with AsyncExitStack() as stack:
+        await world.work(stack)
+        await asyncio.gather(*(world.put(f"d{n}", f"Ada met Bob {n}.") for n in range(20)))
+    async with AsyncExitStack() as stack:
+        await world.serve(stack, StubEmbedder(model=NEW, dimension=16))
+        provider = await stack.enter_async_context(OpenAIStub(dimension=16))
+        provider.answer_always(hang())
+        job = await start(world)
+        first = await stack.enter_async_context(worker_process(world, provider))
+        async with asyncio.timeout(60):
+            while not provider.requests:  # noqa: ASYNC110 - until it is in the midst of embedding
+                await asyncio.sleep(0.02)
+        second = await stack.enter_async_context(worker_process(world, provider))
+        first.send_signal(signal.SIGKILL)
+        await first.wait()
+        provider.answer_always(None)
+        assert (await world.ended(job.id)).state == ingest_pb2.JOB_STATE_SUCCEEDED
+        second.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(20):
+            assert await second.wait() == 0
+    found = await world.vector.list_models(world.space)
+    assert [(one.model.name, one.embedded) for one in found.models] == [(NEW, found.chunks)]
+    assert found.chunks == 20

@@ -1,0 +1,111 @@
+"""`AddEpisode` of a tier with a language model: what the call answers with, and what a search finds then."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import grpc
+import pytest
+
+from braid.graph.v1 import facts_pb2, ingest_pb2, query_pb2
+from services.graph_query.app import build_reader
+from services.graph_query.graphiti.reader import load_session
+from services.graph_query.neo4j_store import Neo4jStore
+from services.runtime.errors import BraidError
+from services.runtime.status import error_from_rpc, reason_name
+from tests.integration.graph_query.conftest import Tier, serve_tier
+from tests.integration.graph_query.messages import episode
+from tests.stubs.language import Script
+from tests.stubs.language_model import scripted_model
+from tests.stubs.openai_server import OpenAIStub, raw
+from tests.unit.graph_query.embedder import CountingEmbedder
+
+NOTE = "Mira Okafor has led the Payments Guild since March 2020."
+
+
+@dataclass
+class Reads:
+    """A tier whose language model is a stub, and the stub."""
+
+    tier: Tier
+    stub: OpenAIStub
+    script: Script
+    chunk: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+    async def add(self) -> ingest_pb2.EpisodeCounts:
+        """Adds the note's chunk."""
+        request = ingest_pb2.AddEpisodeRequest(
+            episode=episode("note", "Guilds", NOTE, uuid=self.chunk)
+        )
+        answer = await self.tier.ingest.AddEpisode(request, metadata=self.tier.ours, timeout=30)
+        return answer.counts
+
+    async def refused(self) -> BraidError:
+        """The error that adding a chunk ends with."""
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await self.add()
+        return error_from_rpc(caught.value)
+
+    async def extracted(self) -> list[facts_pb2.Fact]:
+        """What a search finds of what the model read."""
+        request = query_pb2.SearchFactsRequest(query="Who leads the Payments Guild?")
+        found = await self.tier.query.SearchFacts(request, metadata=self.tier.ours, timeout=30)
+        facts = [hit.fact for hit in found.hits]
+        return [one for one in facts if one.origin == facts_pb2.FACT_ORIGIN_EXTRACTED]
+
+
+@asynccontextmanager
+async def reading_tier(store: Neo4jStore, folder: Path) -> AsyncIterator[Reads]:
+    script = Script(
+        entities=[("Mira Okafor", ""), ("Payments Guild", "")],
+        facts=[("Mira Okafor", "LEADS", "Payments Guild", {"valid_at": "2020-03-01T00:00:00Z"})],
+    )
+    await asyncio.to_thread(load_session)  # takes seconds, once in a process
+    async with scripted_model(script) as (language, stub):
+        reader = build_reader(store, CountingEmbedder(), language)
+        async with serve_tier(store, folder, reader) as tier:
+            yield Reads(tier, stub, script)
+
+
+async def test_a_chunk_is_read_and_its_facts_are_found_with_their_dates(
+    store: Neo4jStore, tmp_path: Path
+) -> None:
+    async with reading_tier(store, tmp_path) as reads:
+        counts = await reads.add()
+        assert (counts.episodes_added, counts.facts_added, counts.facts_ended) == (1, 1, 0)
+        [led] = await reads.extracted()
+        assert (led.relation, led.source_entity.name, led.target_entity.name) == (
+            "LEADS",
+            "Mira Okafor",
+            "Payments Guild",
+        )
+        assert led.valid_time.ToJsonString() == "2020-03-01T00:00:00Z"
+        assert [source.document_id for source in led.sources] == ["note"]
+
+
+async def test_a_chunk_that_was_read_is_not_read_again(store: Neo4jStore, tmp_path: Path) -> None:
+    async with reading_tier(store, tmp_path) as reads:
+        await reads.add()
+        asked = len(reads.script.asked)
+        counts = await reads.add()
+        assert (counts.episodes_added, counts.facts_added) == (0, 0)
+        assert len(reads.script.asked) == asked > 0
+
+
+async def test_a_chunk_that_the_model_answers_unusably_is_refused_whole(
+    store: Neo4jStore, tmp_path: Path
+) -> None:
+    async with reading_tier(store, tmp_path) as reads:
+        usual = dict(reads.stub.routes)
+        reads.stub.routes["/v1/chat/completions"] = raw(b"not JSON at all")
+        error = await reads.refused()
+        assert NOTE not in str(error)
+        assert await reads.extracted() == []
+        reads.stub.routes |= usual
+        assert (await reads.add()).facts_added == 1
+        assert reason_name(error) != "INTERNAL"
