@@ -28,6 +28,8 @@ _GONE = (
     asyncpg.TooManyConnectionsError,
     asyncpg.InvalidCatalogNameError,
     asyncpg.ReadOnlySQLTransactionError,
+    # Nothing was done, and may be tried again: the same to a caller as a server that is away for a moment.
+    asyncpg.DeadlockDetectedError,
 )
 
 
