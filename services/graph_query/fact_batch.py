@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
 
 from services.graph_query.claims import GivenEnds, claimant_of, statement_of
 from services.graph_query.domain import EntityName, GivenFact
 from services.graph_query.entity_resolution import NameKeys, Resolution
 from services.graph_query.identity import fact_uuid
-from services.graph_query.intervals import end_of, start_of
+from services.graph_query.intervals import end_of, seconds_and_nanoseconds, start_of
+from services.graph_query.reserved import RESERVED_OF_FACTS
 
 
 class PreparedFact(NamedTuple):
-    """A fact with its ends as they are kept, who claims it and how, and its uuid while no name has several types."""
+    """A fact with its ends as they are kept, who claims it and how, and its uuid while no name has several types.
+
+    `columns` are what the query that creates it has after its ends: names would take the driver time.
+    """
 
     fact: GivenFact
     ends: GivenEnds
@@ -22,6 +26,7 @@ class PreparedFact(NamedTuple):
     told: str
     plain_ends: tuple[str, str]
     plain_uuid: str
+    columns: tuple[Any, ...]
 
     def ends_under(self, found: Resolution) -> tuple[str, str]:
         """The entities that it joins."""
@@ -35,17 +40,22 @@ class PreparedFact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FactBatch:
-    """Facts of one write, in the order given."""
+    """Facts of one write to a space, in the order given."""
 
-    space: str
-    facts: Sequence[PreparedFact]
     names: NameKeys
+    facts: list[PreparedFact] = field(default_factory=list)
 
     @classmethod
     def of(cls, space: str, facts: Sequence[GivenFact]) -> Self:
-        """Prepares facts for a space: some 50 µs of work each."""
-        names = NameKeys(space)
-        return cls(space, [_prepared(names, fact) for fact in facts], names)
+        """Prepares facts for a space."""
+        batch = cls(NameKeys(space))
+        for fact in facts:
+            batch.add(fact)
+        return batch
+
+    def add(self, fact: GivenFact) -> None:
+        """Prepares another fact: some 50 µs of work."""
+        self.facts.append(_prepared(self.names, fact))
 
     def __len__(self) -> int:
         return len(self.facts)
@@ -81,7 +91,22 @@ def _prepared(names: NameKeys, fact: GivenFact) -> PreparedFact:
     ends = GivenEnds.of(fact)
     plain = (names.uuid(names.key(ends.subject.name)), names.uuid(names.key(ends.object.name)))
     uuid = _uuid(names.space, plain, fact)
-    return PreparedFact(fact, ends, claimant_of(fact), ends.encode(), plain, uuid)
+    columns = _columns(fact)
+    return PreparedFact(fact, ends, claimant_of(fact), ends.encode(), plain, uuid, columns)
+
+
+def _columns(fact: GivenFact) -> tuple[Any, ...]:
+    return (
+        fact.relation,
+        fact.relation.lower(),
+        fact.fact,
+        fact.origin.value,
+        seconds_and_nanoseconds(fact.valid_at),
+        seconds_and_nanoseconds(fact.invalid_at),
+        start_of(fact.valid_at),
+        end_of(fact.invalid_at),
+        {key: value for key, value in fact.attributes.items() if key not in RESERVED_OF_FACTS},
+    )
 
 
 def _uuid(space: str, ends: tuple[str, str], fact: GivenFact) -> str:

@@ -13,14 +13,12 @@ from services.graph_query.entity_resolution import Resolution
 from services.graph_query.extraction.gazetteer import Uuids
 from services.graph_query.fact_batch import FactBatch, PreparedFact, claims_of
 from services.graph_query.identity import document_uuid
-from services.graph_query.intervals import end_of, seconds_and_nanoseconds, start_of
 from services.graph_query.names import is_linkable, link_key, name_key
 from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_described import NOTHING, Described, describe
 from services.graph_query.neo4j_endings import put_endings, settle_new
 from services.graph_query.neo4j_types import apply_types, delete_unclaimed, known_names
 from services.graph_query.neo4j_writer import SpaceWriter
-from services.graph_query.reserved import RESERVED_OF_FACTS
 from services.graph_query.spelling import Source, Spelling, best
 
 # A claim of a new fact, in the order that the query has.
@@ -60,7 +58,8 @@ async def add_facts(
     new = [uuid for uuid in sorted(facts) if uuid not in known]
     given = claims_of(told, {uuid: dict(row["claims"]) for uuid, row in known.items()})
     claims = _claim_rows(writer.space, given)
-    await _create(writer, [_row(uuid, facts[uuid], found) for uuid in new], claims, described)
+    rows = [[uuid, *facts[uuid].ends_under(found), *facts[uuid].columns] for uuid in new]
+    await _create(writer, rows, claims, described)
     await _set_vectors(writer, facts, known, model)
     if added := [claim for claim in claims if claim["uuid"] in known]:
         await writer.run("create_claims", rows=added)
@@ -217,21 +216,3 @@ async def _set_vectors(
     if told:
         await writer.run("set_fact_vectors", rows=told)
         await writer.run("change_vectors", change=len(told), model=model)
-
-
-def _row(uuid: str, one: PreparedFact, found: Resolution) -> list[Any]:
-    """A new fact in the order that the query has: names would take the driver time."""
-    fact = one.fact
-    return [
-        uuid,
-        *one.ends_under(found),
-        fact.relation,
-        fact.relation.lower(),
-        fact.fact,
-        fact.origin.value,
-        seconds_and_nanoseconds(fact.valid_at),
-        seconds_and_nanoseconds(fact.invalid_at),
-        start_of(fact.valid_at),
-        end_of(fact.invalid_at),
-        {key: value for key, value in fact.attributes.items() if key not in RESERVED_OF_FACTS},
-    ]
