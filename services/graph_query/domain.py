@@ -135,7 +135,10 @@ class EntityRef(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A node of the graph; `mentions` is the number of chunks that name it."""
+    """A node of the graph; `mentions` is the number of chunks that name it.
+
+    `key` is what listings are ordered by, "" elsewhere: it is its name's, however that is spelt.
+    """
 
     uuid: str
     name: str
@@ -143,6 +146,7 @@ class Entity:
     summary: str = ""
     mentions: int = 0
     attributes: Mapping[str, Scalar] = field(default_factory=dict)
+    key: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from services.graph_query.domain import (
     Citation,
@@ -110,12 +111,13 @@ class FakeReads:
     async def list_entities(
         self, space: str, entity_type: str, after: tuple[str, str], limit: int
     ) -> list[Entity]:
-        """Entities by name and uuid after a position."""
+        """Entities by key and uuid after a position."""
         held = self.readable(space)
-        found = [entity_of(held, uuid) for uuid in held.entities()]
+        keys = {uuid: key for key, types in held.types.items() for uuid in types.values()}
+        found = [replace(entity_of(held, uuid), key=keys[uuid]) for uuid in held.entities()]
         found = [one for one in found if not entity_type or one.type == entity_type]
-        found = [one for one in found if (one.name, one.uuid) > after]
-        return sorted(found, key=lambda one: (one.name, one.uuid))[:limit]
+        found = [one for one in found if (one.key, one.uuid) > after]
+        return sorted(found, key=lambda one: (one.key, one.uuid))[:limit]
 
     async def stats(self, space: str) -> GraphStats:
         """The space's graph in numbers."""

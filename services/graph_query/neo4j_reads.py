@@ -50,12 +50,12 @@ class Neo4jReads(Neo4jSearch):
     async def list_entities(
         self, space: str, entity_type: str, after: tuple[str, str], limit: int
     ) -> list[Entity]:
-        """Entities by name and uuid after a position."""
+        """Entities by key and uuid after a position."""
         rows = await self._database.read(
             "list_entities",
             space=space,
             type=entity_type,
-            after_name=after[0],
+            after_key=after[0],
             after_uuid=after[1],
             limit=limit,
         )

@@ -30,6 +30,7 @@ def entity(row: dict[str, Any]) -> Entity:
         row["summary"],
         row["mentions"],
         dict(row.get("attributes", ())),
+        row.get("key", ""),
     )
 
 

@@ -28,7 +28,7 @@ from services.runtime.times import to_timestamp
 _SEARCH_LIMIT = 10
 _NEIGHBOR_LIMIT = 20
 _PAGE_SIZE = 50
-_LISTING = "entities"
+_LISTING = "entities by key"
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -105,7 +105,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         found = await self._store.list_entities(space, request.type, after, size + 1)
         page = found[:size]
         more = len(found) > size
-        token = encode_token(query, [page[-1].name, page[-1].uuid]) if more else ""
+        token = encode_token(query, [page[-1].key, page[-1].uuid]) if more else ""
         return query_pb2.ListEntitiesResponse(
             entities=[mapping.entity(one) for one in page], next_page_token=token
         )
@@ -204,7 +204,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
 def _position(token: str, query: tuple[str, ...]) -> tuple[str, str]:
     if not token:
         return "", ""
-    name, uuid = decode_token(token, query, length=2)
-    if not isinstance(name, str) or not isinstance(uuid, str):
+    key, uuid = decode_token(token, query, length=2)
+    if not isinstance(key, str) or not isinstance(uuid, str):
         raise InvalidFieldError(FieldError("page_token", "is not a token of this service"))
-    return name, uuid
+    return key, uuid

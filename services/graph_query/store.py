@@ -109,7 +109,10 @@ class GraphStore(Protocol):
     async def list_entities(
         self, space: str, entity_type: str, after: tuple[str, str], limit: int
     ) -> list[Entity]:
-        """Entities by (name, uuid) after a position; ("", "") is the beginning."""
+        """Entities with their keys, by (key, uuid) after a position; ("", "") is the beginning.
+
+        Neither changes with the spelling of a name: no write makes a listing skip or repeat what stays.
+        """
 
     async def stats(self, space: str) -> GraphStats:
         """The space's graph in numbers."""

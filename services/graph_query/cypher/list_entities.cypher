@@ -1,8 +1,10 @@
-// A page of the space's entities by name and uuid, after a position.
-MATCH (n:Entity)
-WHERE n.group_id = $p.space AND n.name >= $p.after_name AND n.uuid >= '' AND (n.name > $p.after_name OR n.uuid > $p.after_uuid)
-  AND ($p.type = '' OR $p.type IN labels(n) AND $p.type <> 'Entity')
-WITH n ORDER BY n.group_id, n.name, n.uuid LIMIT $p.limit
+// A page of the space's entities by their names' keys and uuid, after a position. An entity keeps both, however it is spelt.
+MATCH (k:EntityName)
+WHERE k.group_id = $p.space AND k.name_key >= $p.after_key AND k.type >= '' AND (k.name_key > $p.after_key OR k.entity_uuid > $p.after_uuid)
+  AND ($p.type = '' OR k.type = $p.type)
+WITH k ORDER BY k.group_id, k.name_key, k.entity_uuid LIMIT $p.limit
+MATCH (n:Entity {uuid: k.entity_uuid})
 RETURN n.uuid AS uuid, n.name AS name, labels(n) AS labels, coalesce(n.summary, '') AS summary,
   [key IN coalesce(n.attribute_names, []) | [key, n[key]]] AS attributes,
-       COUNT { (n)<-[:BRAID_MENTIONS]-() } AS mentions
+  COUNT { (n)<-[:BRAID_MENTIONS]-() } AS mentions, k.name_key AS key
+ORDER BY key, uuid

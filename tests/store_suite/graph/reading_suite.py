@@ -161,8 +161,25 @@ class ReadingSuite:
         after = ("", "")
         while page := await store.list_entities(space, "", after, 3):
             seen += [one.name for one in page]
-            after = (page[-1].name, page[-1].uuid)
+            after = (page[-1].key, page[-1].uuid)
         assert seen == [*names, "Thing Kind"]
+
+    async def test_an_entity_that_is_spelt_anew_is_neither_skipped_nor_listed_twice(
+        self, store: GraphStore
+    ) -> None:
+        space = new_space()
+        names = ["ITEM ONE", "Item Two", "item six"]
+        await store.add_facts(space, [fact(name, "IS", "Thing Kind") for name in names], "")
+        first = await store.list_entities(space, "", ("", ""), 2)
+        assert [one.name for one in first] == ["ITEM ONE", "item six"]
+        anew = [
+            fact(name, "IS", "Thing Kind", document_id="d") for name in ("Item One", "Item Six")
+        ]
+        await store.add_facts(space, anew, "")
+        rest = await store.list_entities(space, "", (first[-1].key, first[-1].uuid), 9)
+        assert [one.name for one in rest] == ["Item Two", "Thing Kind"]
+        whole = await store.list_entities(space, "", ("", ""), 9)
+        assert [one.name for one in whole[:2]] == ["Item One", "Item Six"]
 
     async def test_stats_count_what_is_there(self, store: GraphStore) -> None:
         space = await owners(store)
