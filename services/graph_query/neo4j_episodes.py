@@ -167,7 +167,7 @@ async def _settle(
             documents = {*documents, *await writer.documents_of(older.touched_episodes())}
         entities = await writer.delete_orphans(touched)
         await writer.renew_names(touched)
-    await writer.cite({*documents, *await writer.documents_of(changes.touched_episodes())})
+    await writer.cite(await writer.documents_of(changes.touched_episodes(), documents))
     return entities
 
 

@@ -185,8 +185,9 @@ class Neo4jStore(Neo4jReads):
             return result, state["revision"], state["name_revision"], writer
 
         async with self._turns.of(space):
-            await self._ensure_space(space)
-            result, revision, names, writer = await self._database.write(transaction)
+            with self.warmer.giving_way():
+                await self._ensure_space(space)
+                result, revision, names, writer = await self._database.write(transaction)
         self._gazetteers.put(space, names, writer.gazetteer)
         return result, revision
 

@@ -154,11 +154,14 @@ class SpaceWriter:
         if told or facts:
             await self.run("cite_facts", documents=told, facts=sorted(facts))
 
-    async def documents_of(self, episodes: Collection[str]) -> set[str]:
-        """The documents of these episodes that claim facts."""
-        if not episodes:
+    async def documents_of(
+        self, episodes: Collection[str], documents: Collection[str] = ()
+    ) -> set[str]:
+        """Of these documents, and of those of these episodes, the ones that claim facts."""
+        if not episodes and not documents:
             return set()
-        rows = await self.ask("documents_of_episodes", uuids=sorted(episodes))
+        told = {"uuids": sorted(episodes), "documents": sorted(documents)}
+        rows = await self.ask("documents_of_episodes", **told)
         return {row["document_id"] for row in rows}
 
     async def passages(self, uuids: Sequence[str]) -> Rows:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
@@ -61,8 +62,23 @@ class Warmer:
         self._cold = asyncio.Event()
         self._searchable = asyncio.Event()
         self._searchable.set()
+        self._writes = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
         self._away = False
         self.rounds = 0
+
+    @contextmanager
+    def giving_way(self) -> Iterator[None]:
+        """The time of the block is a write's, which plans what it needs by itself: both would want all cores."""
+        self._writes += 1
+        self._quiet.clear()
+        try:
+            yield
+        finally:
+            self._writes -= 1
+            if not self._writes:
+                self._quiet.set()
 
     @property
     def plans_searches(self) -> bool:
@@ -100,6 +116,7 @@ class Warmer:
         for name in self._names:
             if name not in self._searched:
                 self._searchable.set()
+                await self._quiet.wait()
             before = time.perf_counter()
             try:
                 await self._rehearse(name)

@@ -1,6 +1,12 @@
-// The documents that the given episodes belong to and that claim facts.
-UNWIND $p.uuids AS uuid
-MATCH (p:BraidPassage {uuid: uuid, group_id: $p.space})
-WITH DISTINCT p.document_id AS document_id
+// Those of the given documents, and of the documents that the given episodes belong to, that claim facts.
+CALL () {
+  UNWIND $p.uuids AS uuid
+  MATCH (p:BraidPassage {uuid: uuid, group_id: $p.space})
+  RETURN p.document_id AS document_id
+  UNION
+  UNWIND $p.documents AS document_id
+  RETURN document_id
+}
+WITH document_id
 WHERE EXISTS { MATCH (c:FactClaim {group_id: $p.space, document_id: document_id}) WHERE c.fact_uuid >= '' }
 RETURN document_id

@@ -116,3 +116,17 @@ async def test_no_search_waits_for_a_store_that_went_away_again() -> None:
         async with asyncio.timeout(5):
             await warmer.searchable()
     assert warmer.rounds == 0
+
+
+async def test_nothing_but_what_searches_need_is_rehearsed_while_something_is_written() -> None:
+    stage = Stage()
+    warmer = Warmer(stage.rehearse, ["a", "b"], ["a"])
+    async with running(warmer):
+        with warmer.giving_way(), warmer.giving_way():
+            warmer.start()
+            await until(lambda: stage.rehearsed == ["a"])
+            for _ in range(10):
+                await asyncio.sleep(0)
+            assert stage.rehearsed == ["a"]
+        await until(lambda: warmer.rounds == 1)
+    assert stage.rehearsed == ["a", "b"]
