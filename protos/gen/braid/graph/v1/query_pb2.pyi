@@ -338,7 +338,7 @@ class ListEntitiesResponse(_message.Message):
     """Where the next page begins; empty at the end."""
     @_builtins.property
     def entities(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Entity]:
-        """By name, then uuid."""
+        """By name, letter case ignored, then uuid: an entity that is spelt anew stays where it is."""
 
     def __init__(
         self,
