@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any, TypeVar
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from deploy.local.provision import AGENT
 from deploy.local.stores import LocalStores
@@ -28,6 +29,12 @@ PREFIXES = (
     "ANTHROPIC_",
     "OTEL_",
 )
+
+# The same examples in every run, and none that fails because the machine was busy.
+settings.register_profile(
+    "braid", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("braid")
 
 
 @pytest.fixture(autouse=True)

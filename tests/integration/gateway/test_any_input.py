@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from braid.agent.v1 import ingest_pb2, search_pb2
@@ -127,7 +127,7 @@ async def check(served: Served, request: dict[str, Any]) -> None:
         assert {"detail", "reason", "request_id"} <= body.keys()
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8)
 @given(bodies=st.lists(st.tuples(st.sampled_from(POSTED), VALUES), min_size=20, max_size=60))
 def test_any_json(bodies: list[tuple[str, Any]]) -> None:
     requests = [
@@ -142,7 +142,7 @@ def test_any_json(bodies: list[tuple[str, Any]]) -> None:
     asyncio.run(check_all(requests))
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8)
 @given(
     bodies=st.lists(
         st.tuples(st.sampled_from(POSTED), TYPES, st.binary()), min_size=20, max_size=60
@@ -156,7 +156,7 @@ def test_any_bytes(bodies: list[tuple[str, str, bytes]]) -> None:
     asyncio.run(check_all(requests))
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8)
 @given(paths=st.lists(st.tuples(METHODS, PATHS, st.binary(max_size=30)), min_size=20, max_size=60))
 def test_any_path(paths: list[tuple[str, str, bytes]]) -> None:
     requests = [

@@ -78,7 +78,6 @@ async def test_a_space_with_chunks_keeps_its_language(tier: Tier) -> None:
 
 @settings(
     max_examples=60,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(

@@ -226,7 +226,7 @@ async def run(store: Store, done: list[list[GivenFact] | End | Delete]) -> None:
     await check_versions(world)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(done=actions)
 async def test_the_fake_answers_as_the_table_does(
     done: list[list[GivenFact] | End | Delete],
@@ -237,8 +237,6 @@ async def test_the_fake_answers_as_the_table_does(
 # Not shrunk: every example is a space of its own with some hundred questions.
 @settings(
     max_examples=8,
-    deadline=None,
-    derandomize=True,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )

@@ -55,8 +55,6 @@ def passages_of(space: str, told: list[tuple[str, list[str]]], prefix: str = "")
 # Not shrunk: every example is a space of its own, which takes a second.
 @settings(
     max_examples=30,
-    deadline=None,
-    derandomize=True,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )

@@ -104,9 +104,7 @@ async def test_a_megabyte_of_text_is_cut_before_it_is_tokenised(local: LocalEmbe
         assert (await local.embed(["turbine " * 130_000])).shape == (1, 384)
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(max_size=300), min_size=1, max_size=6))
 async def test_any_text_has_a_vector(local: LocalEmbedder, texts: list[str]) -> None:
     rows = await local.embed(texts)
