@@ -102,13 +102,17 @@ class GraphTurns:
         return True
 
     async def _note(self, turn: Turn, documents: Documents, refused: Refused) -> None:
-        hands = [(document, self._in_hand.get(document.number)) for document in documents]
-        refused += [(one, hand.reason(one)) for one, hand in hands if hand and hand.dead]
-        lost = {document.number for document, _ in refused}
-        ready = [document for document in documents if document.number not in lost]
-        await self._work.note_graph(turn, GraphOutcome(ready, refused))
+        reasons = self._in_part(documents) | {one.number: reason for one, reason in refused}
+        ready = [one for one in documents if one.number not in reasons]
+        failed = [(one, reasons[one.number]) for one in documents if one.number in reasons]
+        await self._work.note_graph(turn, GraphOutcome(ready, failed))
         for document in documents:
             self._in_hand.pop(document.number, None)
+
+    def _in_part(self, documents: Documents) -> dict[int, str]:
+        """Why documents lack passages that were given up, by number; those deleted meanwhile lack none."""
+        hands = [(one, self._in_hand.get(one.number)) for one in documents if not one.gone]
+        return {one.number: hand.reason(one) for one, hand in hands if hand and hand.dead}
 
     async def _tried(
         self, turn: Turn, documents: Documents, error: BraidError, stop: asyncio.Event
@@ -120,8 +124,10 @@ class GraphTurns:
         if len(documents) > 1 or hand.part > 1:
             return
         attempts = hand.attempts(documents[0])
-        await self._work.blame(turn, documents[0], attempts)
-        if attempts >= MOST_ATTEMPTS:
+        given_up = attempts >= MOST_ATTEMPTS
+        # The count is one passage's: neither the next one nor another worker starts from it.
+        await self._work.blame(turn, documents[0], 0 if given_up else attempts)
+        if given_up:
             hand.give_up(told(error))
             return
         await self._work.say_waiting(turn, told(error))

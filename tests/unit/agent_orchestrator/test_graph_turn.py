@@ -1,0 +1,147 @@
+"""A space's turn at the graph, with documents of which single passages are given up."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from braid.graph.v1 import ingest_pb2
+from services.agent_orchestrator.ingest import graph_turn
+from services.agent_orchestrator.ingest.courtesy import Courtesy
+from services.agent_orchestrator.ingest.graph_turn import GraphTurns
+from services.agent_orchestrator.ingest.retries import Retries
+from services.agent_orchestrator.ingest.turns import WaitingError
+from services.agent_orchestrator.jobs.queue import GRAPH, Turn
+from services.agent_orchestrator.jobs.work import GraphOutcome, WaitingDocument
+from services.models.errors import AnswerUnusable, LanguageModelUnavailable
+from services.runtime.errors import FieldError, InvalidFieldError, StoreUnavailableError
+
+TURN = Turn(1, GRAPH, "s", uuid.uuid4())
+MALFORMED = AnswerUnusable("malformed answer")
+
+Act = Callable[[Sequence[str]], Awaitable[None]]
+
+
+def document(*passages: str) -> WaitingDocument:
+    """A document on its way, whose episodes are named as their passages."""
+    episodes = [ingest_pb2.EpisodeInput(uuid=one) for one in passages]
+    told = ingest_pb2.BatchAddEpisodesRequest(episodes=episodes).SerializeToString()
+    return WaitingDocument(1, "j", 0, "d", len(passages), told, attempts=0, gone=False)
+
+
+class Work:
+    """One document that waits for the graph, as the database would keep it."""
+
+    def __init__(self, waiting: WaitingDocument) -> None:
+        self.waiting: WaitingDocument | None = waiting
+        self.ready: list[str] = []
+        self.refused: list[tuple[str, str]] = []
+
+    def delete(self) -> None:
+        """The document is deleted while it waits."""
+        assert self.waiting is not None
+        self.waiting = replace(self.waiting, gone=True)
+
+    async def next_documents(self, turn: Turn, *, count: int, chunks: int) -> list[WaitingDocument]:
+        return [self.waiting] if self.waiting else []
+
+    async def note_graph(self, turn: Turn, outcome: GraphOutcome) -> None:
+        self.ready += [one.document_id for one in outcome.ready]
+        self.refused += [(one.document_id, reason) for one, reason in outcome.refused]
+        self.waiting = None
+
+    async def blame(self, turn: Turn, waiting: WaitingDocument, attempts: int) -> None:
+        self.waiting = replace(waiting, attempts=attempts)
+
+    async def say_waiting(self, turn: Turn, reason: str) -> None:
+        """Nobody asks."""
+
+    async def others_wait(self, stage: str) -> bool:
+        return False
+
+
+class Graph:
+    """A graph that does what the test says before it takes passages."""
+
+    def __init__(self, act: Act) -> None:
+        self.act = act
+        self.held: list[str] = []
+
+    async def add_episodes(self, episodes: Sequence[ingest_pb2.EpisodeInput]) -> None:
+        uuids = [one.uuid for one in episodes]
+        await self.act(uuids)
+        self.held += uuids
+
+    async def delete_episodes(self, uuids: Sequence[str]) -> None:
+        self.held = [one for one in self.held if one not in uuids]
+
+
+def turns(work: Work, graph: Graph) -> GraphTurns:
+    """What a worker that has just started works with."""
+
+    async def serves() -> None:
+        """Nothing is away."""
+
+    store: Any = work
+    tier: Any = graph
+    return GraphTurns(store, tier, Retries(0), Courtesy(), check_serving=serves, turn_seconds=60)
+
+
+@pytest.fixture(autouse=True)
+def _no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_turn, "AGAIN_SECONDS", 0.0)
+
+
+async def test_a_document_that_is_refused_after_a_passage_was_given_up_is_listed_once() -> None:
+    async def act(uuids: Sequence[str]) -> None:
+        if "bad" in uuids:
+            raise MALFORMED
+        raise InvalidFieldError(FieldError("episodes[0]", "is wrong"))
+
+    work = Work(document("bad", "wrong"))
+    await turns(work, Graph(act)).run(TURN, asyncio.Event())
+    assert (work.ready, work.refused) == ([], [("d", "is wrong")])
+
+
+async def test_a_document_that_is_deleted_after_a_passage_was_given_up_is_no_failure() -> None:
+    async def act(uuids: Sequence[str]) -> None:
+        if "bad" in uuids:
+            raise MALFORMED
+        work.delete()
+        raise LanguageModelUnavailable("HTTP 503")
+
+    work = Work(document("bad", "good"))
+    worker = turns(work, Graph(act))
+    with pytest.raises(WaitingError):
+        await worker.run(TURN, asyncio.Event())
+    await worker.run(TURN, asyncio.Event())
+    assert (work.ready, work.refused) == (["d"], [])
+
+
+async def test_another_worker_counts_anew_after_a_passage_was_given_up() -> None:
+    async def act(uuids: Sequence[str]) -> None:
+        raise MALFORMED if "bad" in uuids else LanguageModelUnavailable("HTTP 503")
+
+    async def fail(_uuids: Sequence[str]) -> None:
+        raise StoreUnavailableError("neo4j", retry_after=0.01)
+
+    async def serve(_uuids: Sequence[str]) -> None:
+        """All is well."""
+
+    work = Work(document("bad", "good"))
+    graph = Graph(act)
+    with pytest.raises(WaitingError):
+        await turns(work, graph).run(TURN, asyncio.Event())
+    other = turns(work, graph)
+    graph.act = fail
+    for _ in range(4):
+        with pytest.raises(WaitingError):
+            await other.run(TURN, asyncio.Event())
+    graph.act = serve
+    await other.run(TURN, asyncio.Event())
+    assert (work.ready, work.refused, graph.held) == (["d"], [], ["bad", "good"])
