@@ -28,8 +28,6 @@ _GONE = (
     asyncpg.TooManyConnectionsError,
     asyncpg.InvalidCatalogNameError,
     asyncpg.ReadOnlySQLTransactionError,
-    # Nothing was done, and may be tried again: the same to a caller as a server that is away for a moment.
-    asyncpg.DeadlockDetectedError,
 )
 
 
@@ -135,8 +133,9 @@ class Pool:
             raise StoreUnavailableError(STORE) from error
         try:
             yield connection
-        except (StoreUnavailableError, asyncpg.InternalClientError):
-            _throw_away(connection)  # it is gone, or the driver has lost count of it
+        except (StoreUnavailableError, asyncpg.InternalClientError) as error:
+            if not isinstance(error.__cause__, asyncpg.DeadlockDetectedError):
+                _throw_away(connection)  # it is gone, or the driver has lost count of it
             raise
         finally:
             await self._release(connection)
@@ -186,6 +185,9 @@ def translated_errors() -> Iterator[None]:
     except (TimeoutError, asyncpg.QueryCanceledError):
         raise DeadlineError from None
     except _GONE as error:
+        raise StoreUnavailableError(STORE) from error
+    except asyncpg.DeadlockDetectedError as error:
+        # Nothing was done, and may be tried again: the same to a caller as a server that is away for a moment.
         raise StoreUnavailableError(STORE) from error
     except asyncpg.InternalClientError as error:
         # A server that dies between the steps of a statement: the driver finds the connection in no state to go on.

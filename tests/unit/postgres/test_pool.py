@@ -11,18 +11,20 @@ from services.postgres.pool import Pool, PoolLimits
 from services.runtime.errors import StoreUnavailableError
 
 # What asyncpg says when the server was killed between the steps of a statement.
-LOST = "cannot switch to state 12; another operation (2) is in progress"
+LOST = asyncpg.InternalClientError(
+    "cannot switch to state 12; another operation (2) is in progress"
+)
 
 
 class Connection:
     """Fails every statement with an error of the driver's own."""
 
-    def __init__(self, message: str) -> None:
-        self.message = message
+    def __init__(self, error: Exception) -> None:
+        self.error = error
         self.terminated = False
 
     async def fetchval(self, sql: str, *args: object, timeout: float) -> object:  # noqa: ASYNC109 - asyncpg's shape
-        raise asyncpg.InternalClientError(self.message)
+        raise self.error
 
     def terminate(self) -> None:
         self.terminated = True
@@ -72,8 +74,17 @@ async def test_a_connection_that_the_driver_took_back_itself_is_no_defect() -> N
 
 
 async def test_another_defect_of_the_driver_stays_a_defect() -> None:
-    connections = Connections(Connection("unexpected"))
+    connections = Connections(Connection(asyncpg.InternalClientError("unexpected")))
     with pytest.raises(asyncpg.InternalClientError):
         async with pool_over(connections).session() as session:
             await session.value("select 1")
     assert connections.connection.terminated
+
+
+async def test_a_deadlocks_victim_may_try_again_on_the_same_connection() -> None:
+    connections = Connections(Connection(asyncpg.DeadlockDetectedError("deadlock detected")))
+    with pytest.raises(StoreUnavailableError):
+        async with pool_over(connections).session() as session:
+            await session.value("select 1")
+    assert not connections.connection.terminated
+    assert connections.released == 1
