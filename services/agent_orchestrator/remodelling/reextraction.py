@@ -61,8 +61,6 @@ class Reextraction:
             used = asyncio.get_running_loop().time() - began > SLICE_SECONDS
             if used and await self._others_wait():
                 raise WaitingError("other jobs go first", 0.0)
-        if failed:
-            await task.save({}, _counts(done, done, failed))
         return {"chunks": done, "failed": failed}
 
     async def _give(self, ids: list[str], pace: Pace, position: int) -> list[Failure]:

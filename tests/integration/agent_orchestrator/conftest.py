@@ -15,12 +15,14 @@ from pydantic import SecretStr
 
 from braid.agent.v1 import ingest_pb2_grpc, search_pb2_grpc
 from services.agent_orchestrator.app import Embedders, open_app
+from services.agent_orchestrator.database import open_database
 from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.working import open_worker
 from services.runtime.channels import open_channel
 from services.runtime.identity import hash_key
 from services.runtime.server import RunningServer, start_server
 from services.runtime.settings import RuntimeSettings
+from tests.integration.agent_orchestrator.desk import Desk
 from tests.stores import TestDatabase
 from tests.stubs.embedders import StubEmbedder
 from tests.stubs.graph_tier import GraphStub, serve_graph
@@ -122,3 +124,11 @@ async def world(
     async with AsyncExitStack() as stack:
         await world.start(stack, **settings)
         yield world
+
+
+@pytest.fixture
+async def desk(agent_database: TestDatabase) -> AsyncIterator[Desk]:
+    """The stores of a database alone, without anybody who works."""
+    settings = AgentSettings(database_url=SecretStr(agent_database.dsn("braid_agent")))
+    async with open_database(settings, "test") as database:
+        yield Desk.over(database)

@@ -5,66 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 from pgqueuer.queries import Queries
-from pydantic import SecretStr
 
-from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.ingest.upload import JSON_LINES, MESSAGES, PLAIN
 from services.agent_orchestrator.jobs.queue import (
     GRAPH,
     SEARCH,
     SessionDriver,
     TurnLostError,
-    TurnQueue,
 )
 from services.agent_orchestrator.jobs.records import STATES, Failure, NewJob
-from services.agent_orchestrator.jobs.store import LAST_NUMBER, LISTED_FAILURES, JobStore
-from services.agent_orchestrator.jobs.work import GraphOutcome, ReadJob, Searchable, WorkStore
-from services.agent_orchestrator.settings import AgentSettings
+from services.agent_orchestrator.jobs.store import LAST_NUMBER, LISTED_FAILURES
+from services.agent_orchestrator.jobs.work import GraphOutcome, ReadJob
 from services.runtime.errors import NotFoundError
-from tests.stores import TestDatabase
-
-LEASE = 0.3
-ONE, OTHER = uuid.uuid4(), uuid.uuid4()
-
-
-@dataclass
-class Desk:
-    """What a test of one database works with."""
-
-    database: Database
-    turns: TurnQueue
-    jobs: JobStore
-    work: WorkStore
-
-    async def upload(self, space: str = "s") -> str:
-        """Accepts an upload of one document; its job's id."""
-        new = NewJob(space, "", "", "upload", {}, documents_total=1, data=b"text")
-        return (await self.jobs.enqueue(new)).id
-
-    async def read(self, job_id: str) -> None:
-        """Takes the search turn, notes the upload's document as searchable, and gives the turn back."""
-        [turn] = await self.turns.take(ONE, SEARCH, 1)
-        [taken] = await self.work.take_uploads(turn, (), count=9, size=9)
-        await self.work.note_read(turn, [searchable(job_id, taken.retries)])
-        await self.work.end_turn(turn)
-
-
-def searchable(job_id: str, retries: int = 0) -> ReadJob:
-    document = Searchable(0, "d", 1, b"", unchanged=False, chunks_added=1)
-    return ReadJob(job_id, 1, read=True, searchable=[document], failures=[], retries=retries)
-
-
-@pytest.fixture
-async def desk(agent_database: TestDatabase) -> AsyncIterator[Desk]:
-    settings = AgentSettings(database_url=SecretStr(agent_database.dsn("braid_agent")))
-    async with open_database(settings, "test") as database:
-        turns = TurnQueue(database, lease_seconds=LEASE)
-        yield Desk(database, turns, JobStore(database, turns), WorkStore(database, turns))
+from tests.integration.agent_orchestrator.desk import LEASE, ONE, OTHER, Desk, searchable
 
 
 async def test_a_space_has_one_turn_however_many_uploads_it_has(desk: Desk) -> None:

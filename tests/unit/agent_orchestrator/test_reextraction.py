@@ -98,13 +98,6 @@ async def test_unreadable_chunks_are_listed_with_their_documents_and_all_others_
     assert task.counts == Counts(150, 150, 147, 3)
 
 
-async def test_a_job_that_is_tried_again_after_failures_begins_anew() -> None:
-    task = Saved({})
-    told: Any = task
-    await reextraction(Tiers(3, ["c001"])).run(told)
-    assert task.progress[-1] == {}
-
-
 async def test_a_chunk_that_is_answered_well_at_last_is_no_failure() -> None:
     tiers, task = Tiers(3, ["c001"], times=MOST_ATTEMPTS - 1), Saved({})
     told: Any = task

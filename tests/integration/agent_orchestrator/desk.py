@@ -1,0 +1,52 @@
+"""The orchestrator's jobs in real PostgreSQL, for tests that take the parts of a worker."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+from services.agent_orchestrator.database import Database
+from services.agent_orchestrator.jobs.queue import SEARCH, TurnQueue
+from services.agent_orchestrator.jobs.records import NewJob
+from services.agent_orchestrator.jobs.store import JobStore
+from services.agent_orchestrator.jobs.tasks import TaskStore
+from services.agent_orchestrator.jobs.work import ReadJob, Searchable, WorkStore
+
+LEASE = 0.3
+ONE, OTHER = uuid.uuid4(), uuid.uuid4()
+
+
+@dataclass
+class Desk:
+    """What a test of one database works with."""
+
+    database: Database
+    turns: TurnQueue
+    jobs: JobStore
+    work: WorkStore
+    tasks: TaskStore
+
+    @classmethod
+    def over(cls, database: Database) -> Desk:
+        """All stores over one database, where a turn is lost after `LEASE` seconds."""
+        turns = TurnQueue(database, lease_seconds=LEASE)
+        stores = JobStore(database, turns), WorkStore(database, turns), TaskStore(database, turns)
+        return cls(database, turns, *stores)
+
+    async def upload(self, space: str = "s") -> str:
+        """Accepts an upload of one document; its job's id."""
+        new = NewJob(space, "", "", "upload", {}, documents_total=1, data=b"text")
+        return (await self.jobs.enqueue(new)).id
+
+    async def read(self, job_id: str) -> None:
+        """Takes the search turn, notes the upload's document as searchable, and gives the turn back."""
+        [turn] = await self.turns.take(ONE, SEARCH, 1)
+        [taken] = await self.work.take_uploads(turn, (), count=9, size=9)
+        await self.work.note_read(turn, [searchable(job_id, taken.retries)])
+        await self.work.end_turn(turn)
+
+
+def searchable(job_id: str, retries: int = 0) -> ReadJob:
+    """What is noted of an upload whose one document is searchable."""
+    document = Searchable(0, "d", 1, b"", unchanged=False, chunks_added=1)
+    return ReadJob(job_id, 1, read=True, searchable=[document], failures=[], retries=retries)
