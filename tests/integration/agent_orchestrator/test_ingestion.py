@@ -141,7 +141,9 @@ async def test_an_unknown_content_type_is_a_field_error(world: World) -> None:
     assert [f.field for f in error.fields] == ["metadata.content_type"]
 
 
-async def test_a_space_that_has_filled_its_share_is_refused_with_a_delay_and_another_is_not(world: World) -> None:
+async def test_a_space_that_has_filled_its_share_is_refused_with_a_delay_and_another_is_not(
+    world: World,
+) -> None:
     released = asyncio.Event()
 
     async def wait(_request: object) -> None:
