@@ -53,7 +53,10 @@ class FakeReadings:
         self._store.refuse_foreign(space, [passage])
         if held.model not in ("", model):
             raise WrongStateError("The space holds vectors of another model.")
+        further = held.note_starts([passage])
         if _is_read(held, passage):
+            if further:
+                held.rebuild()
             return EpisodeCounts(revision=held.revision)
         before, facts = held.picture(), set(held.facts)
         forget_readings(held, [passage.uuid])

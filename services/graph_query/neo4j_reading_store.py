@@ -44,7 +44,8 @@ class Neo4jReadings:
 
         async def work(writer: SpaceWriter) -> EpisodeCounts:
             if not _unread(await writer.passages([passage.uuid]), [passage]):
-                return EpisodeCounts()
+                # Read meanwhile; it may yet stand in a further version of its document.
+                return await add_episodes(writer, [passage])
             counts = await add_episodes(writer, [passage])
             read = await write_reading(writer, passage.uuid, reading, model)
             entities = writer.entities_created
