@@ -28,7 +28,7 @@ from services.graph_query.neo4j_periods import (
     carry,
     note_documents,
     settle_periods,
-    settle_several,
+    settle_versioned,
     with_starts,
 )
 from services.graph_query.neo4j_readings import take_back
@@ -55,13 +55,13 @@ async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> Epis
     older = await writer.relink(put)
     fresh_rows = await asyncio.to_thread(_added, writer.space, reads, writer.gazetteer)
     changes = merged([fresh_rows, older])
-    several = await note_documents(writer, [*fresh, *further])
+    unsettled = await note_documents(writer, [*fresh, *further])
     await writer.create_passages(reads)
     await writer.apply(changes)
     await writer.link(put)
     await _settle(writer, cut, changes, {passage.document_id for passage in (*fresh, *replaced)})
     await carry(writer, further)
-    await settle_periods(writer, several)
+    await settle_periods(writer, unsettled)
     return EpisodeCounts(
         episodes=len(fresh) - len(replaced),
         entities=writer.entities_created,
@@ -99,7 +99,7 @@ async def remove_passages(
     claimants = {*claimed, *emptied[0]["documents"], *taken.claimants}
     withdrawn = await withdraw_claims(writer, claimants, taken.named)
     older, entities = await _follow(writer, cut, withdrawn, documents)
-    await settle_several(writer, uuids_of)
+    await settle_versioned(writer, uuids_of)
     revived = await settle_ends(writer, taken.ended)
     versions = await erase_endings(writer, taken.ended, writer.taken) if erase else 0
     return DeletionCounts(

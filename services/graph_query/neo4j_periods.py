@@ -33,16 +33,17 @@ def carried(passages: Iterable[Passage], held: Mapping[str, Passage]) -> list[Pa
 
 
 async def note_documents(writer: SpaceWriter, passages: Sequence[Passage]) -> set[str]:
-    """Creates the documents of passages, or names them anew; those with several versions."""
+    """Creates the documents of passages, or names them anew; those whose passages' periods are to be settled."""
     documents: dict[str, dict[str, Any]] = {}
     for passage in passages:
         uuid = document_uuid(writer.space, passage.document_id)
-        row = documents.setdefault(uuid, {"uuid": uuid, "versions": set()})
+        row = documents.setdefault(uuid, {"uuid": uuid, "versions": set(), "bare": False})
         row |= {
             "document_id": passage.document_id,
             "title": passage.title,
             "source": passage.source,
             "versions": row["versions"] | set(passage.given_starts),
+            "bare": row["bare"] or not passage.given_starts,
         }
     rows = [{**row, "versions": sorted(row["versions"])} for _, row in sorted(documents.items())]
     return {row["uuid"] for row in await writer.run("create_documents", rows=rows)}
@@ -75,8 +76,8 @@ async def settle_periods(writer: SpaceWriter, documents: Collection[str]) -> Non
         await writer.run("set_periods", rows=put)
 
 
-async def settle_several(writer: SpaceWriter, documents: Collection[str]) -> None:
-    """The same for those of the documents that have several versions: one of them may be gone."""
+async def settle_versioned(writer: SpaceWriter, documents: Collection[str]) -> None:
+    """The same for those of the documents that have versions: one of them, or the only one, may be gone."""
     if documents:
         rows = await writer.ask("documents_of_versions", documents=sorted(documents))
         await settle_periods(writer, [row["uuid"] for row in rows])

@@ -1,10 +1,12 @@
-// Documents that episodes belong to, with the versions that these bring; tells which have several, or older episodes of none.
+// Documents that episodes belong to, with the versions that these bring; tells which have several, or one that not all their
+// episodes may stand in: those of none, `bare`, hold until it begins.
 UNWIND $p.rows AS row
 MERGE (d:Document {uuid: row.uuid})
 ON CREATE SET d.group_id = $p.space, d.document_id = row.document_id
 SET d.title = row.title, d.source = row.source
-WITH d, row, coalesce(d.versions, []) AS former WHERE size(row.versions) > 0
-WITH d, former, former + [start IN row.versions WHERE NOT start IN former] AS versions
+WITH d, row, coalesce(d.versions, []) AS former
+WITH d, row, former, former + [start IN row.versions WHERE NOT start IN former] AS versions WHERE size(versions) > 0
 SET d.versions = versions
-WITH d, former, versions WHERE size(versions) > 1 OR size(former) = 0 AND EXISTS { (d)-[:HAS_EPISODE]->() }
+WITH d, row, former, versions
+WHERE size(versions) > 1 OR row.bare OR size(former) = 0 AND EXISTS { (d)-[:HAS_EPISODE]->() }
 RETURN d.uuid AS uuid

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from services.graph_query.domain import Fact, FactFilter, Passage
+from services.graph_query.episode_intake import Stores
+from services.graph_query.extracted import Reading
 from services.graph_query.lucene import query_terms
-from services.graph_query.store import GraphStore
 from tests.store_suite.graph.builders import ALWAYS, at, day, new_space, passage
 
 FIRST, SECOND, THIRD = "2020-01-01", "2021-01-01", "2022-01-01"
@@ -27,7 +28,12 @@ def parts(space: str, since: str, *texts: str) -> list[Passage]:
     ]
 
 
-async def told(store: GraphStore, space: str, only: FactFilter) -> list[Fact]:
+def bare(space: str, *texts: str) -> list[Passage]:
+    """The same chunks of no version."""
+    return [replace(one, version_time=None) for one in parts(space, FIRST, *texts)]
+
+
+async def told(store: Stores, space: str, only: FactFilter) -> list[Fact]:
     """What sentences say at a time: by words, which the neighbourhood of their subject must agree with."""
     found = await store.search_words(space, query_terms("leads met"), [], only, 20)
     facts = [fact for facts, _ in found.sentences for fact in facts]
@@ -37,7 +43,7 @@ async def told(store: GraphStore, space: str, only: FactFilter) -> list[Fact]:
     return sorted(facts, key=lambda fact: (fact.fact, fact.target.name))
 
 
-async def texts(store: GraphStore, space: str, only: FactFilter) -> Sequence[str]:
+async def texts(store: Stores, space: str, only: FactFilter) -> Sequence[str]:
     """The sentences that hold at a time."""
     return list(dict.fromkeys(fact.fact for fact in await told(store, space, only)))
 
@@ -45,7 +51,7 @@ async def texts(store: GraphStore, space: str, only: FactFilter) -> Sequence[str
 class VersionsSuite:
     """Versions of documents."""
 
-    async def test_each_version_says_what_it_says_while_it_holds(self, store: GraphStore) -> None:
+    async def test_each_version_says_what_it_says_while_it_holds(self, store: Stores) -> None:
         space = new_space()
         await store.add_episodes(space, parts(space, FIRST, ADA))
         await store.add_episodes(space, parts(space, SECOND, BERTA))
@@ -54,7 +60,7 @@ class VersionsSuite:
         assert await texts(store, space, at("2019-01-01")) == []
         assert await texts(store, space, ALWAYS) == [ADA, BERTA]
 
-    async def test_facts_of_sentences_tell_when_they_hold(self, store: GraphStore) -> None:
+    async def test_facts_of_sentences_tell_when_they_hold(self, store: Stores) -> None:
         space = new_space()
         await store.add_episodes(space, parts(space, FIRST, ADA))
         await store.add_episodes(space, parts(space, SECOND, BERTA))
@@ -64,7 +70,7 @@ class VersionsSuite:
         near = await store.neighborhood(space, "status", "", 20, ALWAYS)
         assert {fact.fact: fact for fact in near.edges}[ADA].invalid_at == day(SECOND)
 
-    async def test_a_chunk_that_both_versions_have_holds_on(self, store: GraphStore) -> None:
+    async def test_a_chunk_that_both_versions_have_holds_on(self, store: Stores) -> None:
         space = new_space()
         await store.add_episodes(space, parts(space, FIRST, ADA, TEAM))
         counts = await store.add_episodes(space, parts(space, SECOND, BERTA, TEAM))
@@ -72,16 +78,14 @@ class VersionsSuite:
         assert await texts(store, space, at("2020-06-01")) == [ADA, TEAM]
         assert await texts(store, space, at("2021-06-01")) == [BERTA, TEAM]
 
-    async def test_a_version_that_only_leaves_something_out_ends_that(
-        self, store: GraphStore
-    ) -> None:
+    async def test_a_version_that_only_leaves_something_out_ends_that(self, store: Stores) -> None:
         space = new_space()
         await store.add_episodes(space, parts(space, FIRST, ADA, TEAM))
         counts = await store.add_episodes(space, parts(space, SECOND, TEAM))
         assert counts.episodes == 0
         assert await texts(store, space, at("2021-06-01")) == [TEAM]
 
-    async def test_what_comes_back_does_not_hold_in_between(self, store: GraphStore) -> None:
+    async def test_what_comes_back_does_not_hold_in_between(self, store: Stores) -> None:
         space = new_space()
         for since, text in ((FIRST, ADA), (SECOND, BERTA), (THIRD, ADA)):
             await store.add_episodes(space, parts(space, since, text))
@@ -90,7 +94,7 @@ class VersionsSuite:
         again = await told(store, space, at("2022-06-01"))
         assert {(fact.fact, fact.invalid_at) for fact in again} == {(ADA, None)}
 
-    async def test_versions_may_come_in_any_order_and_again(self, store: GraphStore) -> None:
+    async def test_versions_may_come_in_any_order_and_again(self, store: Stores) -> None:
         space = new_space()
         versions = [parts(space, s, t) for s, t in ((SECOND, BERTA), (FIRST, ADA), (THIRD, TEAM))]
         for version in versions:
@@ -102,7 +106,7 @@ class VersionsSuite:
         held = [await texts(store, space, at(f"{year}-06-01")) for year in (2020, 2021, 2022)]
         assert held == [[ADA], [BERTA], [TEAM]]
 
-    async def test_a_version_may_come_in_parts(self, store: GraphStore) -> None:
+    async def test_a_version_may_come_in_parts(self, store: Stores) -> None:
         space = new_space()
         for since, *told_then in ((FIRST, ADA, TEAM), (SECOND, BERTA, TEAM)):
             for text in told_then:
@@ -110,7 +114,7 @@ class VersionsSuite:
         assert await texts(store, space, at("2020-06-01")) == [ADA, TEAM]
         assert await texts(store, space, at("2021-06-01")) == [BERTA, TEAM]
 
-    async def test_what_a_deleted_version_had_ended_holds_again(self, store: GraphStore) -> None:
+    async def test_what_a_deleted_version_had_ended_holds_again(self, store: Stores) -> None:
         space = new_space()
         await store.add_episodes(space, parts(space, FIRST, ADA))
         await store.add_episodes(space, parts(space, SECOND, BERTA))
@@ -120,7 +124,7 @@ class VersionsSuite:
         assert {(fact.fact, fact.invalid_at) for fact in left} == {(ADA, None)}
 
     async def test_a_version_of_another_title_keeps_what_was_said_before(
-        self, store: GraphStore
+        self, store: Stores
     ) -> None:
         space = new_space()
         await store.add_episodes(space, parts(space, FIRST, ADA))
@@ -130,7 +134,7 @@ class VersionsSuite:
         assert await texts(store, space, at("2021-06-01")) == [ADA]
 
     async def test_a_name_that_becomes_known_later_is_found_in_its_time_alone(
-        self, store: GraphStore
+        self, store: Stores
     ) -> None:
         space = new_space()
         await store.add_episodes(space, parts(space, FIRST, TEAM))
@@ -141,18 +145,63 @@ class VersionsSuite:
         assert {fact.invalid_at for fact in then} == {day(SECOND)}
         assert await texts(store, space, at("2021-06-01")) == [BERTA]
 
-    async def test_without_versions_sentences_hold_at_any_time(self, store: GraphStore) -> None:
+    async def test_without_versions_sentences_hold_at_any_time(self, store: Stores) -> None:
         space = new_space()
-        bare = [replace(one, version_time=None) for one in parts(space, FIRST, ADA)]
-        await store.add_episodes(space, bare)
+        await store.add_episodes(space, bare(space, ADA))
         assert await texts(store, space, at("1950-01-01")) == [ADA]
         await store.add_episodes(space, parts(space, SECOND, BERTA))
         assert await texts(store, space, at("1950-01-01")) == [ADA]
         assert await texts(store, space, at("2021-06-01")) == [BERTA]
 
-    async def test_other_documents_are_left_alone(self, store: GraphStore) -> None:
+    async def test_other_documents_are_left_alone(self, store: Stores) -> None:
         space = new_space()
         other = replace(passage(space, "e", "Status", TEAM), version_time=day(FIRST))
         await store.add_episodes(space, [other, *parts(space, FIRST, ADA)])
         await store.add_episodes(space, parts(space, SECOND, BERTA))
         assert await texts(store, space, at("2021-06-01")) == [BERTA, TEAM]
+
+    async def test_what_the_only_version_had_ended_holds_again_once_that_is_deleted(
+        self, store: Stores
+    ) -> None:
+        space = new_space()
+        await store.add_episodes(space, bare(space, ADA))
+        await store.add_episodes(space, parts(space, SECOND, BERTA))
+        await store.delete_episodes(space, [parts(space, SECOND, BERTA)[0].uuid])
+        assert await texts(store, space, at("2021-06-01")) == [ADA]
+        left = await told(store, space, ALWAYS)
+        assert {(fact.valid_at, fact.invalid_at) for fact in left} == {(None, None)}
+
+    async def test_what_is_of_no_version_holds_until_the_first_in_whatever_order_they_come(
+        self, store: Stores
+    ) -> None:
+        for order in ([[0], [1]], [[1], [0]], [[0, 1]]):
+            space = new_space()
+            given = [*bare(space, ADA), *parts(space, SECOND, BERTA)]
+            for batch in order:
+                await store.add_episodes(space, [given[number] for number in batch])
+            assert await texts(store, space, at("1950-01-01")) == [ADA]
+            assert await texts(store, space, at("2021-06-01")) == [BERTA]
+
+    async def test_a_chunk_sent_again_without_its_version_stands_where_it_stood(
+        self, store: Stores
+    ) -> None:
+        space = new_space()
+        await store.add_episodes(space, parts(space, FIRST, ADA))
+        await store.add_episodes(space, parts(space, SECOND, BERTA))
+        await store.add_episodes(space, [replace(one, source="board") for one in bare(space, ADA)])
+        assert await texts(store, space, at("2020-06-01")) == [ADA]
+        assert await texts(store, space, at("2021-06-01")) == [BERTA]
+
+    async def test_a_chunk_that_was_read_meanwhile_gains_its_further_version(
+        self, store: Stores
+    ) -> None:
+        space = new_space()
+        await store.add_episodes(space, parts(space, SECOND, BERTA))
+        for since in (FIRST, SECOND):
+            [one] = parts(space, since, ADA)
+            await store.readings.add_reading(space, one, Reading(), "")
+        assert await texts(store, space, at("2020-06-01")) == [ADA]
+        assert await texts(store, space, at("2021-06-01")) == [ADA, BERTA]
+        revision = (await store.stats(space)).revision
+        await store.readings.add_reading(space, one, Reading(), "")
+        assert (await store.stats(space)).revision == revision
