@@ -39,6 +39,8 @@ async def run(options: Options) -> None:
     queries = new_queries(data, options.seed)
     async with running_stack() as stack, searches(stack) as doors:
         await ingest(stack, data.documents)
+        for text in islice(queries, _WARM_UP):
+            await _ask_all(doors, text, 0)
         if "compare" in parts:
             await _compare(doors, queries, min(_COMPARED, options.queries or _COMPARED), figures)
         if "hang" in parts:
@@ -52,8 +54,6 @@ async def run(options: Options) -> None:
 
 async def _compare(doors: Searches, queries: Iterator[str], count: int, figures: Figures) -> None:
     """Each text goes to every door, each time in another order: none profits from warm pages."""
-    for text in islice(queries, _WARM_UP):
-        await _ask_all(doors, text, 0)
     samples: dict[str, Sample] = defaultdict(Sample)
     with bar("the same text at every door", count) as show:
         for number, text in enumerate(islice(queries, count)):
