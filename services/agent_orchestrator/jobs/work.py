@@ -317,8 +317,8 @@ def _taken(row: Row) -> TakenUpload:
         again=frozenset(row["again"]),
         takes=row["takes"],
         retries=row["retries"],
-        offset=row["read_offset"],
-        line=row["read_line"],
+        offset=row["begin_offset"],
+        line=row["begin_line"],
     )
 
 

@@ -1,6 +1,6 @@
 -- Notes how far jobs were read, and what became of their documents; a job that has ended meanwhile stays so.
 update job set
-  position = told.position, read_offset = told.read_offset, read_line = told.read_line, read = job.read or told.read, takes = 0, waiting_for = '', update_time = now(),
+  position = told.position, read_offset = told.read_offset, read_line = told.read_line, read_position = told.position, read = job.read or told.read, takes = 0, waiting_for = '', update_time = now(),
   documents_total = case when told.read then told.total else job.documents_total end,
   documents_searchable = documents_searchable + told.searchable,
   documents_unchanged = documents_unchanged + told.unchanged,

@@ -13,10 +13,14 @@ with next as (
   select id from next
   where (before < $4 and not exists (select from next worse where worse.takes >= $5 and worse.number <= next.number))
      or number = (select min(number) from next)
-), taken as (
+), begun as (
   update job set state = 'running', takes = takes + 1, start_time = coalesce(start_time, now()), update_time = now()
   from chosen where job.id = chosen.id returning job.*
+), taken as (
+  select *, case when read_position = position then read_offset else 0 end as begin_offset,
+    case when read_position = position then read_line else 0 end as begin_line
+  from begun
 )
-select taken.*, substring(job_input.data from taken.read_offset + 1) as data,
+select taken.*, substring(job_input.data from begin_offset + 1) as data,
   (select coalesce(array_agg(position), '{}') from job_failure where job_id = taken.id and again) as again
 from taken join job_input on job_input.job_id = taken.id order by taken.number

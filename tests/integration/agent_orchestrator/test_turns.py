@@ -116,6 +116,33 @@ async def test_an_upload_comes_without_the_bytes_that_were_read_until_it_is_trie
     assert (again.data, again.position, again.reached, again.offset) == (b"text", 0, 1, 0)
 
 
+async def test_an_upload_that_a_former_program_read_on_comes_from_its_beginning(desk: Desk) -> None:
+    job_id = await desk.upload()
+    [turn] = await desk.turns.take(ONE, SEARCH, 1)
+    read = ReadJob(job_id, 1, read=False, searchable=[], failures=[], offset=2, line=1)
+    await desk.work.note_read(turn, [read])
+    async with desk.database.pool.session() as session:
+        await session.execute("update job set position = 2")
+    [taken] = await desk.work.take_uploads(turn, (), count=9, size=9)
+    assert (taken.data, taken.position, taken.offset, taken.line) == (b"text", 2, 0, 0)
+    await desk.work.note_read(turn, [replace(read, position=3, offset=3, line=2)])
+    [taken] = await desk.work.take_uploads(turn, (), count=9, size=9)
+    assert (taken.data, taken.position, taken.offset, taken.line) == (b"t", 3, 3, 2)
+
+
+async def test_an_upload_that_a_former_program_tries_again_comes_from_its_beginning(
+    desk: Desk,
+) -> None:
+    job_id = await desk.upload()
+    [turn] = await desk.turns.take(ONE, SEARCH, 1)
+    read = ReadJob(job_id, 1, read=False, searchable=[], failures=[], offset=2, line=1)
+    await desk.work.note_read(turn, [read])
+    async with desk.database.pool.session() as session:
+        await session.execute("update job set reached = position, position = 0")
+    [taken] = await desk.work.take_uploads(turn, (), count=9, size=9)
+    assert (taken.data, taken.position, taken.offset, taken.line) == (b"text", 0, 0, 0)
+
+
 async def test_a_job_that_is_cancelled_and_tried_again_while_it_is_read_is_read_anew(
     desk: Desk,
 ) -> None:
