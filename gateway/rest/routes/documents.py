@@ -14,7 +14,6 @@ from braid.vector.v1 import documents_pb2
 from gateway.clients import Clients
 from gateway.rest import views
 from gateway.rest.answers.documents import Accepted, Documents, DocumentWithChunks, Receipt
-from gateway.rest.bodies import parsed
 from gateway.rest.calls import Caller
 from gateway.rest.deps import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.documented import problems
@@ -68,7 +67,7 @@ async def create(request: Request, caller: UploaderDep, clients: ClientsDep) -> 
     if kind != "application/json":
         told = "must be application/json or multipart/form-data"
         raise InvalidFieldError(FieldError("Content-Type", told))
-    document = await parsed(read_document, await request.body())
+    document = read_document(await request.body())
     return _accepted([await _take(caller, clients, document.parts(), "")])
 
 

@@ -1,10 +1,14 @@
-"""Where bodies are parsed: long ones beside the event loop."""
+"""Where bodies are read: long ones beside the event loop, which goes on meanwhile."""
 
 from __future__ import annotations
 
-from threading import get_ident
+import asyncio
+import json
+from threading import Event, get_ident
+from typing import Annotated
 
 import pytest
+from pydantic import AfterValidator, TypeAdapter
 
 from gateway.rest.bodies import MOST_AT_ONCE, parsed
 
@@ -13,6 +17,19 @@ from gateway.rest.bodies import MOST_AT_ONCE, parsed
 async def test_a_long_body_is_parsed_in_a_thread(size: int, beside: bool) -> None:
     thread = await parsed(lambda _body: get_ident(), b"x" * size)
     assert (thread != get_ident()) is beside
+
+
+async def test_others_go_on_while_the_values_of_a_long_body_are_checked() -> None:
+    others_went_on = Event()
+
+    def check(value: str) -> str:
+        assert others_went_on.wait(10)
+        return value
+
+    texts = ["x" * MOST_AT_ONCE, "y"]
+    read = TypeAdapter(list[Annotated[str, AfterValidator(check)]]).validate_json
+    asyncio.get_running_loop().call_soon(others_went_on.set)
+    assert await parsed(read, json.dumps(texts).encode()) == texts
 
 
 @pytest.mark.parametrize("size", [1, MOST_AT_ONCE + 1])
