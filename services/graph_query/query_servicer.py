@@ -16,13 +16,13 @@ from braid.graph.v1 import (
 from services.graph_query import mapping
 from services.graph_query.history.calls import HistoryCalls
 from services.graph_query.names import name_key
+from services.graph_query.positions import position
 from services.graph_query.query_vector import QueryVector
 from services.graph_query.searching import FactSearch, FactSearcher
 from services.graph_query.store import GraphStore
 from services.graph_query.structure.calls import StructureCalls
 from services.runtime.context import current_call
-from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.paging import decode_token, encode_token
+from services.runtime.paging import encode_token
 from services.runtime.times import to_timestamp
 
 _SEARCH_LIMIT = 10
@@ -101,7 +101,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         space = current_call().space
         query = (_LISTING, space, request.type)
         size = request.page_size if request.HasField("page_size") else _PAGE_SIZE
-        after = _position(request.page_token, query)
+        after = position(request.page_token, query)
         found = await self._store.list_entities(space, request.type, after, size + 1)
         page = found[:size]
         more = len(found) > size
@@ -199,12 +199,3 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
             indexes=found.indexes,
             space_revision=found.revision,
         )
-
-
-def _position(token: str, query: tuple[str, ...]) -> tuple[str, str]:
-    if not token:
-        return "", ""
-    key, uuid = decode_token(token, query, length=2)
-    if not isinstance(key, str) or not isinstance(uuid, str):
-        raise InvalidFieldError(FieldError("page_token", "is not a token of this service"))
-    return key, uuid
