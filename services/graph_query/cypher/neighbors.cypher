@@ -1,9 +1,9 @@
 // An entity's neighbours at a time: how many there are, and the first by stated facts, number of facts, name. A
 // co-occurrence of no version holds at any time; facts of a space join entities of that space alone. Properties are read at once
-// and names of those alone that may be shown: thousands of neighbours have to be ranked.
+// and names of those alone that may be shown: thousands of neighbours have to be ranked. Gaps of a fact are an attribute.
 MATCH (c:Entity {uuid: $p.uuid}) WHERE c.group_id = $p.space
 MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
-WITH c, n, type(r) = 'RELATES_TO' AS stated, r {.valid_until, .valid_from, .gaps} AS held
+WITH c, n, type(r) = 'RELATES_TO' AS stated, r {.valid_until, .valid_from, gaps: CASE type(r) WHEN 'CO_OCCURS' THEN r.gaps END} AS held
 WHERE (held.valid_until IS NULL OR held.valid_until > $p.since AND held.valid_from <= $p.until)
   AND (held.gaps IS NULL OR none(i IN range(0, size(held.gaps) - 1, 2) WHERE held.gaps[i] <= $p.since AND held.gaps[i + 1] > $p.until))
 WITH c, n, max(CASE WHEN stated THEN 1000000000 ELSE 0 END) + count(*) AS weight WHERE n <> c
@@ -24,9 +24,10 @@ WITH c, total, place, shown[place] AS n
 CALL (c, n) {
   MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
   WHERE (r.valid_until IS NULL OR r.valid_until > $p.since AND r.valid_from <= $p.until)
-    AND (r.gaps IS NULL OR none(i IN range(0, size(r.gaps) - 1, 2) WHERE r.gaps[i] <= $p.since AND r.gaps[i + 1] > $p.until))
     AND (type(r) = 'CO_OCCURS' OR r.group_id = $p.space)
-  WITH r ORDER BY type(r) DESC, r.valid_from DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 3
+  WITH r, CASE type(r) WHEN 'CO_OCCURS' THEN r.gaps END AS gaps
+  WHERE gaps IS NULL OR none(i IN range(0, size(gaps) - 1, 2) WHERE gaps[i] <= $p.since AND gaps[i + 1] > $p.until)
+  WITH r ORDER BY type(r) DESC, coalesce(r.valid_from, -$p.open) DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 3
   CALL (r) {
     WITH r WHERE type(r) = 'RELATES_TO'
     UNWIND r.episodes[..$p.citations] AS uuid

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from services.graph_query.domain import EntityName, Fact, Origin
+from services.graph_query.domain import EntityName, Fact, Origin, Scalar
 from services.graph_query.lucene import name_candidates, query_terms
 from services.graph_query.store import GraphStore, Hit, WordHits
 from services.runtime.errors import NotFoundError
@@ -146,6 +146,19 @@ class ReadingSuite:
         assert names == ["Ledger Handbook", "Payments Service", "Zoe Zimmer"]
         assert found.total == 4
         assert [edge.origin for edge in found.edges[-2:]] == [Origin.LOCAL, Origin.LOCAL]
+
+    @pytest.mark.parametrize("gaps", ["none", 3.0, True])
+    async def test_facts_may_have_an_attribute_of_any_name_that_is_not_reserved(
+        self, store: GraphStore, gaps: Scalar
+    ) -> None:
+        space = new_space()
+        told: dict[str, Scalar] = {"gaps": gaps, "sentence_uuid": "1", "kind": 7, "local": False}
+        stated = fact("Anna Bell", "KNOWS", "Karl Otto", valid_at=day("2020-01-01"))
+        await store.add_facts(space, [replace(stated, attributes=told)], "")
+        await store.add_episodes(space, [passage(space, "d1", "Anna Bell", "She met Karl Otto.")])
+        for only in (ALWAYS, at("2021-01-01")):
+            found = await store.neighborhood(space, "anna bell", "", 5, only)
+            assert [edge.origin for edge in found.edges] == [Origin.GIVEN, Origin.LOCAL]
 
     @pytest.mark.parametrize("name", [".*", "') match (n) detach delete n //", "karl", "nobody"])
     async def test_only_the_exact_name_is_found(self, store: GraphStore, name: str) -> None:
