@@ -17,7 +17,7 @@ from services.graph_query.domain import (
 )
 from services.graph_query.fake_space import FakeSpace, StoredFact
 from services.graph_query.identity import co_occurrence_uuid
-from services.graph_query.intervals import OPEN, end_of, moment_of, start_of
+from services.graph_query.intervals import end_of, moment_of, start_of
 from services.graph_query.local_graph import SentenceRow
 from services.graph_query.names import WORD, link_key, name_key
 from services.graph_query.store import Hit, SpaceState, WordHits
@@ -189,10 +189,10 @@ def _end_keys(fact: Fact) -> set[str]:
 
 
 def joining_facts(held: FakeSpace, only: FactFilter, *, local: bool = True) -> Iterator[Fact]:
-    """Stated facts that pass, and co-occurrences, of whichever time."""
+    """Stated facts that pass, and co-occurrences that do."""
     yield from _stated(held, only)
     if local:
-        yield from _co_occurrences(held, FactFilter(-OPEN, OPEN))
+        yield from _co_occurrences(held, only)
 
 
 def _co_occurrences(held: FakeSpace, only: FactFilter) -> Iterator[Fact]:

@@ -4,6 +4,8 @@ MATCH (n:Entity {uuid: uuid}) WHERE n.group_id = $p.space
 UNWIND $p.centers AS center
 MATCH (c:Entity {uuid: center}) WHERE c.group_id = $p.space AND c <> n
 MATCH path = shortestPath((c)-[:RELATES_TO|CO_OCCURS*..4]-(n))
-WHERE all(r IN relationships(path) WHERE type(r) = 'CO_OCCURS' OR
-  coalesce(r.valid_from, -$p.open) <= $p.until AND coalesce(r.valid_until, $p.open) > $p.since)
+WHERE all(r IN relationships(path) WHERE CASE type(r)
+  WHEN 'CO_OCCURS' THEN r.valid_until IS NULL OR r.valid_until > $p.since AND r.valid_from <= $p.until
+    AND (r.gaps IS NULL OR none(i IN range(0, size(r.gaps) - 1, 2) WHERE r.gaps[i] <= $p.since AND r.gaps[i + 1] > $p.until))
+  ELSE coalesce(r.valid_from, -$p.open) <= $p.until AND coalesce(r.valid_until, $p.open) > $p.since END)
 RETURN uuid, min(length(path)) AS distance

@@ -5,8 +5,11 @@ MATCH (c:Entity {uuid: pair[0]}) WHERE c.group_id = $p.space
 MATCH (n:Entity {uuid: pair[1]})
 CALL (c, n) {
   MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
-  WHERE CASE type(r) WHEN 'CO_OCCURS' THEN $p.local ELSE r.group_id = $p.space AND r.valid_from <= $p.until AND r.valid_until > $p.since END
-  RETURN r ORDER BY type(r) DESC, r.valid_from DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 1
+  WHERE CASE type(r)
+    WHEN 'CO_OCCURS' THEN $p.local AND (r.valid_until IS NULL OR r.valid_until > $p.since AND r.valid_from <= $p.until
+      AND (r.gaps IS NULL OR none(i IN range(0, size(r.gaps) - 1, 2) WHERE r.gaps[i] <= $p.since AND r.gaps[i + 1] > $p.until)))
+    ELSE r.group_id = $p.space AND r.valid_from <= $p.until AND r.valid_until > $p.since END
+  RETURN r ORDER BY type(r) DESC, coalesce(r.valid_from, -$p.open) DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 1
 }
 CALL (r) {
   WITH r WHERE type(r) = 'RELATES_TO'
@@ -22,6 +25,7 @@ CALL (r) {
   RETURN head(collect(s)) AS s, collect([s.episode_uuid, d.document_id, d.title, d.source]) AS place
 }
 RETURN pair, [r.uuid, coalesce(r.fact, s.text), r.name, startNode(r).uuid, startNode(r).name, labels(startNode(r)),
-  endNode(r).uuid, endNode(r).name, labels(endNode(r)), r.valid_at, r.invalid_at, r.created_at,
+  endNode(r).uuid, endNode(r).name, labels(endNode(r)), coalesce(r.valid_at, CASE WHEN type(r) = 'CO_OCCURS' THEN r.valid_from END),
+  coalesce(r.invalid_at, CASE WHEN type(r) = 'CO_OCCURS' THEN r.valid_until END), r.created_at,
   CASE WHEN type(r) = 'CO_OCCURS' THEN 'local' ELSE coalesce(r.origin, 'extracted') END, r.sentence_uuid,
   CASE WHEN type(r) = 'CO_OCCURS' THEN place ELSE cited END, [key IN coalesce(r.attribute_names, []) | [key, r[key]]]] AS edge

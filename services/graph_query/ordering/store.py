@@ -25,5 +25,5 @@ class OrderingStore(Protocol):
     ) -> dict[str, int]:
         """How many facts lie between each entity and the nearest centre; none for those beyond `FARTHEST`.
 
-        Of `only`, the time counts. Co-occurrences are ways at any time.
+        Of `only`, the time counts. Co-occurrences of the time are ways too.
         """

@@ -8,6 +8,7 @@ from typing import Any
 from services.graph_query.domain import Fact, FactFilter
 from services.graph_query.extraction.extract import MentionKind
 from services.graph_query.history.domain import Selector
+from services.graph_query.intervals import OPEN
 from services.graph_query.neo4j_database import Database
 from services.graph_query.neo4j_records import entity, entity_ref, instant, neighbor_fact
 from services.graph_query.structure.domain import (
@@ -79,6 +80,7 @@ class Neo4jStructure:
             since=only.since,
             until=only.until,
             local=local,
+            open=OPEN,
             citations=_CITATIONS,
         )
         return {(row["pair"][0], row["pair"][1]): neighbor_fact(row["edge"]) for row in rows}

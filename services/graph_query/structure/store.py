@@ -35,7 +35,7 @@ class StructureStore(Protocol):
     ) -> list[Step]:
         """From these entities to all of their neighbours at a time, each once; at most `limit`.
 
-        `local` counts co-occurrences too, which hold at any time.
+        `local` counts co-occurrences of the time too.
         """
 
     async def joining(

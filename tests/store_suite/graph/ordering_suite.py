@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -53,6 +54,19 @@ class OrderingSuite:
         after = await store.ordering.distances(space, centers, asked, at("2021-01-01"))
         assert before == dict.fromkeys(asked, 1)
         assert after == {asked[1]: 1}
+
+    async def test_distance_goes_over_co_occurrences_while_they_hold(
+        self, store: SearchStores
+    ) -> None:
+        space = new_space()
+        text = "She met Karl Otto."
+        for year, said in ((2020, text), (2021, "Nobody came."), (2022, text)):
+            chunk = passage(space, "d1", "Anna Bell", said, len(said))
+            await store.add_episodes(space, [replace(chunk, version_time=day(f"{year}-01-01"))])
+        (karl,), centers = ids(space, "karl otto"), ids(space, "anna bell")
+        for year, far in ((2019, {}), (2020, {karl: 1}), (2021, {}), (2022, {karl: 1})):
+            then = at(f"{year}-06-01")
+            assert await store.ordering.distances(space, centers, [karl], then) == far
 
     async def test_entities_of_another_space_are_neither_named_nor_reached(
         self, store: SearchStores

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -126,6 +127,42 @@ class StructureSuite:
             steps = await store.structure.steps(space, [uuid], instant, 10, local=local)
             there = await store.structure.titled(space, [step.target for step in steps])
             assert {one.entity.name for one in there.values()} == names
+
+    async def test_co_occurrences_join_while_a_version_of_their_document_says_so(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        text = "Ada Byron leads Orion Team."
+        for year, told in ((2020, text), (2021, "Nobody does."), (2022, text)):
+            chunk = passage(space, "d1", "Ada Byron", told, len(told))
+            await store.add_episodes(space, [replace(chunk, version_time=day(f"{year}-01-01"))])
+        ada = await only_uuid(store, space, "Ada Byron")
+        team = await only_uuid(store, space, "Orion Team")
+        for year, holds in ((2019, False), (2020, True), (2021, False), (2022, True)):
+            then = at(f"{year}-06-01")
+            steps = await store.structure.steps(space, [ada], then, 10, local=True)
+            assert [step.target for step in steps] == [team] * holds
+            joined = await store.structure.joining(space, [(ada, team)], then, local=True)
+            assert len(joined) == holds
+            assert {fact.valid_at for fact in joined.values()} <= {day("2020-01-01")}
+
+    async def test_the_latest_co_occurrence_joins_best_and_undated_ones_last(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        chunks = [
+            passage(space, f"d{number}", "Ada Byron", "She met Carl Orff.") for number in range(5)
+        ]
+        chunks[2] = replace(chunks[2], version_time=day("2020-01-01"))
+        chunks[3] = replace(chunks[3], version_time=day("2021-01-01"))
+        await store.add_episodes(space, chunks)
+        ada = await only_uuid(store, space, "Ada Byron")
+        carl = await only_uuid(store, space, "Carl Orff")
+        (best,) = (await store.structure.joining(space, [(ada, carl)], ALWAYS, local=True)).values()
+        assert best.valid_at == day("2021-01-01")
+        near = await store.neighborhood(space, "ada byron", "", 5, ALWAYS)
+        told = [day("2021-01-01"), day("2020-01-01"), None]
+        assert [fact.valid_at for fact in near.edges] == told
 
     async def test_a_stated_fact_joins_better_than_a_co_occurrence(self, store: Store) -> None:
         space = new_space()

@@ -244,7 +244,9 @@ class FindPathsRequest(_message.Message):
     limit: _builtins.int
     """How many paths at most, 1–20. Default 5."""
     include_local: _builtins.bool
-    """Also go along co-occurrences found by the local extractor, which hold at any time. Default: stated facts only."""
+    """Also go along co-occurrences found by the local extractor. One holds while a version of its document says so, at any time
+    when the document has no versions. Default: stated facts only.
+    """
     @_builtins.property
     def source(self) -> _entities_pb2.EntitySelector:
         """Where paths begin."""
