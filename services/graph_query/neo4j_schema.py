@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from services.graph_query.intervals import OPEN
 from services.graph_query.neo4j_database import Database
 from services.runtime.errors import StoreUnavailableError, WrongStateError
 from services.runtime.queries import Queries
 
 _AWAIT_SECONDS = 100
+_CREATED = re.compile(r"(\w+) IF NOT EXISTS")
 
 
 async def ensure_schema(database: Database, schema: Queries, dimension: int) -> None:
@@ -15,8 +18,10 @@ async def ensure_schema(database: Database, schema: Queries, dimension: int) -> 
 
     WrongStateError when the vector index holds vectors of another dimension.
     """
-    for name in schema.names():
-        await database.run_text(schema[name], options=vector_options(dimension), open=OPEN)
+    there = await index_states(database)
+    for text in (schema[name] for name in schema.names()):
+        if (created := _CREATED.search(text)) is None or created[1] not in there:
+            await database.run_text(text, options=vector_options(dimension), open=OPEN)
     await database.run_text("CALL db.awaitIndexes($seconds)", seconds=_AWAIT_SECONDS)
     await _check_dimension(database, dimension)
 

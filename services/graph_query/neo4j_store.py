@@ -133,8 +133,7 @@ class Neo4jStore(Neo4jReads):
 
     async def ping(self) -> None:
         """Raises StoreUnavailableError when Neo4j does not answer or its indexes are not there."""
-        if not self._ready:
-            raise StoreUnavailableError("neo4j", message="neo4j has no schema yet.")
+        self._check_schema()
         try:
             await check_ready(self._database, self._schema)
         except StoreUnavailableError:
@@ -145,6 +144,10 @@ class Neo4jStore(Neo4jReads):
     async def close(self) -> None:
         """Closes all connections."""
         await self._database.close()
+
+    def _check_schema(self) -> None:
+        if not self._ready:
+            raise StoreUnavailableError("neo4j", message="neo4j has no schema yet.")
 
     async def _until_searchable(self) -> None:
         try:
@@ -165,6 +168,9 @@ class Neo4jStore(Neo4jReads):
         await self._database.rehearse(name, **nothing)
 
     async def _write(self, space: str, work: Work[T], model: str = "") -> tuple[T, int]:
+        """Runs a write of a space. Before the graph is of this design it would lose what was known of facts."""
+        self._check_schema()
+
         async def transaction(tx: Transaction) -> tuple[T, int, int, SpaceWriter]:
             rows = await tx.run("lock_space", space=space)
             if not rows:  # the database was emptied under us: the next attempt makes the node anew

@@ -48,7 +48,6 @@ def graph_stores(stores: LocalStores, stores_loop: LoopThread) -> LocalStores:
 async def store(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
     """A store of this test's own."""
     async with opened(graph_stores) as found:
-        await found.ensure_schema()
         yield found
 
 

@@ -142,7 +142,6 @@ async def world(
     async with AsyncExitStack() as stack:
         vector = await stack.enter_async_context(open_vector_store(vector_database))
         graph = await stack.enter_async_context(opened(graph_stores))
-        await graph.ensure_schema()
         ports = []
         for services in (
             vector_app.build_services(vector, embedder),

@@ -46,15 +46,16 @@ def settings(stores: LocalStores) -> GraphSettings:
 
 async def prepare(stores: LocalStores) -> None:
     """Brings the schema into being."""
-    async with opened(stores) as store:
-        await store.ensure_schema()
+    async with opened(stores):
+        pass
 
 
 @asynccontextmanager
 async def opened(stores: LocalStores) -> AsyncIterator[Neo4jStore]:
-    """A store of its own, without the caches of another."""
+    """A store of its own, without the caches of another, that has seen to the schema."""
     store = build_store(settings(stores), DIMENSION)
     try:
+        await store.ensure_schema()
         yield store
     finally:
         await store.close()

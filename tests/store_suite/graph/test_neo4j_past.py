@@ -9,10 +9,13 @@ import pytest
 from neo4j import AsyncDriver, AsyncGraphDatabase
 
 from deploy.local.stores import LocalStores
+from services.graph_query.app import build_store
 from services.graph_query.domain import EntityName, GivenFact
 from services.graph_query.history.domain import Scope, Selector
 from services.graph_query.neo4j_store import Neo4jStore
-from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space
+from services.graph_query.past.store import Known
+from services.runtime.errors import StoreUnavailableError
+from tests.store_suite.graph.builders import ALWAYS, DIMENSION, day, fact, new_space, passage
 from tests.store_suite.graph.neo4j_graph import opened, settings
 
 # What a space was before versions were of the past alone: each fact with a version that is known still.
@@ -24,6 +27,11 @@ CREATE (:FactVersion {uuid: randomUUID(), group_id: $space, fact_uuid: e.uuid, s
   created_at: e.created_at, known_from: e.braid_known_from, known_until: 2.0 ^ 60, episode_uuid: e.braid_cause,
   attribute_names: []})
 REMOVE e.braid_known_from, e.braid_cause"""
+# What a write did to such a fact before the graph was of this design.
+_ENDED = """MATCH ()-[e:RELATES_TO {group_id: $space}]->()
+SET e.invalid_at = $at, e.valid_until = $at.epochSeconds, e.braid_known_from = $now"""
+_GONE = """MATCH ()-[e:RELATES_TO {group_id: $space}]->() DELETE e
+WITH DISTINCT 1 AS one MATCH (s:BraidSpace {group_id: $space}) SET s.last_write = s.last_write + duration('PT1S')"""
 _OPEN = "MATCH (v:FactVersion {group_id: $space}) WHERE v.known_until = 2.0 ^ 60 RETURN count(v) AS open"
 
 
@@ -101,3 +109,53 @@ async def test_versions_of_the_older_design_keep_their_ends_types(
     await store.ensure_schema()
     assert await targets(store, space, "Comet", first) == ["Sun Star"]
     assert await targets(store, space, "Planet", first) == []
+
+
+async def test_a_version_of_what_has_changed_since_ends_when_that_became_known(
+    store: Neo4jStore, driver: AsyncDriver
+) -> None:
+    space = new_space()
+    await store.add_facts(space, [fact("Nova", "KNOWS", "Old Friend")], "")
+    first = await last_write(store, space)
+    await driver.execute_query(_OLDER, space=space, type="")
+    ended = day("2010-01-01")
+    await driver.execute_query(_ENDED, space=space, at=ended, now=first + 60)
+    await store.ensure_schema()
+    (known,) = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
+    versions = await store.history.versions(space, known.uuid, 10)
+    assert [version.fact.invalid_at for version in versions] == [None, ended]
+    assert [version.known_from.timestamp() for version in versions] == [first, first + 60]
+    assert versions[0].known_until == versions[1].known_from
+
+
+async def test_a_version_of_what_is_gone_is_kept_and_found_in_the_past(
+    store: Neo4jStore, driver: AsyncDriver
+) -> None:
+    space = new_space()
+    await store.add_facts(space, [fact("Nova", "KNOWS", "Old Friend")], "")
+    first = await last_write(store, space)
+    await driver.execute_query(_OLDER, space=space, type="")
+    await driver.execute_query(_GONE, space=space)
+    await store.ensure_schema()
+    assert await targets(store, space, "", first) == ["Old Friend"]
+    assert await targets(store, space, "", await last_write(store, space)) == []
+    words = await store.past.words_known(space, ["friend"], [], Known(ALWAYS, first, 5))
+    assert len(words.text) == 1
+
+
+async def test_nothing_is_written_before_the_graph_is_of_this_design(
+    graph_stores: LocalStores,
+) -> None:
+    space = new_space()
+    store = build_store(settings(graph_stores), DIMENSION)
+    for write in (
+        store.add_facts(space, [fact("Nova", "KNOWS", "Old Friend")], ""),
+        store.add_episodes(space, [passage(space, "d", "Nova", "It is new.")]),
+        store.end_fact(space, "00000000-0000-5000-8000-000000000000", day("2010-01-01")),
+    ):
+        with pytest.raises(StoreUnavailableError):
+            await write
+    assert (await store.stats(space)).revision == 0
+    await store.ensure_schema()
+    assert (await store.add_facts(space, [fact("Nova", "IS", "New")], "")).added == 1
+    await store.close()
