@@ -44,6 +44,24 @@ async def filled(tier: Tier) -> Tier:
     return tier
 
 
+async def test_unchanged_documents_are_told_with_their_times_in_the_same_order(tier: Tier) -> None:
+    times = {"late": Timestamp(seconds=2_000), "early": Timestamp(seconds=1_000)}
+    new = [document(key, key, at=[NORTH], valid_time=time) for key, time in times.items()]
+    for one in new:
+        await tier.documents.UpsertDocument(upsert(one, "compass"), metadata=OURS)
+    prints = [
+        documents_pb2.DocumentFingerprint(
+            document_id=one.document_id, content_hash=one.content_hash
+        )
+        for one in new
+    ]
+    answer = await tier.documents.CheckDocuments(
+        documents_pb2.CheckDocumentsRequest(documents=prints), metadata=OURS
+    )
+    told = zip(answer.unchanged_document_ids, answer.unchanged_valid_times, strict=True)
+    assert dict(told) == times
+
+
 async def test_hybrid_search_tells_parts_path_status_and_revision(filled: Tier) -> None:
     answer = await filled.search.HybridSearch(
         search_pb2.HybridSearchRequest(query="red north"), metadata=OURS

@@ -289,12 +289,24 @@ class WritingSuite:
     ) -> None:
         old = document("d", "old", valid_time=year(2001))
         new = document("d", "new", valid_time=year(2002))
+        other = document("e", "text", valid_time=year(1999))
         await store.upsert(SPACE, MODEL, [old])
-        await store.upsert(SPACE, MODEL, [new, document("e", "text")])
-        asked = [("d", old.content_hash), ("e", document("e", "text").content_hash)]
-        assert list(await store.unchanged_documents(SPACE, asked)) == ["e"]
-        assert list(await store.unchanged_documents(SPACE, [("d", new.content_hash)])) == ["d"]
+        await store.upsert(SPACE, MODEL, [new, other])
+        asked = [("e", other.content_hash), ("d", old.content_hash)]
+        assert await store.unchanged_documents(SPACE, asked) == {"e": year(1999)}
+        asked = [("e", other.content_hash), ("d", new.content_hash)]
+        found = await store.unchanged_documents(SPACE, asked)
+        assert found == {"d": year(2002), "e": year(1999)}
         assert await store.unchanged_documents("other", asked) == {}
+
+    async def test_a_document_without_a_valid_time_is_unchanged_since_it_was_written(
+        self, store: VectorStore
+    ) -> None:
+        new = document("d", "text")
+        await store.upsert(SPACE, MODEL, [new])
+        found, _ = await store.get_document(SPACE, "d")
+        asked = [("d", new.content_hash)]
+        assert await store.unchanged_documents(SPACE, asked) == {"d": found.valid_time}
 
     async def test_a_space_has_a_language_until_it_holds_chunks(self, store: VectorStore) -> None:
         assert (await store.text_language(SPACE)).name == "english"
