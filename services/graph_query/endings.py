@@ -19,9 +19,17 @@ class Ending(NamedTuple):
     at: datetime
 
 
-def effective_end(stated: datetime | None, endings: Iterable[Ending]) -> datetime | None:
+class End(NamedTuple):
+    """When a fact ends, and the episode that says so: none where it ends as stated or by a caller's word."""
+
+    at: datetime | None
+    told_by: str = ""
+
+
+def effective_end(stated: datetime | None, endings: Iterable[Ending]) -> End:
     """The caller's word if there is one, else the earliest of what is stated and what episodes say."""
     told = {ending.cause: ending.at for ending in endings}
     if CALLER in told:
-        return told[CALLER]
-    return min([stated, *told.values()], key=end_of)
+        return End(told[CALLER])
+    ends = [End(stated), *(End(told[cause], cause) for cause in sorted(told))]
+    return min(ends, key=lambda end: end_of(end.at))

@@ -18,7 +18,7 @@ from services.graph_query.domain import (
 from services.graph_query.embeddings.fake import FakeEmbeddings
 from services.graph_query.endings import CALLER
 from services.graph_query.fact_batch import FactBatch
-from services.graph_query.fake_readings import FakeReadings, ends_of, forget_readings
+from services.graph_query.fake_readings import FakeReadings, forget_readings
 from services.graph_query.fake_reads import FakeReads, as_fact
 from services.graph_query.fake_space import FakeSpace
 from services.graph_query.findings.fake import FakeFindings
@@ -94,7 +94,7 @@ class FakeGraphStore(FakeReads):
         """
         held = self.writable(space)
         before = held.picture()
-        facts, ends = len(held.facts), ends_of(held)
+        facts = len(held.facts)
         revived = forget_readings(held, [uuid for uuid in uuids if uuid in held.passages])
         gone = [held.passages.pop(uuid) for uuid in uuids if uuid in held.passages]
         if not gone and not claimed:
@@ -102,7 +102,7 @@ class FakeGraphStore(FakeReads):
         left = {passage.document_id for passage in held.passages.values()}
         held.drop_claims({passage.document_id for passage in gone} - left | set(claimed))
         held.rebuild()
-        versions = held.erase(claimed, ends) if erase else 0
+        versions = held.erase(claimed, {passage.uuid for passage in gone}) if erase else 0
         after = held.picture()
         lost = before.local_facts - after.local_facts
         removed = {passage.uuid for passage in gone}

@@ -54,6 +54,9 @@ class StoredFact:
     target: str
     given: GivenFact
     created_at: datetime
+    # How it was stated to end, and the episode whose word its end is.
+    stated_end: datetime | None
+    ended_by: str
     documents: set[str] = field(default_factory=set)
     embedding: tuple[float, ...] = ()
 
@@ -206,19 +209,12 @@ class FakeSpace:
             self.starts.setdefault(passage.uuid, set()).update(passage.given_starts)
         return any(self.starts[uuid] != before.get(uuid, set()) for uuid in self.starts)
 
-    def erase(self, documents: Collection[str], ends: Mapping[str, datetime | None]) -> int:
-        """Removes what these documents, gone already, had made known of the past; how many versions.
-
-        `ends` is when facts ended before they went.
-        """
-        other = {
-            uuid
-            for uuid, fact in self.facts.items()
-            if uuid in ends and fact.given.invalid_at != ends[uuid]
-        }
+    def erase(self, documents: Collection[str], episodes: Collection[str]) -> int:
+        """Removes what these, gone already, had made known of the past; how many versions."""
         now = self.last_write.timestamp() if self.last_write else 0.0
-        self.versions.merge(other, now)
-        return self._erase_facts(documents, now)
+        owned = {uuid for uuid, document in self.owners.items() if document in documents}
+        merged = self.versions.erase_endings(owned | set(episodes), now)
+        return merged + self._erase_facts(documents, now)
 
     def _erase_facts(self, documents: Collection[str], now: float) -> int:
         for claimed in self.past_claims.values():
@@ -234,7 +230,8 @@ class FakeSpace:
             documents = {
                 self.owners.get(claimed_episode(one) or "", one) for one in former[uuid].documents
             }
-            self.past_claims.setdefault(uuid, set()).update(documents - {""})
+            if documents := documents - {""}:
+                self.past_claims.setdefault(uuid, set()).update(documents)
 
     def _note_periods(self) -> None:
         self.starts = {one: starts for one, starts in self.starts.items() if one in self.passages}
@@ -261,8 +258,9 @@ class FakeSpace:
             ends = (found.uuid(fact.subject), found.uuid(fact.object))
             endings = {**self.ended.get(uuid, {}), **told.endings}
             ended = effective_end(fact.invalid_at, [Ending(*one) for one in endings.items()])
-            given = replace(fact, invalid_at=ended)
-            held = self.facts.setdefault(uuid, StoredFact(uuid, *ends, given, told.created_at))
+            given = replace(fact, invalid_at=ended.at)
+            fresh = StoredFact(uuid, *ends, given, told.created_at, fact.invalid_at, ended.told_by)
+            held = self.facts.setdefault(uuid, fresh)
             held.documents |= {document for document, _ in told.claims}
             held.embedding = held.embedding or told.embedding
         self._note_past_claims(former)

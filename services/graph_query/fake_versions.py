@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
@@ -18,6 +18,8 @@ class State(Protocol):
     target: str
     given: GivenFact
     created_at: datetime
+    stated_end: datetime | None
+    ended_by: str
 
 
 @dataclass(slots=True)
@@ -31,6 +33,9 @@ class FakeVersion:
     created_at: datetime
     known_from: float
     episode: str
+    # How it was stated to end, and the episode whose word its end is.
+    stated_end: datetime | None
+    ended_by: str
     known_until: float = OPEN
 
     def spell(self, refs: Mapping[str, EntityRef]) -> None:
@@ -64,12 +69,13 @@ class FakeVersions:
                 version.known_until = now
             else:
                 version.spell(refs)
+                version.ended_by = facts[uuid].ended_by
         for uuid, fact in sorted(facts.items()):
             if uuid in latest and latest[uuid].known_until == OPEN:
                 continue
             ends = (refs[fact.source], refs[fact.target])
-            version = FakeVersion(uuid, *ends, fact.given, fact.created_at, now, episodes[uuid])
-            self.every.append(version)
+            said = (*ends, fact.given, fact.created_at, now, episodes[uuid])
+            self.every.append(FakeVersion(uuid, *said, fact.stated_end, fact.ended_by))
 
     def erase(self, facts: Collection[str], now: float) -> int:
         """Removes all that was known of facts; how much of it had ended being known before `now`."""
@@ -77,18 +83,24 @@ class FakeVersions:
         self.every = [version for version in self.every if version.uuid not in facts]
         return erased
 
-    def merge(self, facts: Collection[str], now: float) -> None:
-        """Takes what stopped being known of these facts at `now` out: what was known before went on until then."""
-        last = [one for one in self.every if one.uuid in facts and one.known_until == now]
-        for version in last:
-            before = [
-                one
-                for one in self.every
-                if (one.uuid, one.known_until) == (version.uuid, version.known_from)
-            ]
-            for one in before:
-                one.known_until = now
-                self.every.remove(version)
+    def erase_endings(self, episodes: Collection[str], now: float) -> int:
+        """Takes out what these episodes said of ends, so that what was known before goes on.
+
+        How many versions; what ended being known at `now` alone does not count.
+        """
+        gone: list[FakeVersion] = []
+        kept: FakeVersion | None = None
+        for one in sorted(self.every, key=lambda one: (one.uuid, one.known_from)):
+            if one.ended_by not in episodes:
+                kept = one
+            elif kept and (kept.uuid, kept.known_until) == (one.uuid, one.known_from):
+                kept.known_until = one.known_until
+                gone.append(one)
+            else:
+                kept = one
+                one.given, one.ended_by = replace(one.given, invalid_at=one.stated_end), ""
+        self.every = [one for one in self.every if one not in gone]
+        return sum(one.known_until < now for one in gone)
 
     def known(self, at: float) -> dict[str, FakeVersion]:
         """The version of each fact that was known at an instant."""

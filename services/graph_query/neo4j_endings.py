@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from services.graph_query.endings import CALLER, Ending, effective_end
 from services.graph_query.intervals import end_of
@@ -12,6 +12,13 @@ from services.graph_query.neo4j_records import instant
 from services.graph_query.neo4j_versions import keep_versions
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
+
+
+class Told(NamedTuple):
+    """That a cause ended a fact."""
+
+    fact: str
+    cause: str
 
 
 async def end_fact(writer: SpaceWriter, uuid: str, at: datetime) -> bool:
@@ -43,11 +50,16 @@ async def settle_ends(
     writer: SpaceWriter, facts: Collection[str], cause: str | None = None
 ) -> list[str]:
     """Lets facts end as everything that is known of their ends says; those that changed."""
-    changed = []
+    changed, attributed = [], []
     for row in await writer.ask("endings_of", uuids=sorted(facts)) if facts else []:
-        at = effective_end(instant(row["stated"]), _endings(row))
+        at, told_by = effective_end(instant(row["stated"]), _endings(row))
         if end_of(at) != row["until"]:
-            changed.append({"uuid": row["uuid"], "at": at, "until": end_of(at)})
+            told = {"uuid": row["uuid"], "at": at, "until": end_of(at), "told_by": told_by}
+            changed.append(told)
+        elif told_by != row["told_by"]:
+            attributed.append({"uuid": row["uuid"], "told_by": told_by})
+    if attributed:
+        await writer.run("attribute_ends", rows=attributed)
     if changed:
         await keep_versions(writer, [row["uuid"] for row in changed])
         known = writer.now.timestamp()
@@ -55,19 +67,21 @@ async def settle_ends(
     return [row["uuid"] for row in changed]
 
 
-async def take_back_endings(writer: SpaceWriter, episodes: Sequence[str]) -> list[str]:
-    """Takes back what episodes ended; the facts, which are yet to be settled."""
+async def take_back_endings(writer: SpaceWriter, episodes: Sequence[str]) -> list[Told]:
+    """Takes back what episodes ended; of which facts, which are yet to be settled."""
     told = await writer.ask("take_endings", causes=sorted(episodes))
-    return [row["uuid"] for row in told]
+    return [Told(row["uuid"], row["cause"]) for row in told]
 
 
-async def drop_endings(writer: SpaceWriter, facts: Collection[str], *, moved: bool) -> None:
-    """Forgets what ended facts that are no more.
+async def drop_endings(writer: SpaceWriter, facts: Collection[str], *, moved: bool) -> list[Told]:
+    """Forgets what ended facts that are no more, and tells it.
 
     Episodes that are there go on saying that they ended, should anybody tell them again; not of facts that moved.
     """
-    if facts:
-        await writer.run("drop_endings", uuids=sorted(facts), moved=moved)
+    if not facts:
+        return []
+    rows = await writer.run("drop_endings", uuids=sorted(facts), moved=moved)
+    return [Told(row["uuid"], row["cause"]) for row in rows]
 
 
 async def settle_new(writer: SpaceWriter, facts: Collection[str], cause: str | None) -> None:

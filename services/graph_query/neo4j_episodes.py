@@ -21,7 +21,7 @@ from services.graph_query.local_graph import (
 )
 from services.graph_query.names import name_key, title_names
 from services.graph_query.neo4j_endings import settle_ends
-from services.graph_query.neo4j_erasure import erase_endings
+from services.graph_query.neo4j_erasure import erase_endings, note_past_endings
 from services.graph_query.neo4j_facts import Withdrawn, withdraw_claims
 from services.graph_query.neo4j_periods import (
     carried,
@@ -100,8 +100,10 @@ async def remove_passages(
     withdrawn = await withdraw_claims(writer, claimants, taken.named)
     older, entities = await _follow(writer, cut, withdrawn, documents)
     await settle_versioned(writer, uuids_of)
-    revived = await settle_ends(writer, taken.ended)
-    versions = await erase_endings(writer, taken.ended, writer.taken) if erase else 0
+    revived = await settle_ends(writer, taken.ended())
+    if not erase:
+        await note_past_endings(writer, taken.endings)
+    versions = await erase_endings(writer, taken.endings) if erase else 0
     return DeletionCounts(
         episodes=len(gone),
         facts=withdrawn.facts,
@@ -121,7 +123,8 @@ async def _unread(writer: SpaceWriter, uuids: Sequence[str]) -> None:
     taken = await take_back(writer, uuids)
     withdrawn = await withdraw_claims(writer, taken.claimants, taken.named)
     await _follow(writer, Changes(), withdrawn, ())
-    await settle_ends(writer, taken.ended)
+    await settle_ends(writer, taken.ended())
+    await note_past_endings(writer, taken.endings)
     await forget_extracted(writer, uuids)
 
 

@@ -1,15 +1,19 @@
 """What is known of the past goes with the documents that said it, within one write to a space.
 
 A fact that nothing claims any more leaves its versions, and a note of the documents that had claimed it. When the last
-of these is erased the versions go too, unless another document states the fact again.
+of these is erased the versions go too, unless another document states the fact again. How episodes
+had ended facts is noted likewise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from services.graph_query.claims import claimed_episode
+from services.graph_query.claims import claimed_episode, episode_claimant
+from services.graph_query.endings import CALLER
+from services.graph_query.neo4j_endings import Told
 from services.graph_query.neo4j_writer import SpaceWriter
 
 
@@ -38,38 +42,65 @@ async def erase_versions(writer: SpaceWriter, document_id: str) -> int:
     )
 
 
-async def erase_endings(
-    writer: SpaceWriter, facts: Collection[str], episodes: Collection[str]
-) -> int:
-    """Removes what these episodes, gone already, had made known of facts that stay; how many versions of the past.
+async def note_past_endings(writer: SpaceWriter, endings: Iterable[Told]) -> None:
+    """Notes which documents' episodes had ended facts, where that is taken back but known of the past."""
+    told = sorted({one for one in endings if one.cause != CALLER})
+    owners = await _owners(writer, {episode_claimant(one.cause) for one in told})
+    documents = {one.cause: owners.get(episode_claimant(one.cause), "") for one in told}
+    rows = [[documents[one.cause], *one] for one in told if documents[one.cause]]
+    if rows:
+        await writer.run("note_past_endings", rows=rows)
+
+
+async def erase_past_endings(writer: SpaceWriter, document_id: str) -> int:
+    """`erase_endings` for all that episodes of this document had ended, whenever that was taken back."""
+    rows = await writer.run("take_past_endings", document_id=document_id)
+    return await erase_endings(writer, [Told(row["uuid"], row["cause"]) for row in rows])
+
+
+async def erase_endings(writer: SpaceWriter, endings: Collection[Told]) -> int:
+    """Removes what episodes, gone already, had made known of how facts end; how many versions of the past.
 
     What was known before goes on as if they had never been.
     """
-    if not facts or not episodes:
+    if not endings:
         return 0
     now = writer.now.timestamp()
-    told = await writer.ask("versions_of_facts", uuids=sorted(facts))
-    longer, gone = _without(told, set(episodes))
-    if gone:
-        await writer.run("merge_versions", longer=longer, gone=gone)
-    until = {version["uuid"]: version["until"] for version in told}
-    return sum(until[uuid] < now for uuid in gone)
+    told = await writer.ask("versions_of_facts", uuids=sorted({one.fact for one in endings}))
+    erased = _without(told, set(endings))
+    if erased.gone:
+        longer = list(erased.longer.values())
+        await writer.run("merge_versions", longer=longer, gone=sorted(erased.gone))
+    if erased.revoked:
+        await writer.run("revoke_ends", uuids=erased.revoked)
+    return sum(version["until"] < now for version in told if version["uuid"] in erased.gone)
 
 
-def _without(
-    versions: Sequence[Mapping[str, Any]], episodes: Collection[str]
-) -> tuple[list[list[Any]], list[str]]:
-    """Versions that are known longer, with until when, and those that go; given by fact in the order of knowing."""
-    longer: dict[str, float] = {}
-    gone: list[str] = []
-    kept: Mapping[str, Any] | None = None
+@dataclass(frozen=True, slots=True)
+class _Erased:
+    """Versions that go, those before them, which are known as long, and those that none was known before."""
+
+    gone: set[str] = field(default_factory=set)
+    longer: dict[str, dict[str, Any]] = field(default_factory=dict)
+    revoked: list[str] = field(default_factory=list)
+
+
+def _without(versions: Iterable[Mapping[str, Any]], endings: Collection[Told]) -> _Erased:
+    """What becomes of versions, given by fact in the order of knowing, whose end is the word of these."""
+    erased = _Erased()
+    kept: Mapping[str, Any] = {"fact": "", "until": 0.0}
     for version in versions:
-        if kept is not None and kept["fact"] == version["fact"] and version["episode"] in episodes:
-            longer[kept["uuid"]] = version["until"]
-            gone.append(version["uuid"])
+        if Told(version["fact"], version["told_by"]) not in endings:
+            kept = version
+        elif (kept["fact"], kept["until"]) == (version["fact"], version["since"]):
+            kept = {**kept, "until": version["until"], "removed": version["removed"]}
+            erased.gone.add(version["uuid"])
+            erased.longer[kept["uuid"]] = {key: kept[key] for key in ("uuid", "until", "removed")}
         else:
             kept = version
-    return [[uuid, until] for uuid, until in sorted(longer.items())], gone
+            if version["revocable"]:
+                erased.revoked.append(version["uuid"])
+    return erased
 
 
 async def _owners(writer: SpaceWriter, claimants: Collection[str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from services.graph_query.claims import GivenEnds, claimed_episode, episode_claimant
 from services.graph_query.domain import EntityName, EpisodeCounts, GivenFact
@@ -13,18 +13,22 @@ from services.graph_query.fact_batch import FactBatch
 from services.graph_query.findings.neo4j_writes import add_findings
 from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_described import Described, take_back_descriptions
-from services.graph_query.neo4j_endings import put_endings, settle_ends, take_back_endings
+from services.graph_query.neo4j_endings import Told, put_endings, settle_ends, take_back_endings
 from services.graph_query.neo4j_facts import add_facts
 from services.graph_query.neo4j_writer import SpaceWriter
 
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """What deleted episodes leave to settle: their claimants, entities that they described, facts that they ended."""
+    """What deleted episodes leave to settle: their claimants, entities that they described, how they ended facts."""
 
     claimants: tuple[str, ...] = ()
     named: frozenset[tuple[str, EntityName]] = frozenset()
-    ended: Sequence[str] = field(default_factory=list)
+    endings: Sequence[Told] = ()
+
+    def ended(self) -> set[str]:
+        """The facts that they ended."""
+        return {one.fact for one in self.endings}
 
 
 async def write_reading(
@@ -57,7 +61,7 @@ async def take_back(writer: SpaceWriter, episodes: Sequence[str]) -> TakenBack:
     return TakenBack(
         claimants=tuple(episode_claimant(uuid) for uuid in sorted(episodes)),
         named=frozenset(await take_back_descriptions(writer, episodes)),
-        ended=await take_back_endings(writer, episodes),
+        endings=await take_back_endings(writer, episodes),
     )
 
 

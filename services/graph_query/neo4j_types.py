@@ -12,8 +12,8 @@ from services.graph_query.entity_resolution import Resolution, Types
 from services.graph_query.identity import document_uuid, fact_uuid
 from services.graph_query.names import name_key
 from services.graph_query.neo4j_database import Rows
-from services.graph_query.neo4j_endings import drop_endings
-from services.graph_query.neo4j_erasure import note_past_claims
+from services.graph_query.neo4j_endings import drop_endings, settle_ends
+from services.graph_query.neo4j_erasure import note_past_claims, note_past_endings
 from services.graph_query.neo4j_versions import keep_versions
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.spelling import Spelling
@@ -75,7 +75,7 @@ async def delete_unclaimed(
     if removed:
         await writer.run("remove_facts", uuids=removed, now=writer.now.timestamp())
         await note_past_claims(writer, removed, claimants)
-    await drop_endings(writer, removed, moved=moved)
+    await note_past_endings(writer, await drop_endings(writer, removed, moved=moved))
     change = copied - sum(row["embedded"] for row in gone)
     if change:
         await writer.run("change_vectors", change=change, model=None)
@@ -127,6 +127,8 @@ async def _write_moves(
         rows = [{key: copy[key] for key in ("from", "uuid", "source", "target")} for copy in new]
         await writer.run("copy_facts", rows=rows, known=writer.now.timestamp())
         await writer.run("copy_endings", rows=rows)
+        # What had ended a fact may be taken back in this same write.
+        await settle_ends(writer, [row["uuid"] for row in rows])
     await writer.run("create_claims", rows=_claim_rows(writer.space, claims, 2))
     await writer.run("cut_claims", rows=_claim_rows(writer.space, claims, 1))
     claimants: defaultdict[str, set[str]] = defaultdict(set)

@@ -1,5 +1,7 @@
-// Takes versions out of what was known, and lets those before them be known as long.
-FOREACH (row IN $p.longer | MERGE (v:FactVersion {uuid: row[0]}) SET v.known_until = row[1])
+// Takes versions out of what was known, and lets those before them be known as long, and found as long after their facts went.
+FOREACH (row IN $p.longer |
+  MERGE (v:FactVersion {uuid: row.uuid}) SET v.known_until = row.until
+  FOREACH (_ IN CASE WHEN row.removed THEN [1] ELSE [] END | SET v:BraidPastFact))
 WITH $p.gone AS gone
 UNWIND gone AS uuid
 MATCH (v:FactVersion {uuid: uuid}) WHERE v.group_id = $p.space

@@ -1,6 +1,6 @@
-// Takes back what the given causes ended, and tells those facts.
+// Takes back what the given causes ended, and tells which facts.
 UNWIND $p.causes AS cause
 MATCH (x:FactEnding {group_id: $p.space, cause: cause}) WHERE x.fact_uuid >= ''
-WITH x, x.fact_uuid AS uuid
+WITH x, x.fact_uuid AS uuid, cause
 DELETE x
-RETURN DISTINCT uuid
+RETURN uuid, cause

@@ -12,7 +12,7 @@ from services.graph_query.identity import document_uuid
 from services.graph_query.inventory.store import EPISODES_AT_ONCE, EntityPage, EpisodeRef
 from services.graph_query.neo4j_database import Database
 from services.graph_query.neo4j_episodes import remove_passages
-from services.graph_query.neo4j_erasure import erase_versions
+from services.graph_query.neo4j_erasure import erase_past_endings, erase_versions
 from services.graph_query.neo4j_writer import SpaceWriter, as_passage
 
 T = TypeVar("T")
@@ -95,8 +95,11 @@ async def _remove_some(writer: SpaceWriter, document_id: str) -> tuple[DeletionC
     ended = len(gone) < EPISODES_AT_ONCE
     claims = {document_id} if ended else set()
     removed = await remove_passages(writer, gone, {document_id}, claims, erase=True)
-    erased = await erase_versions(writer, document_id) if ended else 0
-    return replace(removed, versions=removed.versions + erased), ended
+    if not ended:
+        return removed, False
+    erased = await erase_past_endings(writer, document_id)
+    erased += await erase_versions(writer, document_id)
+    return replace(removed, versions=removed.versions + erased), True
 
 
 def _counts(kept: Mapping[str, Any]) -> DeletionCounts:

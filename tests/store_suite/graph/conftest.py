@@ -10,6 +10,7 @@ from tests.store_suite.graph.neo4j_graph import prepare
 
 pytest.register_assert_rewrite(
     "tests.store_suite.graph.embedding_suite",
+    "tests.store_suite.graph.erasure_suite",
     "tests.store_suite.graph.inventory_suite",
     "tests.store_suite.graph.reading_suite",
     "tests.store_suite.graph.writing_suite",

@@ -12,7 +12,8 @@ from services.graph_query.fake import FakeGraphStore
 from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.positions import FIRST
 from tests.store_suite.graph.builders import fact, new_space
-from tests.store_suite.graph.inventory_suite import InventorySuite, Store
+from tests.store_suite.graph.erasure_suite import ErasureSuite, Store
+from tests.store_suite.graph.inventory_suite import InventorySuite
 from tests.store_suite.graph.neo4j_graph import opened, settings
 
 _STRAY = """CREATE (:Entity {uuid: $uuid, group_id: $space, name: 'Stray'})
@@ -20,16 +21,16 @@ CREATE (:EntityName {entity_uuid: $uuid, group_id: $space, name_key: 'stray', ty
 UUID = "11111111-1111-4111-8111-111111111111"
 
 
-class TestFake(InventorySuite):
-    """Ids in memory."""
+class TestFake(InventorySuite, ErasureSuite):
+    """Ids and erasure in memory."""
 
     @pytest.fixture
     def store(self) -> Store:
         return FakeGraphStore()
 
 
-class TestNeo4j(InventorySuite):
-    """Ids in Neo4j."""
+class TestNeo4j(InventorySuite, ErasureSuite):
+    """Ids and erasure in Neo4j."""
 
     @pytest.fixture
     async def store(self, graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:

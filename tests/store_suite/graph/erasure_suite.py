@@ -1,0 +1,187 @@
+"""What every graph store promises of erased documents: what they had said of ends was never known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Protocol
+
+from services.graph_query.domain import EntityName, Passage
+from services.graph_query.extracted import Contradicted, Reading, Supported
+from services.graph_query.history.domain import Scope
+from services.graph_query.lucene import query_terms
+from services.graph_query.past.store import Known, PastStore
+from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, passage
+from tests.store_suite.graph.inventory_suite import Store as Inventory
+from tests.store_suite.graph.inventory_suite import deletion, moment
+
+OWNS = fact("Anna Bell", "OWNS", "Payments")
+ORBITS = fact(EntityName("Mercury", "Planet"), "ORBITS", "Sun Star")
+OVER, SOONER = day("2020-01-01"), day("2015-01-01")
+
+
+class Store(Inventory, Protocol):
+    """The graph with its inventory and its past."""
+
+    @property
+    def past(self) -> PastStore: ...
+
+
+def note(space: str, document: str) -> Passage:
+    return passage(space, document, "Note", f"Nothing of {document}.")
+
+
+async def only_fact(store: Store, space: str) -> str:
+    (found,) = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
+    return found.uuid
+
+
+async def ends_known(store: Store, space: str, known: float) -> list[datetime | None]:
+    """When facts ended as far as was known at an instant."""
+    facts = await store.history.list_facts(space, Scope(known=known), ALWAYS, None, 10)
+    return [one.invalid_at for one in facts]
+
+
+async def end(store: Store, space: str, document: str, at: datetime = OVER) -> float:
+    """Lets a document end the only fact; when that was."""
+    over = Contradicted(await only_fact(store, space), at)
+    reading = Reading(contradicted=(over,))
+    await store.readings.add_reading(space, note(space, document), reading, "")
+    return await moment(store, space)
+
+
+async def erase(store: Store, space: str, document: str) -> int:
+    """Erases a document; how many versions of the past went."""
+    counts, _ = await store.inventory.delete_document(space, document, deletion())
+    return counts.versions
+
+
+class ErasureSuite:
+    """Ends that erased documents had told."""
+
+    async def test_an_end_whose_chunk_went_before_is_erased_with_the_document(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        await store.add_facts(space, [OWNS], "")
+        known = await end(store, space, "d2")
+        await store.delete_episodes(space, [note(space, "d2").uuid])
+        assert await ends_known(store, space, known) == [OVER]
+        assert await erase(store, space, "d2") == 1
+        assert await ends_known(store, space, known) == [None]
+        assert await ends_known(store, space, await moment(store, space)) == [None]
+
+    async def test_an_end_that_a_chunk_told_before_its_text_changed_is_erased_with_the_document(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        await store.add_facts(space, [OWNS], "")
+        known = await end(store, space, "d2")
+        changed = replace(note(space, "d2"), content="Something else.")
+        await store.readings.add_reading(space, changed, Reading(), "")
+        assert await erase(store, space, "d2") == 1
+        assert await ends_known(store, space, known) == [None]
+
+    async def test_an_end_of_a_fact_that_moved_since_is_erased_with_the_document(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        await store.add_facts(space, [ORBITS], "")
+        before = await only_fact(store, space)
+        known = await end(store, space, "d2")
+        element = fact(EntityName("Mercury", "Element"), "IS_IN", "Old Thermometer")
+        await store.add_facts(space, [element], "")
+        moved = await moment(store, space)
+        await erase(store, space, "d2")
+        assert await ends_known(store, space, known) == [None]
+        assert await ends_known(store, space, moved) == [None, None]
+        versions = await store.history.versions(space, before, 10)
+        assert [one.fact.invalid_at for one in versions] == [None]
+
+    async def test_a_fact_that_moves_as_what_ended_it_goes_holds_again(self, store: Store) -> None:
+        space = new_space()
+        await store.add_facts(space, [ORBITS], "")
+        one = note(space, "d2")
+        element = fact(EntityName("Mercury", "Element"), "IS_IN", "Old Thermometer")
+        reading = Reading(
+            facts=(replace(element, episode_id=one.uuid),),
+            contradicted=(Contradicted(await only_fact(store, space), OVER),),
+        )
+        await store.readings.add_reading(space, one, reading, "")
+        known = await moment(store, space)
+        assert OVER in await ends_known(store, space, known)
+        await erase(store, space, "d2")
+        assert await ends_known(store, space, await moment(store, space)) == [None]
+        assert OVER not in await ends_known(store, space, known)
+
+    async def test_what_the_caller_said_of_ends_stays_known(self, store: Store) -> None:
+        space = new_space()
+        await store.add_facts(space, [OWNS], "")
+        owns, one = await only_fact(store, space), note(space, "d2")
+        reading = Reading(
+            supported=(Supported(owns, replace(OWNS, episode_id=one.uuid)),),
+            contradicted=(Contradicted(owns, OVER),),
+        )
+        await store.readings.add_reading(space, one, reading, "")
+        known = []
+        for at in (day("2016-01-01"), day("2017-01-01")):
+            await store.end_fact(space, owns, at)
+            known.append(await moment(store, space))
+        await erase(store, space, "d2")
+        assert await ends_known(store, space, known[0]) == [day("2016-01-01")]
+        assert await ends_known(store, space, known[1]) == [day("2017-01-01")]
+
+    async def test_an_end_that_two_documents_told_is_known_until_both_are_erased(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        await store.add_facts(space, [OWNS], "")
+        known = [await end(store, space, document) for document in ("d2", "d3")]
+        await erase(store, space, "d2")
+        known.append(await moment(store, space))
+        assert await ends_known(store, space, known[-1]) == [OVER]
+        await erase(store, space, "d3")
+        assert [await ends_known(store, space, one) for one in known] == [[None]] * 3
+
+    async def test_an_earlier_end_that_is_erased_leaves_the_one_that_was_known_before(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        await store.add_facts(space, [OWNS], "")
+        first = await end(store, space, "d2")
+        second = await end(store, space, "d3", SOONER)
+        assert await ends_known(store, space, second) == [SOONER]
+        await erase(store, space, "d3")
+        assert await ends_known(store, space, first) == [OVER]
+        assert await ends_known(store, space, second) == [OVER]
+
+    async def test_a_fact_that_came_ended_by_an_erased_document_was_known_to_hold_on(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        one = note(space, "d1")
+        reading = Reading(facts=(replace(OWNS, episode_id=one.uuid),))
+        await store.readings.add_reading(space, one, reading, "")
+        await end(store, space, "d2")
+        await store.delete_episodes(space, [one.uuid])
+        await store.readings.add_reading(space, one, reading, "")
+        known = await moment(store, space)
+        assert await ends_known(store, space, known) == [OVER]
+        await erase(store, space, "d2")
+        assert await ends_known(store, space, known) == [None]
+
+    async def test_a_removed_fact_is_found_in_the_past_once_what_had_ended_it_is_erased(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        await store.add_episodes(space, [note(space, "d2")])
+        await store.add_facts(space, [replace(OWNS, document_id="d2")], "")
+        stated, owns = await moment(store, space), await only_fact(store, space)
+        ended = await end(store, space, "d1")
+        await store.delete_episodes(space, [note(space, "d2").uuid])
+        assert await erase(store, space, "d1") == 1
+        for known in (stated, ended):
+            then = Known(ALWAYS, known, 10)
+            found = await store.past.words_known(space, query_terms("owns"), [], then)
+            assert [hit.uuid for hit in found.text] == [owns]
+            assert await ends_known(store, space, known) == [None]
