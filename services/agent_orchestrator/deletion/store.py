@@ -62,10 +62,8 @@ class DeletionStore:
         )
 
     async def comes_before(self, job: JobRecord) -> bool:
-        """Whether uploads that may bring the document were accepted before, and are not read to their end."""
-        return await self._ask(
-            "uploads_before", job.space, job.number, job.arguments["document_id"]
-        )
+        """Whether uploads that may bring the document, or deletions of it, were accepted before and are not done."""
+        return await self._ask("work_before", job.space, job.number, job.arguments["document_id"])
 
     async def is_on_its_way(self, job: JobRecord, mark: int) -> bool:
         """Whether what became searchable of the document before its deletion has not reached the graph."""

@@ -44,7 +44,8 @@ class DeletionTask:
         job, progress = task.job, dict(task.job.progress or {})
         if "vector" not in progress:
             await _until(
-                lambda: self._store.comes_before(job), "uploads accepted before are being read"
+                lambda: self._store.comes_before(job),
+                "what was accepted before is being read or deleted",
             )
             progress = await self._store.leave_vector(task, await self._out_of_vector(task))
         if "graph" not in progress:

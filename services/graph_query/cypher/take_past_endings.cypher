@@ -1,5 +1,5 @@
 // Forgets which facts a document's episodes had ended, and tells that.
-MATCH (x:BraidPastEnding {group_id: $p.space, document_id: $p.document_id}) WHERE x.fact_uuid >= ''
+MATCH (x:BraidPastEnding {group_id: $p.space, document_id: $p.document_id}) WHERE x.fact_uuid >= '' AND x.cause >= ''
 WITH x, x.fact_uuid AS uuid, x.cause AS cause
 DELETE x
 RETURN uuid, cause
