@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeGuard
 
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
@@ -113,17 +114,31 @@ class Warmer:
     async def _warm(self) -> None:
         log = get_logger("warming")
         started = time.perf_counter()
-        for name in self._names:
-            if name not in self._searched:
-                self._searchable.set()
-                await self._quiet.wait()
-            before = time.perf_counter()
-            try:
-                await self._rehearse(name)
-            except BraidError as error:  # the next probe that succeeds begins another round
-                log.debug("warming ends early", query=name, reason=error.message)
-                return
-            if name not in self._searched:
-                await asyncio.sleep((time.perf_counter() - before) * _REST)
+        try:
+            await self._plan_searches()
+            self._searchable.set()
+            for name in self._names:
+                if name not in self._searched:
+                    await self._plan(name)
+        except BraidError as error:  # the next probe that succeeds begins another round
+            log.debug("warming ends early", reason=error.message)
+            return
         self.rounds += 1
         log.info("plans are warm", seconds=round(time.perf_counter() - started, 2))
+
+    async def _plan_searches(self) -> None:
+        """All at once: callers wait for them, and Neo4j plans each on a core of its own."""
+        names = [name for name in self._names if name in self._searched]
+        ended = await asyncio.gather(*map(self._rehearse, names), return_exceptions=True)
+        for failure in filter(_is_failure, ended):
+            raise failure
+
+    async def _plan(self, name: str) -> None:
+        await self._quiet.wait()
+        before = time.perf_counter()
+        await self._rehearse(name)
+        await asyncio.sleep((time.perf_counter() - before) * _REST)
+
+
+def _is_failure(ended: BaseException | None) -> TypeGuard[BaseException]:
+    return ended is not None

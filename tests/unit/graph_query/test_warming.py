@@ -130,3 +130,18 @@ async def test_nothing_but_what_searches_need_is_rehearsed_while_something_is_wr
             assert stage.rehearsed == ["a"]
         await until(lambda: warmer.rounds == 1)
     assert stage.rehearsed == ["a", "b"]
+
+
+async def test_what_searches_need_is_planned_at_the_same_time() -> None:
+    stage = Slow()
+    warmer = Warmer(stage.rehearse, ["a", "b", "c"], ["a", "b"])
+    async with running(warmer):
+        warmer.start()
+        await until(lambda: stage.rehearsed == ["a", "b"])
+        stage.done.release()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert warmer.plans_searches
+        stage.done.release()
+        await until(lambda: stage.rehearsed == ["a", "b", "c"])
+        assert not warmer.plans_searches
