@@ -154,8 +154,7 @@ async def keep_schema(store: Neo4jStore) -> None:
             await store.ensure_schema()
         except StoreUnavailableError as error:
             log.debug("schema waits", reason=error.message)
-        except Exception:
-            # The tier stays NOT_SERVING; why must be in the logs, and may pass (a deadline, an index of another model).
+        except Exception:  # a deadline, an index of another model: it may pass, and the tier is NOT_SERVING till then
             log.exception("no schema")
         else:
             log.info("schema ready")

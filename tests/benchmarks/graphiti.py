@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from deploy.local.stack import LocalStack
+from tests.benchmarks.command import MeasureError
 from tests.benchmarks.sentences import Matrix
 
 if TYPE_CHECKING:
@@ -57,15 +58,15 @@ async def graphiti_search(
     # Graphiti wants all three, and would build its own without them. A search that asked one would measure it as well.
     class NoEmbedder(EmbedderClient):
         async def create(self, input_data: Any) -> list[float]:
-            raise NotImplementedError("the query's vector is given")
+            raise MeasureError("the query's vector is given")
 
     class NoReranker(CrossEncoderClient):
         async def rank(self, query: str, passages: list[str]) -> list[tuple[str, float]]:
-            raise NotImplementedError("reciprocal ranks need no model")
+            raise MeasureError("reciprocal ranks need no model")
 
     class NoModel(LLMClient):
         async def _generate_response(self, *args: Any, **more: Any) -> dict[str, Any]:
-            raise NotImplementedError("searching needs no language model")
+            raise MeasureError("searching needs no language model")
 
     class Driver(Neo4jDriver):
         async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:

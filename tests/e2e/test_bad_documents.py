@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import httpx
 
+from gateway.cli.api import Api
 from tests.e2e.conftest import HOSTILE_KEY, System
 
 # What the contract lets a chunk have, in characters.
@@ -18,11 +18,8 @@ def upload(http: httpx.Client, **body: Any) -> dict[str, Any]:
     """A document's job once it has ended."""
     answer = http.post("/api/documents", json=body)
     assert answer.status_code == 202, answer.text
-    job: dict[str, Any] = answer.json()["job"]
-    until = time.monotonic() + 60
-    while job["state"] in {"QUEUED", "RUNNING"} and time.monotonic() < until:
-        job = http.get(f"/api/jobs/{job['id']}").json()
-        time.sleep(0.05)
+    with Api(str(http.base_url), HOSTILE_KEY) as api:
+        *_, job = api.followed(answer.json()["job"])
     return job
 
 

@@ -30,7 +30,7 @@ class Pace:
         began = time.monotonic()
         try:
             yield
-        except Exception:
+        except Exception:  # whatever it was, it goes on to the caller: less is sent next time
             self.size = max(1, self.size // FAILED_SHARE)
             raise
         took = time.monotonic() - began

@@ -146,9 +146,9 @@ class SessionDriver:
         """Sends a notification with the transaction."""
         await self._session.execute("select pg_notify($1, $2)", channel, payload)
 
-    async def add_listener(self, channel: str, callback: Any) -> None:
+    async def add_listener(self, channel: str, callback: Any) -> None:  # noqa: ARG002 - the library's shape
         """Refused: the library's driver has it, but a connection that goes back to its pool cannot listen."""
-        raise NotImplementedError("a borrowed connection cannot listen")
+        raise RuntimeError("a borrowed connection cannot listen")
 
     @property
     def shutdown(self) -> asyncio.Event:
@@ -158,7 +158,7 @@ class SessionDriver:
     @property
     def tm(self) -> Any:
         """Refused: the library's driver keeps its listeners' tasks here, and this one has no listeners."""
-        raise NotImplementedError("a borrowed connection starts no tasks")
+        raise RuntimeError("a borrowed connection starts no tasks")
 
     async def __aenter__(self) -> Self:
         return self

@@ -9,7 +9,7 @@ from graphiti_core.driver.graph_operations.graph_operations import GraphOperatio
 from graphiti_core.nodes import EpisodicNode
 from pydantic import ConfigDict, PrivateAttr
 
-from services.graph_query.graphiti.failures import Failures
+from services.graph_query.graphiti.failures import Failures, RefusedError
 from services.graph_query.graphiti.known import KnownGraph
 from services.graph_query.graphiti.search_interface import BraidSearch
 
@@ -91,9 +91,9 @@ class ReadingDriver(GraphDriver):
         self.search_interface = search
         self.graph_operations_interface = operations
 
-    def execute_query(self, cypher_query_: str, **kwargs: Any) -> NoReturn:
+    def execute_query(self, cypher_query_: str, **kwargs: Any) -> NoReturn:  # noqa: ARG002
         """Refused: Graphiti's reads go through the interfaces; one that did not would read past the space."""
-        raise NotImplementedError("Graphiti runs no queries of its own here")
+        raise RefusedError("Graphiti runs no queries of its own here")
 
     def session(self, database: str | None = None) -> GraphDriverSession:  # noqa: ARG002
         """A session that writes nothing."""
@@ -104,7 +104,7 @@ class ReadingDriver(GraphDriver):
 
     def delete_all_indexes(self) -> NoReturn:
         """Refused: the indexes are the store's, and Graphiti has no business with them."""
-        raise NotImplementedError("the indexes are the store's own")
+        raise RefusedError("the indexes are the store's own")
 
     async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:
         """The store has its own."""
@@ -118,9 +118,9 @@ class _Unwritten(GraphDriverSession):
     async def __aexit__(self, *_: object) -> None:
         """Nothing to close."""
 
-    async def run(self, query: str, **kwargs: Any) -> NoReturn:
+    async def run(self, query: str, **kwargs: Any) -> NoReturn:  # noqa: ARG002
         """Refused, as by the driver: it would read or write past the space."""
-        raise NotImplementedError("Graphiti runs no queries of its own here")
+        raise RefusedError("Graphiti runs no queries of its own here")
 
     async def close(self) -> None:
         """Nothing to close."""

@@ -8,6 +8,13 @@ from contextlib import contextmanager
 from services.runtime.errors import BraidError
 
 
+class RefusedError(RuntimeError):
+    """Graphiti asked for what is not its own to do.
+
+    Not NotImplementedError: Graphiti takes that for an interface without the operation, and goes another way.
+    """
+
+
 class Failures:
     """Failures of one reading's calls."""
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from services.graph_query.domain import Entity, EntityRef, Fact, FactFilter
 from services.graph_query.intervals import OPEN
+from services.graph_query.names import name_key
 
 CURRENT = 20
 """How many of the facts that hold now a history tells in full."""
@@ -22,6 +23,12 @@ class Selector:
     uuid: str = ""
     name_key: str = ""
     type: str = ""
+
+    def means(self, one: Entity | EntityRef) -> bool:
+        """Whether it is this entity."""
+        if self.uuid:
+            return one.uuid == self.uuid
+        return name_key(one.name) == self.name_key and self.type in ("", one.type)
 
 
 class End(Enum):

@@ -24,7 +24,6 @@ from services.graph_query.history.domain import (
     Version,
 )
 from services.graph_query.intervals import OPEN, end_of, start_of
-from services.graph_query.names import name_key
 from services.runtime.errors import NotFoundError
 
 
@@ -120,26 +119,20 @@ class FakeHistory:
             ends[End.EITHER] = [fact.source, fact.target]
             asked = ((scope.subject, End.SUBJECT), (scope.object, End.OBJECT))
             if all(
-                entity is None or any(_is(one, entity) for one in ends[end])
+                entity is None or any(entity.means(one) for one in ends[end])
                 for entity, end in (*asked, (scope.either, End.EITHER))
             ):
                 yield fact
 
 
-def _is(one: EntityRef, entity: Selector) -> bool:
-    if entity.uuid:
-        return one.uuid == entity.uuid
-    return name_key(one.name) == entity.name_key and entity.type in ("", one.type)
-
-
 def _named(held: FakeSpace, entity: Selector) -> list[Entity]:
     found = [entity_of(held, uuid) for uuid in held.entities()]
-    return [one for one in found if _is(EntityRef(one.uuid, one.name, one.type), entity)]
+    return [one for one in found if entity.means(one)]
 
 
 def _formerly_named(facts: Sequence[Fact], entity: Selector) -> list[Entity]:
     """Entities that are gone, as facts that were known once name them."""
-    ends = {end for fact in facts for end in (fact.source, fact.target) if _is(end, entity)}
+    ends = {end for fact in facts for end in (fact.source, fact.target) if entity.means(end)}
     return [Entity(*end) for end in sorted(ends)]
 
 

@@ -41,7 +41,7 @@ class FakeStructure:
         found = [
             _details(held, one, now)
             for one in (entity_of(held, uuid) for uuid in held.entities())
-            if _is(one, entity)
+            if entity.means(one)
         ]
         degrees = _degrees(held)
         return sorted(
@@ -162,12 +162,6 @@ def _shared(
         SubgraphEntity(held.ref(uuid), _frequency(held, uuid), _about(held, uuid)) for uuid in kept
     ]
     return entities, [row for uuid in kept for row in mentions[uuid]]
-
-
-def _is(one: Entity, entity: Selector) -> bool:
-    if entity.uuid:
-        return one.uuid == entity.uuid
-    return name_key(one.name) == entity.name_key and entity.type in ("", one.type)
 
 
 def _details(held: FakeSpace, one: Entity, now: float) -> EntityDetails:

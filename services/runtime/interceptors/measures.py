@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
 from opentelemetry import metrics
 
-from services.runtime.errors import BraidError
 from services.runtime.exporting import DURATION_BUCKETS
+from services.runtime.interceptors.ending import Ending, told
 from services.runtime.interceptors.stage import Call, Stage
-from services.runtime.status import code_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 
 class MetricsStage(Stage):
@@ -28,21 +25,8 @@ class MetricsStage(Stage):
             "rpc.server.duration", unit="s", explicit_bucket_boundaries_advisory=DURATION_BUCKETS
         )
 
-    @contextmanager
-    def around(self, call: Call) -> Iterator[None]:
-        started = time.perf_counter()
-        code = "OK"
-        try:
-            yield
-        except BraidError as error:
-            code = code_of(error).name
-            raise
-        except Exception:
-            code = "INTERNAL"
-            raise
-        except BaseException:
-            code = "CANCELLED"
-            raise
-        finally:
-            took = time.perf_counter() - started
-            self._duration.record(took, {"rpc.method": call.method, "rpc.code": code})
+    def around(self, call: Call) -> AbstractContextManager[None]:
+        return told(lambda ending: self._tell(call, ending))
+
+    def _tell(self, call: Call, ending: Ending) -> None:
+        self._duration.record(ending.seconds, {"rpc.method": call.method, "rpc.code": ending.code})

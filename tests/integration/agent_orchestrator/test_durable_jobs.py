@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 import asyncpg
 import grpc
@@ -29,6 +27,7 @@ from tests.integration.agent_orchestrator.uploads import (
     watch,
     watched,
 )
+from tests.integration.workers import worker_process
 from tests.stubs.script import hang, wait
 
 CANCELLED = ingest_pb2.JOB_STATE_CANCELLED
@@ -47,29 +46,17 @@ async def worker(world: World) -> AsyncIterator[None]:
         yield
 
 
-@asynccontextmanager
-async def worker_process(world: World) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A worker as a process of its own, with the local model; killed at the end if it still runs."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "services.agent_orchestrator", "--worker"),
-        env={
-            **os.environ,
+def other_process(world: World) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
+    """A worker process with the local model."""
+    return worker_process(
+        {
             "BRAID_AGENT_DATABASE_URL": world.database.dsn("braid_agent"),
             "BRAID_VECTOR_TARGET": f"127.0.0.1:{world.vector_server.port}",
             "BRAID_GRAPH_TARGET": f"127.0.0.1:{world.graph_server.port}",
-            "BRAID_AGENT_WORKER_LISTEN": "127.0.0.1:0",
-            "BRAID_AGENT_LEASE_SECONDS": "1",
             "BRAID_API_KEYS_FILE": str(world.runtime.api_keys_file),
             "BRAID_SERVICE_KEY": "service-key",
-            "BRAID_LOG_LEVEL": "error",
-        },
+        }
     )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
 
 
 async def get(world: World, job: ingest_pb2.IngestJob) -> ingest_pb2.IngestJob:
@@ -168,7 +155,7 @@ async def test_a_worker_that_stops_gives_its_work_to_the_next_without_a_lease_to
 async def test_of_two_worker_processes_one_is_killed_and_nothing_is_lost_or_doubled(
     world: World,
 ) -> None:
-    async with worker_process(world) as first, worker_process(world) as second:
+    async with other_process(world) as first, other_process(world) as second:
         world.graph.script.acts["BatchAddEpisodes"] = hang
         jobs = [
             await submit(world, document(document_id=str(n)), data(f"t{n}"), caller=caller)

@@ -15,6 +15,7 @@ from services.agent_orchestrator.jobs.queue import (
     GRAPH,
     SEARCH,
     SessionDriver,
+    Turn,
     TurnLostError,
 )
 from services.agent_orchestrator.jobs.records import STATES, Failure, NewJob
@@ -116,13 +117,19 @@ async def test_an_upload_comes_without_the_bytes_that_were_read_until_it_is_trie
     assert (again.data, again.position, again.reached, again.offset) == (b"text", 0, 1, 0)
 
 
-async def test_an_upload_that_a_former_program_read_on_comes_from_its_beginning(desk: Desk) -> None:
+async def changed_by_a_former_program(desk: Desk, change: str) -> tuple[Turn, ReadJob]:
+    """An upload read as far as its second byte, whose job a program that knows no offsets has then changed."""
     job_id = await desk.upload()
     [turn] = await desk.turns.take(ONE, SEARCH, 1)
     read = ReadJob(job_id, 1, read=False, searchable=[], failures=[], offset=2, line=1)
     await desk.work.note_read(turn, [read])
     async with desk.database.pool.session() as session:
-        await session.execute("update job set position = 2")
+        await session.execute(change)
+    return turn, read
+
+
+async def test_an_upload_that_a_former_program_read_on_comes_from_its_beginning(desk: Desk) -> None:
+    turn, read = await changed_by_a_former_program(desk, "update job set position = 2")
     [taken] = await desk.work.take_uploads(turn, (), count=9, size=9)
     assert (taken.data, taken.position, taken.offset, taken.line) == (b"text", 2, 0, 0)
     await desk.work.note_read(turn, [replace(read, position=3, offset=3, line=2)])
@@ -133,12 +140,9 @@ async def test_an_upload_that_a_former_program_read_on_comes_from_its_beginning(
 async def test_an_upload_that_a_former_program_tries_again_comes_from_its_beginning(
     desk: Desk,
 ) -> None:
-    job_id = await desk.upload()
-    [turn] = await desk.turns.take(ONE, SEARCH, 1)
-    read = ReadJob(job_id, 1, read=False, searchable=[], failures=[], offset=2, line=1)
-    await desk.work.note_read(turn, [read])
-    async with desk.database.pool.session() as session:
-        await session.execute("update job set reached = position, position = 0")
+    turn, _ = await changed_by_a_former_program(
+        desk, "update job set reached = position, position = 0"
+    )
     [taken] = await desk.work.take_uploads(turn, (), count=9, size=9)
     assert (taken.data, taken.position, taken.offset, taken.line) == (b"text", 0, 0, 0)
 

@@ -3,51 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import sys
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 from braid.agent.v1 import ingest_pb2, models_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
 from tests.integration.upkeep.conftest import OURS, Models, WideEmbedder, World
+from tests.integration.workers import worker_process
 from tests.stubs.embedders import StubEmbedder
 from tests.stubs.openai_server import OpenAIStub, hang
 
 NEW = "newer"
 
 
-@asynccontextmanager
-async def worker_process(
+def worker(
     world: World, provider: OpenAIStub
-) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A worker as a process of its own, with the newer model; killed at the end if it still runs."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "services.agent_orchestrator", "--worker"),
-        env={
-            **os.environ,
+) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
+    """A worker process with the newer model."""
+    return worker_process(
+        {
             "BRAID_AGENT_DATABASE_URL": world.agent.database_url.get_secret_value(),
             "BRAID_VECTOR_TARGET": world.agent.vector_target,
             "BRAID_GRAPH_TARGET": world.agent.graph_target,
-            "BRAID_AGENT_WORKER_LISTEN": "127.0.0.1:0",
-            "BRAID_AGENT_LEASE_SECONDS": "1",
             "BRAID_API_KEYS_FILE": str(world.runtime.api_keys_file),
             "BRAID_SERVICE_KEY": "agent-key",
-            "BRAID_LOG_LEVEL": "error",
             "EMBEDDING_PROVIDER": "openai",
             "EMBEDDING_API_KEY": "sk-test",
             "EMBEDDING_BASE_URL": provider.base_url,
             "EMBEDDING_MODEL": NEW,
             "EMBEDDING_DIMENSION": "16",
-        },
+        }
     )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
 
 
 async def start(world: World) -> ingest_pb2.IngestJob:
@@ -132,11 +118,11 @@ async def test_a_move_goes_on_in_another_process_when_one_is_killed_in_its_midst
         provider = await stack.enter_async_context(OpenAIStub(dimension=16))
         provider.answer_always(hang())
         job = await start(world)
-        first = await stack.enter_async_context(worker_process(world, provider))
+        first = await stack.enter_async_context(worker(world, provider))
         async with asyncio.timeout(60):
             while not provider.requests:  # noqa: ASYNC110 - until it is in the midst of embedding
                 await asyncio.sleep(0.02)
-        second = await stack.enter_async_context(worker_process(world, provider))
+        second = await stack.enter_async_context(worker(world, provider))
         first.send_signal(signal.SIGKILL)
         await first.wait()
         provider.answer_always(None)

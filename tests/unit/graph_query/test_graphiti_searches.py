@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from services.graph_query.graphiti.failures import Failures
+from services.graph_query.graphiti.failures import Failures, RefusedError
 from services.graph_query.graphiti.known import KnownEntity, KnownEpisode, KnownFact
 from services.graph_query.graphiti.reader import load_session
 from services.runtime.errors import StoreUnavailableError
@@ -227,7 +227,7 @@ async def test_after_a_failure_nothing_more_is_asked(asked: Asked) -> None:
 
 
 async def test_graphiti_runs_no_query_of_its_own(asked: Asked) -> None:
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(RefusedError):
         asked.driver.execute_query("match (n) return n")
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(RefusedError):
         await asked.driver.session().run("match (n) return n")
