@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import aiohttp
+import httpx2
 import openai
 from pydantic_core import from_json
 
@@ -87,14 +90,17 @@ class EmbeddingsClient:
 
     async def _send(self, texts: list[str], dimension: int | None) -> Any:
         # Plain numbers: not every compatible server knows base64.
-        # The raw answer: the library would look at each number of each vector by itself.
-        answer = await self._client.embeddings.with_raw_response.create(
-            input=texts,
-            model=self._model,
-            dimensions=openai.omit if dimension is None else dimension,
-            encoding_format="float",
-        )
-        return from_json(answer.http_response.content)
+        body: dict[str, object] = {
+            "input": texts,
+            "model": self._model,
+            "encoding_format": "float",
+        }
+        if dimension is not None:
+            body["dimensions"] = dimension
+        # The library's door for any endpoint: its own for this one looks at each text and at each number of each
+        # vector by itself.
+        answer = await self._client.post("/embeddings", body=body, cast_to=httpx2.Response)
+        return from_json(answer.content)
 
 
 class _LeftAlone(openai.OpenAIError):
@@ -109,8 +115,11 @@ class _ServerFailed(Exception):  # noqa: N818 - counts an answer as a failure, a
     """The provider answered that it cannot work."""
 
 
-class _GuardedHttp(openai.DefaultAsyncHttpxClient):
-    """Each attempt, the library's retries included, goes through the provider's circuit breaker."""
+class _GuardedHttp(openai.DefaultAioHttpClient):
+    """Each attempt, the library's retries included, goes through the provider's circuit breaker.
+
+    Over aiohttp, whose parser is native: an attempt takes two thirds of the CPU that it takes over the default.
+    """
 
     def __init__(self, clock: Callable[[], float], **options: Any) -> None:
         super().__init__(**options)
@@ -122,7 +131,8 @@ class _GuardedHttp(openai.DefaultAsyncHttpxClient):
         started = self._clock()
         try:
             async with self._breaker.guard(lambda error: self._counts(error, started)):
-                response = await super().send(request, **options)
+                with _connection_errors():
+                    response = await super().send(request, **options)
                 _fail_on_server_error(response)
         except _ServerFailed:
             return response
@@ -133,6 +143,15 @@ class _GuardedHttp(openai.DefaultAsyncHttpxClient):
     def _counts(self, error: BaseException, started: float) -> bool:
         """Failures, and waits that the caller gave up: not those of callers in too much of a hurry."""
         return isinstance(error, Exception) or self._clock() - started >= _FAIR_WAIT
+
+
+@contextmanager
+def _connection_errors() -> Iterator[None]:
+    """What the library has no name for, such as an answer that is no HTTP, becomes an error that it retries."""
+    try:
+        yield
+    except aiohttp.ClientError as error:
+        raise httpx2.RemoteProtocolError(type(error).__name__) from None
 
 
 def _in_order(answer: Any, count: int) -> list[list[float]]:

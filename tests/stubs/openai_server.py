@@ -66,6 +66,11 @@ def raw(body: bytes, status: int = 200) -> Answer:
     return lambda _: Reply(status, body)
 
 
+def garbled() -> Answer:
+    """An answer whose head is no HTTP."""
+    return lambda _: Reply(headers={"x-head": "cut\r\nno header at all"})
+
+
 def vectors(change: Callable[[list[Any]], list[Any]], dimension: int = 1536) -> Answer:
     """The usual answer with its list of embeddings changed: shortened, reordered, spoilt."""
 

@@ -20,6 +20,7 @@ from services.runtime.errors import DeadlineError
 from tests.stubs.openai_server import (
     Answer,
     OpenAIStub,
+    garbled,
     hang,
     rate_limited,
     raw,
@@ -101,7 +102,8 @@ async def test_an_unlisted_model_tells_its_dimension_with_its_first_answer(
 
 
 @pytest.mark.parametrize(
-    "failure", [rate_limited(0.01), rate_limited(), server_error(500), server_error(503)]
+    "failure",
+    [rate_limited(0.01), rate_limited(), server_error(500), server_error(503), garbled()],
 )
 async def test_a_passing_failure_is_retried(
     build: Build, stub: OpenAIStub, failure: Answer
