@@ -16,6 +16,7 @@ from services.agent_orchestrator.jobs.work import ReadJob, Searchable, TakenUplo
 from services.runtime.times import to_timestamp
 
 BATCH_DOCUMENTS = 200
+LEAST_DOCUMENTS = 50
 BATCH_CHUNKS = 512
 
 
@@ -32,6 +33,11 @@ class Source:
     def job_id(self) -> str:
         """The job's id."""
         return self.taken.job.id
+
+    @property
+    def left(self) -> int:
+        """How many documents are still to be read, whether they count or not."""
+        return max(self.taken.job.documents_total - self.position, 0)
 
     def counts(self, position: int) -> bool:
         """Whether the document there is still to be done: those of an earlier pass are, where they failed."""
@@ -75,16 +81,24 @@ class Batch:
         """The documents in order."""
         return [entry.document for entry in self.entries]
 
-    def fits(self, document: Prepared, max_size: int) -> bool:
-        """Whether the document can join."""
+    def fits(self, document: Prepared, max_size: int, left: int = BATCH_DOCUMENTS) -> bool:
+        """Whether the document can join; `left` documents, this one included, are known to be still to be read."""
         if not self.entries:
             return True
         return (
-            len(self.entries) < BATCH_DOCUMENTS
+            len(self.entries) < self._most(left)
             and self.chunks + len(document.input.chunks) <= BATCH_CHUNKS
             and self.size + document.size <= max_size
             and all(document.id != other.document.id for other in self.entries)
         )
+
+    def _most(self, left: int) -> int:
+        """Documents that it may have. While the first batch of a turn is read, and while the last is stored, the
+        embedder has nothing to do: the first is small, and one with as many as are left is closed.
+        """
+        if not self.number:
+            return LEAST_DOCUMENTS
+        return min(BATCH_DOCUMENTS, max(LEAST_DOCUMENTS, left))
 
     def add(self, source: Source, position: int, document: Prepared) -> None:
         """Joins a document to the batch."""

@@ -47,14 +47,17 @@ class Reader:
         self._dimension = dimension
         self._max_size = max_size
         self._batch = Batch()
+        self._left = 0
         self.in_hand = in_hand
 
     async def batches(self) -> AsyncIterator[Batch]:
         """Full batches, and whatever there is once no upload is left. Ends when there is nothing to read."""
         while taken := await self._next_uploads(sorted(self.in_hand)):
             self.in_hand.update(one.job.id for one in taken)
-            for one in taken:
-                async for batch in self._of_upload(_source(one)):
+            sources = [_source(one) for one in taken]
+            self._left = sum(one.left for one in sources)
+            for source in sources:
+                async for batch in self._of_upload(source):
                     yield batch
         if self._batch.read:
             yield self._closed()
@@ -90,11 +93,12 @@ class Reader:
             return Rejected(parsed.document_id, str(error))
 
     def _is_full(self, item: Item | None) -> bool:
-        return isinstance(item, Prepared) and not self._batch.fits(item, self._max_size)
+        return isinstance(item, Prepared) and not self._batch.fits(item, self._max_size, self._left)
 
     def _add(self, source: Source, item: Item | None, end: Place, *, alone: bool) -> None:
         position = source.position
         source.position, source.place = position + 1, end
+        self._left -= 1
         first = alone and position == source.taken.position
         if isinstance(item, Rejected):
             self._batch.refuse(source, position, item.document_id, item.reason)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from services.agent_orchestrator.ingest.batches import BATCH_DOCUMENTS, Batch
+from services.agent_orchestrator.ingest.batches import BATCH_DOCUMENTS, LEAST_DOCUMENTS, Batch
 from services.agent_orchestrator.ingest.parsers import Parsers
 from services.agent_orchestrator.ingest.reading import MAX_TAKES, Reader
 from services.agent_orchestrator.ingest.upload import Upload
@@ -77,9 +77,29 @@ async def sizes(*uploads: TakenUpload, max_size: int = MAX) -> list[int]:
     return [len(batch.entries) for batch in await read(*uploads, max_size=max_size)]
 
 
-async def test_documents_travel_in_batches() -> None:
-    many = [str(n) for n in range(2 * BATCH_DOCUMENTS + 5)]
-    assert await sizes(taken("j", *many)) == [BATCH_DOCUMENTS, BATCH_DOCUMENTS, 5]
+async def test_documents_travel_in_batches_that_are_small_where_the_embedder_would_wait() -> None:
+    many = [str(n) for n in range(LEAST_DOCUMENTS + 4 * BATCH_DOCUMENTS)]
+    first, *others = await sizes(taken("j", *many))
+    assert first == LEAST_DOCUMENTS
+    assert others == [BATCH_DOCUMENTS] * 3 + [
+        BATCH_DOCUMENTS // 2,
+        LEAST_DOCUMENTS,
+        LEAST_DOCUMENTS,
+    ]
+
+
+async def test_batches_grow_small_where_nothing_is_left_of_all_uploads_that_wait_together() -> None:
+    half = LEAST_DOCUMENTS // 2
+    one, other = ([f"{job}{n}" for n in range(3 * half)] for job in ("a", "b"))
+    assert await sizes(taken("j1", *one), taken("j2", *other)) == [LEAST_DOCUMENTS] * 3
+
+
+async def test_an_upload_that_is_read_again_from_its_beginning_counts_as_what_is_left_of_it() -> (
+    None
+):
+    many = [str(n) for n in range(3 * LEAST_DOCUMENTS)]
+    upload = taken("j", *many, position=LEAST_DOCUMENTS)
+    assert await sizes(upload) == [LEAST_DOCUMENTS, LEAST_DOCUMENTS]
 
 
 async def test_a_batch_keeps_within_one_message() -> None:
