@@ -11,7 +11,7 @@ from services.agent_orchestrator.jobs.store import JobStore
 from services.runtime.errors import BraidError, NotFoundError
 from services.runtime.telemetry import get_logger
 
-LOOK_SECONDS = 0.2
+LOOK_SECONDS = 0.1
 
 
 class Watchers:
