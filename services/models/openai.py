@@ -82,7 +82,9 @@ class OpenAIEmbedder:
         if not texts:
             return empty(self.dimension)
         clipped = [text[:MAX_CHARACTERS] or " " for text in texts]  # the API refuses an empty one
-        parts = by_size([len(text) for text in clipped], _BATCH_TEXTS, _BATCH_CHARACTERS)
+        parts = list(by_size([len(text) for text in clipped], _BATCH_TEXTS, _BATCH_CHARACTERS))
+        if len(parts) == 1:
+            return await self._embed_part(clipped)
         with first_failure():
             async with asyncio.TaskGroup() as group:
                 tasks = [
