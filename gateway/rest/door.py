@@ -58,6 +58,8 @@ class Door:
         self._authenticator = authenticator
         self._body_limit = body_limit
         self._log = get_logger("http")
+        # Made once: making one costs more than the span that it starts.
+        self._tracer = trace.get_tracer("braid")
         self._duration = metrics.get_meter("braid").create_histogram(
             "http.server.request.duration",
             unit="s",
@@ -71,7 +73,7 @@ class Door:
         headers = Headers(scope=scope)
         visit = Visit(_request_id(headers))
         scope.setdefault("state", {})["visit"] = visit
-        with _span(scope, headers):
+        with _span(self._tracer, scope, headers):
             try:
                 await self._admit(visit, scope, headers, receive, send)
             finally:
@@ -180,12 +182,10 @@ def _limited(receive: Receive, limit: int, announced: int) -> Receive:
 
 
 @contextmanager
-def _span(scope: Scope, headers: Headers) -> Iterator[None]:
+def _span(tracer: trace.Tracer, scope: Scope, headers: Headers) -> Iterator[None]:
     """Continues the caller's trace for the time of a request."""
     parent = propagate.extract(headers)
-    span = trace.get_tracer("braid").start_span(
-        f"HTTP {scope['method']}", context=parent, kind=trace.SpanKind.SERVER
-    )
+    span = tracer.start_span(f"HTTP {scope['method']}", context=parent, kind=trace.SpanKind.SERVER)
     token = trace_context.attach(trace.set_span_in_context(span, parent))
     try:
         yield
