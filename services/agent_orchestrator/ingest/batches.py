@@ -75,6 +75,7 @@ class Batch:
     read: dict[str, Reached] = field(default_factory=dict)
     size: int = 0
     chunks: int = 0
+    _ids: set[str] = field(default_factory=set)
 
     @property
     def documents(self) -> list[Prepared]:
@@ -89,7 +90,7 @@ class Batch:
             len(self.entries) < self._most(left)
             and self.chunks + len(document.input.chunks) <= BATCH_CHUNKS
             and self.size + document.size <= max_size
-            and all(document.id != other.document.id for other in self.entries)
+            and document.id not in self._ids
         )
 
     def _most(self, left: int) -> int:
@@ -103,6 +104,7 @@ class Batch:
     def add(self, source: Source, position: int, document: Prepared) -> None:
         """Joins a document to the batch."""
         self.entries.append(Entry(source, position, document))
+        self._ids.add(document.id)
         self.size += document.size
         self.chunks += len(document.input.chunks)
 
