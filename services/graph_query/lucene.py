@@ -37,12 +37,14 @@ def words_query(space: str, fields: Sequence[str], terms: Sequence[str]) -> str:
 
 
 def ends_clause(entities: Sequence[str]) -> str:
-    """Only facts with one of these entities at either end; "" for no such filter. Uuids are ours."""
+    """Only facts with one of these entities at either end; "" for no such filter. Uuids are ours.
+
+    A fact has half of each end's uuid as a word: no two entities share it, and it is short enough to lie in the
+    fact's own record.
+    """
     if not entities:
         return ""
-    told = " ".join(
-        f'{end}_node_uuid:"{uuid}"' for end in ("source", "target") for uuid in entities
-    )
+    told = " ".join(f'braid_ends:"{uuid[:18].replace("-", "")}"' for uuid in entities)
     return f" +({told})"
 
 

@@ -10,7 +10,8 @@ from services.runtime.errors import StoreUnavailableError, WrongStateError
 from services.runtime.queries import Queries
 
 _AWAIT_SECONDS = 100
-_CREATED = re.compile(r"(\w+) IF NOT EXISTS")
+# The index that a statement creates, or that it prepares the graph for.
+_INDEX = re.compile(r"^// Before (\w+):|(\w+) IF NOT EXISTS")
 
 
 async def ensure_schema(database: Database, schema: Queries, dimension: int) -> None:
@@ -20,7 +21,7 @@ async def ensure_schema(database: Database, schema: Queries, dimension: int) -> 
     """
     there = await index_states(database)
     for text in (schema[name] for name in schema.names()):
-        if (created := _CREATED.search(text)) is None or created[1] not in there:
+        if (index := _INDEX.search(text)) is None or (index[1] or index[2]) not in there:
             await database.run_text(text, options=vector_options(dimension), open=OPEN)
     await database.run_text("CALL db.awaitIndexes($seconds)", seconds=_AWAIT_SECONDS)
     await _check_dimension(database, dimension)

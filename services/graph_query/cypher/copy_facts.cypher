@@ -4,4 +4,5 @@ MATCH ()-[e:RELATES_TO {uuid: row.from}]->()
 MATCH (a:Entity {uuid: row.source})
 MATCH (b:Entity {uuid: row.target})
 CREATE (a)-[f:RELATES_TO]->(b)
-SET f = e {.*, uuid: row.uuid, source_node_uuid: row.source, target_node_uuid: row.target, braid_known_from: $p.known, braid_cause: head(e.episodes)}
+SET f = e {.*, uuid: row.uuid, source_node_uuid: row.source, target_node_uuid: row.target, braid_known_from: $p.known, braid_cause: head(e.episodes),
+  braid_ends: replace(left(row.source, 18), '-', '') + ' ' + replace(left(row.target, 18), '-', '')}

@@ -8,7 +8,7 @@ CALL () {
 CALL () {
   CALL () {
     UNWIND CASE $p.lucene WHEN '' THEN [] ELSE [$p.lucene] END AS lucene
-    CALL db.index.fulltext.queryRelationships('braid_fact_text', lucene, {limit: $p.fetch}) YIELD relationship AS e, score
+    CALL db.index.fulltext.queryRelationships('braid_fact_words', lucene, {limit: $p.fetch}) YIELD relationship AS e, score
     WHERE e.group_id = $p.space
     RETURN e.uuid AS uuid, score
     UNION ALL

@@ -33,6 +33,7 @@ SET e.invalid_at = $at, e.valid_until = $at.epochSeconds, e.braid_known_from = $
 _GONE = """MATCH ()-[e:RELATES_TO {group_id: $space}]->() DELETE e
 WITH DISTINCT 1 AS one MATCH (s:BraidSpace {group_id: $space}) SET s.last_write = s.last_write + duration('PT1S')"""
 _OPEN = "MATCH (v:FactVersion {group_id: $space}) WHERE v.known_until = 2.0 ^ 60 RETURN count(v) AS open"
+_WITHOUT_ENDS = "MATCH ()-[e:RELATES_TO {group_id: $space}]->() REMOVE e.braid_ends"
 
 
 @pytest.fixture
@@ -141,6 +142,21 @@ async def test_a_version_of_what_is_gone_is_kept_and_found_in_the_past(
     assert await targets(store, space, "", await last_write(store, space)) == []
     words = await store.past.words_known(space, ["friend"], [], Known(ALWAYS, first, 5))
     assert len(words.text) == 1
+
+
+async def test_facts_of_before_their_ends_were_words_are_found_by_them(
+    store: Neo4jStore, driver: AsyncDriver
+) -> None:
+    space = new_space()
+    told = [fact("Nova", "KNOWS", "Old Friend"), fact("Luna", "KNOWS", "Old Friend")]
+    await store.add_facts(space, told, "")
+    await driver.execute_query("DROP INDEX braid_fact_words")
+    await driver.execute_query(_WITHOUT_ENDS, space=space)
+    await store.ensure_schema()
+    only = replace(ALWAYS, entity_key="nova")
+    words = await store.search_words(space, ["friend"], [], only, 5)
+    shown = await store.facts(space, [hit.uuid for hit in words.text])
+    assert [one.source.name for one in shown.values()] == ["Nova"]
 
 
 async def test_nothing_is_written_before_the_graph_is_of_this_design(
