@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from services.graph_query.beside import beside
 from services.graph_query.domain import DeletionCounts, EpisodeCounts, Passage
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.findings.neo4j_writes import forget_episodes, forget_extracted
@@ -49,14 +50,15 @@ async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> Epis
         return EpisodeCounts()
     await _unread(writer, [p.uuid for p in replaced if known[p.uuid]["read"]])
     cut = await _take_out(writer, replaced)
-    reads = await asyncio.to_thread(_read_all, fresh)
     keys = {name_key(name) for passage in fresh for name in title_names(passage.title)}
     put = {key: (entity_uuid(writer.space, key),) for key in keys if key not in writer.gazetteer}
-    older = await writer.relink(put)
-    fresh_rows = await asyncio.to_thread(_added, writer.space, reads, writer.gazetteer)
-    changes = merged([fresh_rows, older])
-    unsettled = await note_documents(writer, [*fresh, *further])
-    await writer.create_passages(reads)
+    async with beside(_read_all, fresh) as reading:
+        older = await writer.relink(put)
+        reads = await reading
+    async with beside(_added, writer.space, reads, writer.gazetteer) as extracting:
+        unsettled = await note_documents(writer, [*fresh, *further])
+        await writer.create_passages(reads)
+        changes = merged([await extracting, older])
     await writer.apply(changes)
     await writer.link(put)
     await _settle(writer, cut, changes, {passage.document_id for passage in (*fresh, *replaced)})
