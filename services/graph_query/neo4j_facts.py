@@ -46,27 +46,29 @@ async def add_facts(
     `described` are entities that a text describes whether or not a fact joins them.
     """
     ends = list(dict.fromkeys(batch.ends() + described.names()))
-    held = await known_names(writer, {batch.names.key(end.name) for end in ends})
+    by_key = _spelt(ends, lambda end: batch.names.key(end.name))
+    held = await known_names(writer, {key: spelling.text for key, spelling in by_key.items()})
     found = Resolution.adding(writer.space, held.types, ends, batch.names)
     spelt = _spelt(ends, found.uuid)
-    by_key = _spelt(ends, lambda end: batch.names.key(end.name))
     touched = await apply_types(writer, found, {**by_key, **spelt})
+    await writer.respell(spelt, held.shown)
     await describe(writer, found, described, model)
     told = batch.by_uuid(found)
     facts = dict(reversed(told))
     known = {row["uuid"]: row for row in await writer.ask("facts_by_uuid", uuids=sorted(facts))}
     new = [uuid for uuid in sorted(facts) if uuid not in known]
     given = claims_of(told, {uuid: dict(row["claims"]) for uuid, row in known.items()})
-    claims = _claim_rows(writer.space, given)
-    rows = [[uuid, *facts[uuid].ends_under(found), *facts[uuid].columns] for uuid in new]
-    await _create(writer, rows, claims, described)
+    claims = _by_fact(writer.space, given)
+    rows = [
+        [uuid, *facts[uuid].ends_under(found), *facts[uuid].columns, claims[uuid]] for uuid in new
+    ]
+    await _create(writer, rows, described)
     await _set_vectors(writer, facts, known, model)
-    if added := [claim for claim in claims if claim["uuid"] in known]:
+    if added := _claim_rows({uuid: claims[uuid] for uuid in sorted(claims.keys() & known)}):
         await writer.run("create_claims", rows=added)
     touched |= {document for document, _ in given}
     touched |= await _link_names(writer, found)
     await _let_ask(writer, held.unasked)
-    await writer.spell(spelt)
     await writer.renew_names(_of(found), always=True)
     await writer.cite(touched)
     documented = {uuid for document, uuid in given if document}
@@ -117,7 +119,7 @@ async def withdraw_claims(
     given = {(uuid, name_key(end.name), end.type) for uuid, end in named if end.type}
     typed = sorted({end for claim in claims for end in _typed_ends(claim)} | given)
     gone = await writer.ask("types_no_more", rows=[list(end) for end in typed]) if typed else []
-    held = (await known_names(writer, {row["key"] for row in gone})).types
+    held = (await known_names(writer, dict.fromkeys(row["key"] for row in gone))).types
     lost = [(row["key"], row["type"]) for row in gone]
     found = Resolution.removing(writer.space, held, lost)
     moved = await apply_types(writer, found, {})
@@ -155,32 +157,32 @@ def _spelt(ends: Iterable[EntityName], place: Callable[[EntityName], str]) -> di
     return spelt
 
 
-def _claim_rows(space: str, given: Mapping[tuple[str, str], set[str]]) -> Rows:
-    documents = {document for document, _ in given}
-    nodes = {document: document_uuid(space, document) for document in documents}
+def _by_fact(
+    space: str, given: Mapping[tuple[str, str], set[str]]
+) -> defaultdict[str, list[list[Any]]]:
+    """Claims by the fact that they are of, as columns."""
+    claimants = {claimant for claimant, _ in given}
+    nodes = {one: (document_uuid(space, one), claimed_episode(one)) for one in claimants}
+    claims: defaultdict[str, list[list[Any]]] = defaultdict(list)
+    for (claimant, uuid), told in sorted(given.items()):
+        claims[uuid].append([claimant, *nodes[claimant], sorted(told)])
+    return claims
+
+
+def _claim_rows(claims: Mapping[str, Iterable[list[Any]]]) -> Rows:
     return [
-        {
-            "document_id": document,
-            "uuid": uuid,
-            "document_uuid": nodes[document],
-            "episode_uuid": claimed_episode(document),
-            "given": sorted(told),
-        }
-        for (document, uuid), told in sorted(given.items())
+        {"uuid": uuid, **dict(zip(_CLAIM, columns, strict=True))}
+        for uuid, several in claims.items()
+        for columns in several
     ]
 
 
-async def _create(
-    writer: SpaceWriter, rows: Sequence[list[Any]], claims: Rows, described: Described
-) -> None:
+async def _create(writer: SpaceWriter, rows: Sequence[list[Any]], described: Described) -> None:
     """Creates facts with their claims: one query, as each takes long."""
     if not rows:
         return
-    by_fact: defaultdict[str, list[list[Any]]] = defaultdict(list)
-    for claim in claims:
-        by_fact[claim["uuid"]].append([claim[name] for name in _CLAIM])
     told = {"now": writer.now, "known": writer.now.timestamp(), "cause": described.episode or None}
-    await writer.run("create_facts", rows=[[*row, by_fact[row[0]]] for row in rows], **told)
+    await writer.run("create_facts", rows=rows, **told)
 
 
 async def _link_names(writer: SpaceWriter, found: Resolution) -> set[str]:
@@ -195,7 +197,7 @@ async def _link_names(writer: SpaceWriter, found: Resolution) -> set[str]:
         return set()
     changes = await writer.relink(put)
     await writer.apply(changes)
-    await writer.link(put)
+    await writer.link({key: uuids for key, uuids in put.items() if key in found.held})
     await writer.delete_orphans(changes.cut_entities())
     await writer.renew_names(changes.cut_entities())
     return await writer.documents_of(changes.touched_episodes())

@@ -182,7 +182,8 @@ class Neo4jStore(Neo4jReads):
             if model and state["model"] not in (None, model):
                 raise WrongStateError("The space holds vectors of another model.")
             gazetteer = await self._gazetteer(tx, space, state["name_revision"])
-            writer = SpaceWriter(tx, space, gazetteer, _after(instant(state["last_write"])))
+            now = _after(instant(state["last_write"]))
+            writer = SpaceWriter(tx, space, gazetteer, now, texts=state["texts"])
             result = await work(writer)
             if writer.changed:
                 names = int(writer.names_changed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from services.graph_query.claims import GivenEnds, claimed_episode
@@ -20,20 +20,24 @@ from services.graph_query.spelling import Spelling
 
 
 class Known(NamedTuple):
-    """Names that have an entity: their types, and those of them that no question is linked to."""
+    """Names that have an entity: types, those of them that no question is linked to, and how entities are shown."""
 
     types: dict[str, Types]
     unasked: set[str]
+    # By uuid; without those that are shown as their name is stated here.
+    shown: dict[str, Spelling]
 
 
-async def known_names(writer: SpaceWriter, keys: Iterable[str]) -> Known:
-    """Those of the names that have an entity."""
-    known = Known({}, set())
-    rows = await writer.ask("names_by_key", keys=sorted(keys))
-    for key, kind, asked in rows[0]["names"]:
+async def known_names(writer: SpaceWriter, stated: Mapping[str, str | None]) -> Known:
+    """Those of the names that have an entity; `stated` has by key how a name is stated here."""
+    known = Known({}, set(), {})
+    rows = await writer.ask("names_by_key", names=[list(one) for one in sorted(stated.items())])
+    for key, kind, asked, shown in rows[0]["names"]:
         known.types[key] = known.types.get(key, frozenset()) | ({kind} - {""})
         if not asked:
             known.unasked.add(key)
+        if shown:
+            known.shown[shown[0]] = Spelling(*shown[1:])
     return known
 
 

@@ -24,11 +24,19 @@ class SpaceWriter:
     """Writes to one space under its lock. `gazetteer` is the space's names as of this transaction."""
 
     def __init__(
-        self, transaction: Transaction, space: str, gazetteer: Gazetteer, now: datetime
+        self,
+        transaction: Transaction,
+        space: str,
+        gazetteer: Gazetteer,
+        now: datetime,
+        *,
+        texts: bool = True,
     ) -> None:
+        """`texts` tells whether the space has passages: where it has none, none is looked for."""
         self.space = space
         self.gazetteer = gazetteer
         self.now = now
+        self._texts = texts
         self.changed = False
         self.names_changed = False
         self.entities_created = 0
@@ -55,6 +63,8 @@ class SpaceWriter:
         if not put and not removed:
             return Changes()
         self.gazetteer, self.names_changed = new, True
+        if not self._texts:
+            return Changes()
         keys = {link_key(name) for name in (*put, *removed)}
         about = await self._passages_about([old.uuids(name) for name in put])
         older = await self._passages_with(keys)
@@ -76,22 +86,28 @@ class SpaceWriter:
             put = [[*row, *_told(changes.periods[row.episode])] for row in changes.sentences_put]
             await self.run("create_sentences", rows=put)
 
-    async def spell(
-        self, spelt: Mapping[str, Spelling], keys: Mapping[str, str] | None = None
-    ) -> None:
+    async def spell(self, spelt: Mapping[str, Spelling], keys: Mapping[str, str]) -> None:
         """Shows entities as spelt here where that is better; those that are missing are created by key."""
         if not spelt:
             return
         rows = [[uuid, *spelling] for uuid, spelling in sorted(spelt.items())]
-        missing, renamed = [], []
+        missing, shown = [], {}
         # One row for all: rows are what the driver takes time for.
         for uuid, name, source in (await self.ask("known_entities", rows=rows))[0]["entities"]:
-            spelling = spelt[uuid]
-            if name is None and keys is not None:
-                missing.append((uuid, keys[uuid], "", spelling))
-            elif best((spelling, held := Spelling(source, name))) != held:
-                renamed.append([uuid, *spelling])
+            if name is None:
+                missing.append((uuid, keys[uuid], "", spelt[uuid]))
+            else:
+                shown[uuid] = Spelling(source, name)
         await self.create_entities(missing)
+        await self.respell(spelt, shown)
+
+    async def respell(self, spelt: Mapping[str, Spelling], shown: Mapping[str, Spelling]) -> None:
+        """Shows entities as spelt here where that is better than how they are `shown`."""
+        renamed = [
+            [uuid, *spelt[uuid]]
+            for uuid, held in sorted(shown.items())
+            if uuid in spelt and best((spelt[uuid], held)) != held
+        ]
         if renamed:
             await self.run("rename_entities", rows=renamed)
 
@@ -110,19 +126,20 @@ class SpaceWriter:
             await self.run("rename_entities", rows=renamed)
 
     async def create_entities(self, rows: Iterable[tuple[str, str, str, Spelling]]) -> None:
-        """Creates entities: (uuid, name key, type, spelling)."""
+        """Creates entities: (uuid, name key, type, spelling). Text is linked to those that are stated."""
         told = [
             [
                 uuid,
                 key,
                 spelling.text,
-                link_key(key) if linked or spelling.source == Source.STATED else None,
+                link_key(key) if linked or stated else None,
                 entity_type,
                 linked,
                 int(spelling.source),
             ]
             for uuid, key, entity_type, spelling in sorted(rows)
-            for linked in [is_linkable(key) and key in self.gazetteer]
+            for stated in [spelling.source == Source.STATED]
+            for linked in [(stated or key in self.gazetteer) and is_linkable(key)]
         ]
         if told:
             await self.run("create_entities", rows=told, now=self.now)
@@ -170,6 +187,7 @@ class SpaceWriter:
 
     async def create_passages(self, reads: Sequence[ReadPassage]) -> None:
         """Creates episodes of documents that are there."""
+        self._texts = True
         rows = [_passage_row(self.space, read) for read in reads]
         await self.run("create_passages", rows=rows, now=self.now)
 
