@@ -26,7 +26,7 @@ from services.graph_query.domain import (
 )
 from services.graph_query.filter_keys import filter_key
 from services.graph_query.intervals import range_bounds
-from services.graph_query.names import clean_name, name_key
+from services.graph_query.names import clean_name
 from services.graph_query.ordering.reranking import Order, Ordering
 from services.graph_query.query_vector import Shortfall
 from services.graph_query.ranking import FoundFact, Scores
@@ -52,6 +52,7 @@ _ORDERS = {
     Order.NODE_DISTANCE: query_pb2.FACT_RERANKER_NODE_DISTANCE,
     Order.CROSS_ENCODER: query_pb2.FACT_RERANKER_CROSS_ENCODER,
 }
+_SCALARS = frozenset({"string_value", "number_value", "bool_value"})
 _PATHS = {
     VectorPath.EXACT: query_pb2.FACT_VECTOR_PATH_EXACT,
     VectorPath.INDEX: query_pb2.FACT_VECTOR_PATH_INDEX,
@@ -76,7 +77,7 @@ def given_fact(message: ingest_pb2.FactInput) -> GivenFact:
     """A fact to add; without a statement it is said in words. ValueError for what the graph cannot keep."""
     subject, target = message.subject, message.object
     for field, end in (("subject", subject), ("object", target)):
-        if not name_key(end.name):
+        if not end.name.strip():
             raise ValueError(f"{field}.name must not be blank")
     words = f"{subject.name} {message.relation.replace('_', ' ').lower()} {target.name}"
     return GivenFact(
@@ -224,15 +225,17 @@ def _struct(attributes: Mapping[str, Scalar]) -> Struct | None:
 
 def _attributes(struct: Struct) -> Mapping[str, Scalar]:
     kept: dict[str, Scalar] = {}
-    for name, value in struct.items():
+    for name, value in struct.fields.items():  # the library's own way is several times as slow
         refusal = key_refusal(name)
         if refusal is not None:
             raise ValueError(f"attributes: {refusal}")
-        if value is None:
+        kind = value.WhichOneof("kind")
+        if kind == "null_value":
             continue
-        if not isinstance(value, str | bool | float | int):
-            raise ValueError("attributes must be flat values")  # noqa: TRY004 - a refusal, not a defect
-        if isinstance(value, float) and not math.isfinite(value):
+        if kind not in _SCALARS:
+            raise ValueError("attributes must be flat values")
+        told = getattr(value, kind)
+        if kind == "number_value" and not math.isfinite(told):
             raise ValueError("attributes must be finite numbers")
-        kept[name] = value
+        kept[name] = told
     return kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 WORD = re.compile(r"\w+")
 _MAX_TOKENS = 10
@@ -52,6 +53,7 @@ def link_token(word: str) -> str:
     return _folded(word).replace(" ", "") or word
 
 
+@lru_cache(maxsize=8_192)  # a write asks for each of its names several times
 def link_key(name: str) -> str:
     """The looser key by which text is linked to names: `\\w+` words, case and accents ignored."""
     key = name_key(name)
