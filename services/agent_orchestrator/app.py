@@ -26,6 +26,7 @@ from services.agent_orchestrator.deletion.store import DeletionStore
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.facts import FactIngestion
 from services.agent_orchestrator.ingest.servicer import IngestServicer
+from services.agent_orchestrator.jobs.listening import JOB_CHANGED, Listener
 from services.agent_orchestrator.jobs.queue import TurnQueue
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.watching import Watchers
@@ -107,12 +108,17 @@ async def open_app(
             _consistency_service(_consistency(tiers, database, jobs)),
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
         ]
-        watching = asyncio.create_task(watchers.run(), name="watchers")
+        listener = Listener(settings.database(), JOB_CHANGED, watchers.heard)
+        watching = [
+            asyncio.create_task(watchers.run(), name="watchers"),
+            asyncio.create_task(listener.run(), name="listener"),
+        ]
         try:
             yield App(services, {"tiers": some_tier(tiers.channels)})
         finally:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+            for task in watching:
+                task.cancel()
+            await asyncio.gather(*watching, return_exceptions=True)
 
 
 @asynccontextmanager

@@ -19,7 +19,7 @@ from services.agent_orchestrator.ingest.search_turn import SearchTurns
 from services.agent_orchestrator.ingest.stages import Stages
 from services.agent_orchestrator.jobs.housekeeping import Housekeeping
 from services.agent_orchestrator.jobs.listening import Listener
-from services.agent_orchestrator.jobs.queue import GRAPH, SEARCH, TASK, TurnQueue
+from services.agent_orchestrator.jobs.queue import CHANNEL, GRAPH, SEARCH, TASK, TurnQueue
 from services.agent_orchestrator.jobs.runners import SpaceRunner, TaskRunner
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.tasks import Handler, TaskStore
@@ -81,7 +81,7 @@ async def open_worker(
 
 
 def _others(settings: AgentSettings, work: WorkStore, worker: Worker) -> list[asyncio.Task[None]]:
-    listener = Listener(settings.database(), worker.heard)
+    listener = Listener(settings.database(), CHANNEL, worker.heard)
     keeper = Housekeeping(work, keep_days=settings.keep_ended_days)
     return [
         asyncio.create_task(listener.run(), name="listener"),

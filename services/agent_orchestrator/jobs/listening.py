@@ -1,4 +1,4 @@
-"""Hears when turns are asked for. Deaf while the database is away: whoever waits also looks from time to time."""
+"""Hears when turns are asked for, or jobs change. Deaf while the database is away: who waits looks now and then."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable
 
 import asyncpg
 
-from services.agent_orchestrator.jobs.queue import CHANNEL
-
+JOB_CHANGED = "braid_job_changed"
 CONNECT_SECONDS = 5.0
 AGAIN_SECONDS = 1.0
 
 
 class Listener:
-    """One connection of its own that calls `heard` at each notification."""
+    """One connection of its own that calls `heard` at each notification of a channel."""
 
-    def __init__(self, url: str, heard: Callable[[], None]) -> None:
+    def __init__(self, url: str, channel: str, heard: Callable[[], None]) -> None:
         self._url = url
+        self._channel = channel
         self._heard = heard
 
     async def run(self) -> None:
@@ -37,7 +37,7 @@ class Listener:
         over = asyncio.Event()
         try:
             connection.add_termination_listener(lambda _: over.set())
-            await connection.add_listener(CHANNEL, lambda *_: self._heard())
+            await connection.add_listener(self._channel, lambda *_: self._heard())
             self._heard()
             await over.wait()
         finally:

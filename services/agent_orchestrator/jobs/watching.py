@@ -1,17 +1,20 @@
-"""Jobs as they go on: all watchers of a process share one look at the database, a few times a second."""
+"""Jobs as they go on: all watchers of a process share one look at the database, a few times a second at most."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 from services.agent_orchestrator.jobs.records import JobRecord
 from services.agent_orchestrator.jobs.store import JobStore
 from services.runtime.errors import BraidError, NotFoundError
 from services.runtime.telemetry import get_logger
 
-LOOK_SECONDS = 0.1
+# From one look to the next: at least, and at most where nothing is heard, as while the database is away.
+LOOK_SECONDS = 0.2
+UNHEARD_SECONDS = 1.0
 
 
 class Watchers:
@@ -24,13 +27,22 @@ class Watchers:
         self._seen: dict[str, JobRecord] = {}
         self._looked = asyncio.Event()
         self._wanted = asyncio.Event()
+        self._heard = asyncio.Event()
+
+    def heard(self) -> None:
+        """Jobs have changed: looks soon, if there are watchers."""
+        self._heard.set()
 
     async def run(self) -> None:
         """Looks while there are watchers, until cancelled."""
         while True:
             await self._wanted.wait()
+            self._heard.clear()
             await self._look()
             await asyncio.sleep(LOOK_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(UNHEARD_SECONDS - LOOK_SECONDS):
+                    await self._heard.wait()
 
     async def watch(self, space: str, job_id: str) -> AsyncIterator[JobRecord]:
         """A job of the space now, then at each change, until it has ended. NotFoundError for no job of the space."""
@@ -68,6 +80,7 @@ class Watchers:
     def _enter(self, job_id: str) -> None:
         self._watched[job_id] += 1
         self._wanted.set()
+        self._heard.set()  # what changed since the watcher's own first look was perhaps told before it was there
 
     def _leave(self, job_id: str) -> None:
         self._watched[job_id] -= 1
