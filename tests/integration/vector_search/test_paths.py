@@ -132,6 +132,7 @@ async def assert_same_as_exhaustive_bm25(store: PostgresStore, database: TestDat
             found = (await store.search(SPACE, Search(text=query))).hits
             assert [hit.score for hit in found] == pytest.approx([r["score"] for r in expected])
         await assert_rare_words_come_first_where_there_are_more(connection)
+        await assert_the_rarest_words_alone_lead_to_the_same(connection)
     finally:
         await connection.close()
 
@@ -144,3 +145,23 @@ async def assert_rare_words_come_first_where_there_are_more(connection: asyncpg.
         terms = await connection.fetchrow(sql, SPACE, words, SIZE, cap, reach)
         assert terms is not None
         assert (terms["lexemes"], terms["head"]) == (["term700", "term9", "term0"], head)
+
+
+async def assert_the_rarest_words_alone_lead_to_the_same(connection: asyncpg.Connection) -> None:
+    """Begun with the rarest word, a search goes on until nothing else can be among its hits, as far as it may."""
+    dice = random.Random(10)  # noqa: S311
+    sql = """
+    with s as (select n, total::float8 / n as average from space_stats where space = $1)
+    select l.score
+    from s, weighted_terms($1, tsvector_to_array(to_tsvector('english', $2)), s.n, 1) t,
+         text_leg($1, t.lexemes, t.weights, t.head, t.costs, t.rests, $3, s.average, null, 10,
+                  true, now(), null, null, null) l
+    order by l.score desc"""
+    for _ in range(40):
+        query = " ".join(f"term{int(800 ** dice.random()) - 1}" for _ in range(5))
+        expected = [row["score"] for row in await connection.fetch(EXHAUSTIVE, SPACE, query)]
+        exact = [row["score"] for row in await connection.fetch(sql, SPACE, query, 5 * SIZE)]
+        assert exact == pytest.approx(expected)
+        quick = [row["score"] for row in await connection.fetch(sql, SPACE, query, 0)]
+        assert len(quick) == len(expected)
+        assert all(mine <= best + 1e-9 for mine, best in zip(quick, expected, strict=True))
