@@ -22,7 +22,9 @@ _PARTS = ("compare", "hang", "faults")
 _ALL = "all"
 # Both tiers asked by the caller itself, at once: what they cost each other, without what is between.
 _BOTH = "both"
-_DOORS = (_ALL, *LEGS, _BOTH)
+# What the hop to the orchestrator takes at the least.
+_HOP = "bare_hop"
+_DOORS = (_ALL, *LEGS, _BOTH, _HOP)
 _COMPARED = 500
 # The Java machine compiles for some thousand searches; what is measured is a store that has been running.
 _WARM_UP = 500
@@ -77,6 +79,8 @@ async def _ask_all(doors: Searches, text: str, turn: int) -> dict[str, float]:
             took |= _within(reports)
         elif name == _BOTH:
             _, took[name] = await timed(asyncio.gather(doors.vector(text), doors.graph(text)))
+        elif name == _HOP:
+            _, took[name] = await timed(doors.bare_hop())
         elif name == "vector":
             _, took[name] = await timed(doors.vector(text))
         else:

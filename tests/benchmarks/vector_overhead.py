@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from braid.common.v1 import retrieval_pb2
 from braid.vector.v1 import search_pb2, search_pb2_grpc
@@ -29,6 +31,7 @@ class _Sides:
     """The two ways to ask for the chunks nearest to a vector."""
 
     tier: search_pb2_grpc.VectorSearchServiceStub
+    health: health_pb2_grpc.HealthStub
     sql: Reference
 
     async def over_grpc(self, vector: Matrix) -> list[str]:
@@ -43,6 +46,12 @@ class _Sides:
         rows = await self.sql.vector(vector, MODEL, _LIMIT)
         return [str(row["id"]) for row in rows]
 
+    async def bare_hop(self, _vector: Matrix) -> None:
+        """A call of the same process that does nothing, past the pipeline: what gRPC itself takes here."""
+        await self.health.Check(  # type: ignore[attr-defined] # the stubs lack it
+            health_pb2.HealthCheckRequest(), timeout=30
+        )
+
 
 async def run(options: Options) -> None:
     """Load, check that both sides answer alike, then measure one caller and several."""
@@ -55,7 +64,11 @@ async def run(options: Options) -> None:
         ]
         await store(stack, passages, model=MODEL)
         async with channel_to(stack, "vector_search") as channel, reference(stack) as sql:
-            sides = _Sides(search_pb2_grpc.VectorSearchServiceStub(channel), sql)
+            sides = _Sides(
+                search_pb2_grpc.VectorSearchServiceStub(channel),
+                health_pb2_grpc.HealthStub(channel),
+                sql,
+            )
             queries = iter(vectors[_PASSAGES:])
             await _warm_up(sides, queries)
             await _one_caller(sides, queries, figures)
@@ -72,16 +85,20 @@ async def _warm_up(sides: _Sides, queries: Iterator[Matrix]) -> None:
 
 
 async def _one_caller(sides: _Sides, queries: Iterator[Matrix], figures: Figures) -> None:
-    """Each vector goes to both sides, in alternating order."""
-    grpc, sql = Sample(), Sample()
-    pairs = ((sides.over_grpc, grpc), (sides.through_asyncpg, sql))
+    """Each vector goes to both sides, and a bare hop with them, each time in another order."""
+    doors: list[tuple[Callable[[Matrix], Awaitable[object]], Sample]] = [
+        (sides.over_grpc, grpc := Sample()),
+        (sides.through_asyncpg, sql := Sample()),
+        (sides.bare_hop, hop := Sample()),
+    ]
     for turn in range(_ALONE):
         vector = next(queries)
-        for ask, sample in pairs if turn % 2 else pairs[::-1]:
+        for ask, sample in doors[turn % 3 :] + doors[: turn % 3]:
             _, took = await timed(ask(vector))
             sample.times_ms.append(took)
     figures.put("grpc_p50_ms", grpc.percentile(50), "ms")
     figures.put("sql_p50_ms", sql.percentile(50), "ms")
+    figures.put("bare_hop_p50_ms", hop.percentile(50), "ms")
     figures.put("p50_overhead_ms", grpc.percentile(50) - sql.percentile(50), "ms")
 
 
