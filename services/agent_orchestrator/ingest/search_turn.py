@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from services.agent_orchestrator.ingest.batches import Batch, ended_jobs
@@ -31,9 +31,6 @@ BYTES_AT_ONCE = 8 * 1024 * 1024
 ENVELOPE = 64 * 1024
 # A document that ends its worker is found and listed; an upload that does so before its first one is given up.
 MOST_TAKES = MAX_TAKES + 3
-
-# Which of a turn's works, counted from 0, are done when its embedding is.
-_LAST_EMBEDDING = 2
 
 Queue = asyncio.Queue[Batch | None]
 Work = Callable[[Batch], Awaitable[None]]
@@ -80,11 +77,10 @@ class SearchTurns:
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
         """Works until nothing is left to read or the turn is over. WaitingError when it cannot go on now."""
-        with call_scope(call_of(turn, turn.key)), ExitStack() as first:
-            first.enter_context(self._courtesy.goes_first())
+        with call_scope(call_of(turn, turn.key)), self._courtesy.goes_first():
             in_hand: set[str] = set()
             try:
-                await self._stages_of(turn, stop, in_hand, first)
+                await self._stages_of(turn, stop, in_hand)
             except asyncio.CancelledError:
                 if stop.is_set():
                     await self._leave(in_hand)
@@ -100,11 +96,7 @@ class SearchTurns:
         with suppress(BraidError, TimeoutError):
             await self._work.leave_uploads(in_hand)
 
-    async def _stages_of(
-        self, turn: Turn, stop: asyncio.Event, in_hand: set[str], first: ExitStack
-    ) -> None:
-        """Reads and works until the turn is over; `first` ends with the embedding: the rest does not take all cores."""
-
+    async def _stages_of(self, turn: Turn, stop: asyncio.Event, in_hand: set[str]) -> None:
         async def more(taken: Collection[str]) -> list[TakenUpload]:
             return await self._more(turn, taken)
 
@@ -129,9 +121,7 @@ class SearchTurns:
             group.create_task(_read(self._until_over(run), queue))
             for work in works[:-1]:
                 following: Queue = asyncio.Queue(WAITING)
-                stage = group.create_task(_stage(work, queue, following))
-                if work is works[_LAST_EMBEDDING]:
-                    stage.add_done_callback(lambda _: first.close())
+                group.create_task(_stage(work, queue, following))
                 queue = following
             group.create_task(_stage(works[-1], queue, None))
         if in_hand:

@@ -63,42 +63,24 @@ class Stages:
         await self.go_on.wait()
 
 
-TURN = Turn(1, SEARCH, "s", uuid.uuid4())
-
-
-def turns(work: Work, stages: Stages, courtesy: Courtesy) -> SearchTurns:
-    return SearchTurns(
-        work,  # type: ignore[arg-type] # what a turn asks of it
-        stages,  # type: ignore[arg-type] # as above
-        Parsers().parse,
-        courtesy,
-        max_message_bytes=2**20,
-        turn_seconds=60,
-    )
-
-
 async def interrupted(work: Work, *, stopped: bool) -> None:
     """Runs a turn, cancelled while it stores where the worker stops."""
     stages, stop = Stages(), asyncio.Event()
-    running = asyncio.create_task(turns(work, stages, Courtesy()).run(TURN, stop))
+    turns = SearchTurns(
+        work,  # type: ignore[arg-type] # what a turn asks of it
+        stages,  # type: ignore[arg-type] # as above
+        Parsers().parse,
+        Courtesy(),
+        max_message_bytes=2**20,
+        turn_seconds=60,
+    )
+    turn = Turn(1, SEARCH, "s", uuid.uuid4())
+    running = asyncio.create_task(turns.run(turn, stop))
     async with asyncio.timeout(10):
         await stages.arrived.wait()
     if stopped:
         stop.set()
         running.cancel()
-    stages.go_on.set()
-    await running
-
-
-async def test_the_graph_need_not_wait_for_what_is_left_to_store_once_all_is_embedded() -> None:
-    stages, courtesy = Stages(), Courtesy(60)
-    running = asyncio.create_task(
-        turns(Work(lost=False), stages, courtesy).run(TURN, asyncio.Event())
-    )
-    async with asyncio.timeout(10):
-        await stages.arrived.wait()
-        await courtesy.give_way(asyncio.Event())
-    assert not running.done()
     stages.go_on.set()
     await running
 
