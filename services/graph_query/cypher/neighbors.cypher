@@ -1,22 +1,29 @@
 // An entity's neighbours at a time: how many there are, and the first by stated facts, number of facts, name. A
 // co-occurrence of no version holds at any time; facts of a space join entities of that space alone. Properties are read at once
-// and names of those alone that may be shown: thousands of neighbours have to be ranked. Gaps of a fact are an attribute.
+// and names of those alone that may be shown, and each kind is looked at by what it has: thousands of neighbours have to be ranked.
 MATCH (c:Entity {uuid: $p.uuid}) WHERE c.group_id = $p.space
-MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
-WITH c, n, type(r) = 'RELATES_TO' AS stated, r {.valid_until, .valid_from, gaps: CASE type(r) WHEN 'CO_OCCURS' THEN r.gaps END} AS held
-WHERE (held.valid_until IS NULL OR held.valid_until > $p.since AND held.valid_from <= $p.until)
-  AND (held.gaps IS NULL OR none(i IN range(0, size(held.gaps) - 1, 2) WHERE held.gaps[i] <= $p.since AND held.gaps[i + 1] > $p.until))
-WITH c, n, max(CASE WHEN stated THEN 1000000000 ELSE 0 END) + count(*) AS weight WHERE n <> c
-WITH c, collect([n, weight]) AS found
-CALL (found) {
-  UNWIND found AS one
-  WITH one[1] AS weight ORDER BY weight DESC LIMIT $p.limit
-  RETURN min(weight) AS least
+CALL (c) {
+  CALL (c) {
+    MATCH (c)-[r:RELATES_TO]-(n)
+    WITH n, r {.valid_until, .valid_from} AS held
+    WHERE held.valid_until IS NULL OR held.valid_until > $p.since AND held.valid_from <= $p.until
+    RETURN n, 1000000000 AS stated
+    UNION ALL
+    MATCH (c)-[r:CO_OCCURS]-(n)
+    WITH n, r {.valid_until, .valid_from, .gaps} AS held
+    WHERE (held.valid_until IS NULL OR held.valid_until > $p.since AND held.valid_from <= $p.until)
+      AND (held.gaps IS NULL OR none(i IN range(0, size(held.gaps) - 1, 2) WHERE held.gaps[i] <= $p.since AND held.gaps[i + 1] > $p.until))
+    RETURN n, 0 AS stated
+  }
+  WITH n, max(stated) + count(*) AS weight WHERE n <> c
+  WITH weight, collect(n) AS alike ORDER BY weight DESC
+  RETURN collect([weight, alike]) AS ranks, sum(size(alike)) AS total
 }
-WITH c, size(found) AS total, [one IN found WHERE one[1] >= least] AS found
-CALL (found) {
-  UNWIND found AS one
-  WITH one[0] AS n, one[1] AS weight ORDER BY weight DESC, n.name, n.uuid LIMIT $p.limit
+CALL (ranks) {
+  UNWIND reduce(found = [0, []], rank IN ranks |
+    CASE WHEN found[0] < $p.limit THEN [found[0] + size(rank[1]), found[1] + [rank]] ELSE found END)[1] AS rank
+  UNWIND rank[1] AS n
+  WITH n, rank[0] AS weight ORDER BY weight DESC, n.name, n.uuid LIMIT $p.limit
   RETURN collect(n) AS shown
 }
 UNWIND range(0, size(shown) - 1) AS place
