@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from braid.agent.v1 import ingest_pb2
+from services.agent_orchestrator.jobs import watching
 from tests.integration.agent_orchestrator.conftest import World
 from tests.integration.agent_orchestrator.uploads import (
     SUCCEEDED,
@@ -31,6 +34,15 @@ async def test_a_watcher_is_told_at_once_and_to_the_end(world: World) -> None:
         s.documents_graph_ready for s in states
     )
     assert len(await watched(world, states[-1])) == 1
+
+
+async def test_a_watcher_hears_of_changes_and_need_not_look_for_them(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "UNHEARD_SECONDS", 600.0)
+    async with asyncio.timeout(30):
+        states = await watched(world, await submit(world, document(), data("text")))
+    assert states[-1].state == SUCCEEDED
 
 
 async def test_a_watcher_is_told_a_few_times_a_second_at_most(world: World) -> None:
