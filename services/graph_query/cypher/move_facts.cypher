@@ -1,7 +1,9 @@
 // Puts vectors of another model in the place of those in use, for a page of the space's stated facts; those without lose theirs.
 MATCH ()-[e:RELATES_TO]->()
-WHERE e.group_id = $p.space AND e.uuid > $p.after_uuid
-WITH e ORDER BY e.group_id, e.uuid LIMIT $p.limit
+USING INDEX e:RELATES_TO(group_id, valid_from, uuid)
+WHERE e.group_id = $p.space AND e.valid_from >= $p.after_from AND e.uuid >= ''
+  AND NOT (e.valid_from = $p.after_from AND e.uuid <= $p.after_uuid)
+WITH e ORDER BY e.group_id, e.valid_from, e.uuid LIMIT $p.limit
 WITH e, e.fact_embedding IS NOT NULL AS had, coalesce(e.next_model, '') = $p.model AS has
 CALL (e, had, has) {
   WITH e, had, has WHERE has
@@ -9,5 +11,5 @@ CALL (e, had, has) {
 }
 FOREACH (_ IN CASE WHEN had AND NOT has THEN [1] ELSE [] END | REMOVE e.fact_embedding)
 REMOVE e.next_embedding, e.next_model
-WITH collect(['', e.uuid]) AS page, sum(CASE WHEN has AND NOT had THEN 1 WHEN had AND NOT has THEN -1 ELSE 0 END) AS change
+WITH collect([toString(e.valid_from), e.uuid]) AS page, sum(CASE WHEN has AND NOT had THEN 1 WHEN had AND NOT has THEN -1 ELSE 0 END) AS change
 RETURN size(page) AS seen, page[-1] AS last, change

@@ -1,6 +1,8 @@
 // A page of the space's stated facts that have no vector of a model: none in use of the space's own, none laid beside of another.
 MATCH ()-[e:RELATES_TO]->()
-WHERE e.group_id = $p.space AND e.uuid > $p.after_uuid
+USING INDEX e:RELATES_TO(group_id, valid_from, uuid)
+WHERE e.group_id = $p.space AND e.valid_from >= $p.after_from AND e.uuid >= ''
+  AND NOT (e.valid_from = $p.after_from AND e.uuid <= $p.after_uuid)
   AND ($p.live AND e.fact_embedding IS NULL OR NOT $p.live AND coalesce(e.next_model, '') <> $p.model)
-WITH e ORDER BY e.group_id, e.uuid LIMIT $p.limit
-RETURN e.uuid AS uuid, e.fact AS text, '' AS key
+WITH e ORDER BY e.group_id, e.valid_from, e.uuid LIMIT $p.limit
+RETURN e.uuid AS uuid, e.fact AS text, toString(e.valid_from) AS key

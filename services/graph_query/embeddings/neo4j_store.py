@@ -10,11 +10,12 @@ from hashlib import sha256
 from typing import Any
 
 from services.graph_query.embeddings.store import Text, TextKind, TextVector, Vectors
+from services.graph_query.intervals import OPEN
 from services.graph_query.inventory.neo4j_store import Write
 from services.graph_query.neo4j_database import Database
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.positions import FIRST
-from services.runtime.errors import OverloadedError, WrongStateError
+from services.runtime.errors import FieldError, InvalidFieldError, OverloadedError, WrongStateError
 
 AT_ONCE = 500
 RETRY_SECONDS = 1.0
@@ -38,10 +39,8 @@ class Neo4jEmbeddings:
     ) -> list[Text]:
         """See `EmbeddingStore`."""
         live = (await self.vectors(space)).model == model
-        told = {"space": space, "model": model, "live": live, "limit": limit}
-        rows = await self._database.read(
-            f"unembedded_{kind.value}", after_key=after[0], after_uuid=after[1], **told
-        )
+        told = {"space": space, "model": model, "live": live, "limit": limit, **_after(after)}
+        rows = await self._database.read(f"unembedded_{kind.value}", **told)
         return [Text(row["uuid"], row["text"], (row["key"], row["uuid"])) for row in rows]
 
     async def put_vectors(
@@ -81,14 +80,25 @@ class Neo4jEmbeddings:
             if not await _is_changing(writer, model):
                 return False
             place = (await writer.ask("embedding_place", kind=kind.value))[0]["place"] or FIRST
-            told = {"after_key": place[0], "after_uuid": place[1], "model": model}
-            row = (await writer.run(f"move_{kind.value}", limit=AT_ONCE, **told))[0]
+            told = {"model": model, "limit": AT_ONCE, **_after(place)}
+            row = (await writer.run(f"move_{kind.value}", **told))[0]
             await _count(writer, kind, row["change"])
             if row["last"]:
                 await writer.run("note_embedding_place", kind=kind.value, place=row["last"])
             return bool(row["seen"] == AT_ONCE)
 
         return (await self._write(space, work))[0]
+
+
+def _after(place: Sequence[str]) -> dict[str, Any]:
+    """A place in a listing by uuid, or, of facts, by start and uuid."""
+    try:
+        start = float(place[0] or -OPEN)
+    except ValueError:
+        raise InvalidFieldError(
+            FieldError("page_token", "is not a token of this service")
+        ) from None
+    return {"after_from": start, "after_uuid": place[1]}
 
 
 async def _begin(writer: SpaceWriter, model: str) -> None:

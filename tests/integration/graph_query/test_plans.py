@@ -20,7 +20,23 @@ NOT_PLANNED = {"index_states"}  # SHOW has no plan to look at
 async def test_no_query_scans_a_label_or_a_relationship_type(
     graph_stores: LocalStores, name: str
 ) -> None:
-    found = settings(graph_stores)
+    plan = await _plan(graph_stores, name)
+    operators = list(_operators(plan))
+    assert operators
+    assert [one for one in operators if one.endswith("Scan")] == []
+
+
+@pytest.mark.parametrize("name", ["facts_of_space", "facts_of_relation", "unembedded_facts", "move_facts"])
+async def test_a_page_of_facts_is_read_in_the_order_of_an_index(
+    graph_stores: LocalStores, name: str
+) -> None:
+    plan = await _plan(graph_stores, name)
+    # Reading all facts of a space to put them in order is a `Top`, a `PartialTop` or a `Sort`.
+    assert [one for one in _operators(plan) if one.endswith(("Top", "Sort"))] == []
+
+
+async def _plan(stores: LocalStores, name: str) -> dict[str, Any]:
+    found = settings(stores)
     auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
     async with (
         AsyncGraphDatabase.driver(found.neo4j_uri, auth=auth) as driver,
@@ -28,12 +44,10 @@ async def test_no_query_scans_a_label_or_a_relationship_type(
     ):
         result = await session.run(f"EXPLAIN {QUERIES[name]}", {"p": {}})
         plan: Any = (await result.consume()).plan
-    operators = [operator.partition("@")[0] for operator in _operators(plan)]
-    assert operators
-    assert [one for one in operators if one.endswith("Scan")] == []
+    return dict(plan)
 
 
 def _operators(plan: dict[str, Any]) -> Iterator[str]:
-    yield plan["operatorType"]
+    yield plan["operatorType"].partition("@")[0]
     for child in plan.get("children", ()):
         yield from _operators(child)

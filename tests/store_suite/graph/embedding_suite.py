@@ -17,7 +17,7 @@ from services.graph_query.embeddings.store import (
 from services.graph_query.positions import FIRST
 from services.graph_query.store import GraphStore
 from services.runtime.errors import WrongStateError
-from tests.store_suite.graph.builders import ALWAYS, fact, new_space, unit
+from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, unit
 
 OLD, NEW = "old", "new"
 FACTS = ("Ada", "Bob", "Eve", "Kim", "Lou")
@@ -69,6 +69,18 @@ class EmbeddingSuite:
         assert sorted(one.text for one in (*page, *rest)) == [f"{x} knows Zoe" for x in FACTS]
         assert await missing(store, space, OLD) == []
         assert await missing(store, new_space()) == []
+
+    async def test_pages_hold_each_text_once_whenever_its_fact_begins(self, store: Store) -> None:
+        space = new_space()
+        begun = (None, day("1066-10-14"), day("1999-12-31"), day("2020-02-29"), day("1999-12-31"))
+        ends = zip(FACTS, begun, strict=True)
+        told = [fact(name, "KNOWS", "Zoe", valid_at=since) for name, since in ends]
+        await store.add_facts(space, told, "")
+        texts, place = [], FIRST
+        while page := await store.embeddings.unembedded(space, TextKind.FACT, NEW, place, 1):
+            texts.append(page[0].text)
+            place = page[0].place
+        assert sorted(texts) == [f"{name} knows Zoe" for name in FACTS]
 
     async def test_vectors_laid_beside_those_in_use_change_no_search(self, store: Store) -> None:
         space = await filled(store)
