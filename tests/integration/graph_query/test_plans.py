@@ -26,7 +26,9 @@ async def test_no_query_scans_a_label_or_a_relationship_type(
     assert [one for one in operators if one.endswith("Scan")] == []
 
 
-@pytest.mark.parametrize("name", ["facts_of_space", "facts_of_relation", "unembedded_facts", "move_facts"])
+@pytest.mark.parametrize(
+    "name", ["facts_of_space", "facts_of_relation", "unembedded_facts", "move_facts"]
+)
 async def test_a_page_of_facts_is_read_in_the_order_of_an_index(
     graph_stores: LocalStores, name: str
 ) -> None:
