@@ -99,6 +99,7 @@ class LimitedModel:
         self._slots = asyncio.Semaphore(limits.at_once)
         self._breaker = Breaker("language_model", clock=clock)
         self._provider: Provider | None = None
+        self._connecting = asyncio.Lock()
         self._closed = False
 
     @property
@@ -163,9 +164,10 @@ class LimitedModel:
     async def _connected(self) -> Provider:
         if self._closed:
             raise LanguageModelUnavailable("closed")
-        if self._provider is None:
-            made = await asyncio.to_thread(self._connect)
-            self._provider = self._provider or made
+        # One after the other: each would else open connections, and those of all but one stay open.
+        async with self._connecting:
+            if self._provider is None:
+                self._provider = await asyncio.to_thread(self._connect)
         return self._provider
 
 
