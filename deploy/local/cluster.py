@@ -32,6 +32,8 @@ SETTINGS: Mapping[str, str] = {
     "random_page_cost": "1.1",
     "max_wal_size": "1GB",
     "io_method": "sync",  # without three idle input-output processes
+    # Text search reads its index alone where the visibility map is fresh; a minute after a load is late for that.
+    "autovacuum_naptime": "5s",
     "jit": "off",  # short queries lose more to compilation than they win
     "fsync": "on",
     "synchronous_commit": "on",
