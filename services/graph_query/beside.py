@@ -15,7 +15,10 @@ Result = TypeVar("Result")
 async def beside(
     work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
 ) -> AsyncIterator[asyncio.Future[Result]]:
-    """Runs `work` in a thread while the block goes on, which awaits its result; none of it is left after the block."""
+    """Runs `work` in a thread while the block goes on, which awaits its result; the block's end waits for it.
+
+    A cancelled wait leaves the thread to end by itself: `work` is of the processor alone, and short.
+    """
     running = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
     try:
         yield running

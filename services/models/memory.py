@@ -12,8 +12,8 @@ _KEPT = 64 * 2**20
 
 
 def keep_freed_memory() -> bool:
-    """Lets the C library keep some 64 MB that were given back, for pieces of up to 32 MB; False where it has no such
-    settings, as outside of glibc.
+    """Lets the C library keep some 64 MB that were given back, for pieces of up to 32 MB, in each of its arenas: of
+    them threads that allocate at the same time have one each. False where it has no such settings, as outside of glibc.
     """
     try:
         tune = ctypes.CDLL(None).mallopt

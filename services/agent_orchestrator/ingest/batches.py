@@ -82,7 +82,7 @@ class Batch:
         """The documents in order."""
         return [entry.document for entry in self.entries]
 
-    def fits(self, document: Prepared, max_size: int, left: int = BATCH_DOCUMENTS) -> bool:
+    def fits(self, document: Prepared, max_size: int, left: int) -> bool:
         """Whether the document can join; `left` documents, this one included, are known to be still to be read."""
         if not self.entries:
             return True

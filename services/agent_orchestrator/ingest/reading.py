@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from services.agent_orchestrator.ingest.batches import Batch, Source
+from services.agent_orchestrator.ingest.batches import BATCH_DOCUMENTS, Batch, Source
 from services.agent_orchestrator.ingest.documents import (
     ParsedDocument,
     Place,
@@ -17,6 +17,7 @@ from services.agent_orchestrator.ingest.prepare import Prepared, prepare
 from services.agent_orchestrator.ingest.uploads import stored_upload
 from services.agent_orchestrator.jobs.work import TakenUpload
 
+UPLOADS_AT_ONCE = 64
 MAX_TAKES = 6
 ENDED_ITS_WORKER = f"ended the worker {MAX_TAKES} times"
 
@@ -56,6 +57,8 @@ class Reader:
             self.in_hand.update(one.job.id for one in taken)
             sources = [_source(one) for one in taken]
             self._left = sum(one.left for one in sources)
+            if len(sources) >= UPLOADS_AT_ONCE:  # what is left beyond them is not known
+                self._left += BATCH_DOCUMENTS
             for source in sources:
                 async for batch in self._of_upload(source):
                     yield batch

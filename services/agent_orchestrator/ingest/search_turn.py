@@ -14,7 +14,12 @@ from dataclasses import dataclass, field
 
 from services.agent_orchestrator.ingest.batches import Batch, ended_jobs
 from services.agent_orchestrator.ingest.courtesy import Courtesy
-from services.agent_orchestrator.ingest.reading import MAX_TAKES, Parse, Reader
+from services.agent_orchestrator.ingest.reading import (
+    MAX_TAKES,
+    UPLOADS_AT_ONCE,
+    Parse,
+    Reader,
+)
 from services.agent_orchestrator.ingest.retries import told
 from services.agent_orchestrator.ingest.stages import Stages
 from services.agent_orchestrator.ingest.turns import Slice, call_of, leaves, waiting
@@ -25,7 +30,6 @@ from services.runtime.errors import BraidError
 
 # Batches that wait between two stages: one is ready whenever the next stage is.
 WAITING = 1
-UPLOADS_AT_ONCE = 64
 BYTES_AT_ONCE = 8 * 1024 * 1024
 # What surrounds the documents in a message is small.
 ENVELOPE = 64 * 1024

@@ -98,7 +98,8 @@ class _Move:
             await self._save(graph_ready=True)
             return
         if state.model != self._embedder.model:
-            for kind in KINDS:
+            # A change that was begun goes on first: until it has ended, no vector is taken.
+            for kind in KINDS if state.changing_to != self._embedder.model else ():
                 await self._fill_texts(kind)
             await self._parts.call(lambda: self._graph.activate(self._embedder.model))
         for kind in KINDS:

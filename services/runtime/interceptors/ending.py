@@ -29,9 +29,7 @@ def told(tell: Callable[[Ending], None]) -> Iterator[None]:
     except BraidError as error:
         code, reason = code_of(error).name, reason_name(error)
         raise
-    except (
-        Exception
-    ):  # whatever it is, it goes on; no more is told of it here than that it was a defect
+    except Exception:  # a defect, whatever it is: no more is told of it here, and it goes on
         code = "INTERNAL"
         raise
     except BaseException:  # a cancelled call, or a stream that nobody reads any more

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from hashlib import sha256
+
+import pytest
 
 from braid.agent.v1 import ingest_pb2, models_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
+from services.graph_query.embeddings import neo4j_store
+from services.graph_query.embeddings.neo4j_store import Neo4jEmbeddings
+from services.graph_query.embeddings.store import TextKind, TextVector
+from services.graph_query.positions import FIRST
 from tests.integration.upkeep.conftest import OURS, Models, WideEmbedder, World
 from tests.integration.workers import worker_process
 from tests.stubs.embedders import StubEmbedder
@@ -64,10 +72,27 @@ async def test_chunks_and_facts_move_to_the_configured_model_beside_writers(worl
         assert found.chunks == 41
 
 
-async def test_facts_of_the_graph_move_too(world: World) -> None:
-    old, new = WideEmbedder(), WideEmbedder(model=NEW)
+class KilledError(Exception):
+    """Stands for the end of a process."""
+
+
+def dying_after_one(move: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
+    """Moves one fact, and is killed at the next."""
+    moved: list[str] = []
+
+    async def moves(store: Neo4jEmbeddings, space: str, kind: TextKind, model: str) -> bool:
+        if moved:
+            raise KilledError
+        moved.append(model)
+        return await move(store, space, kind, model)
+
+    return moves
+
+
+async def embed_facts(world: World, embedder: WideEmbedder) -> None:
+    """Three facts with the embedder's vectors."""
     async with AsyncExitStack() as stack:
-        await world.serve(stack, old)
+        await world.serve(stack, embedder)
         facts = [
             graph_pb2.FactInput(
                 subject=graph_pb2.EntityInput(name="Ada"),
@@ -78,6 +103,37 @@ async def test_facts_of_the_graph_move_too(world: World) -> None:
         ]
         request = ingest_pb2.IngestFactsRequest(facts=facts)
         await world.ingest.IngestFacts(iter([request]), metadata=OURS, timeout=20)
+
+
+async def test_a_change_of_the_graph_that_was_left_in_its_midst_is_ended(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = WideEmbedder(), WideEmbedder(model=NEW)
+    await embed_facts(world, old)
+    embeddings = world.graph.embeddings
+    texts = await embeddings.unembedded(world.space, TextKind.FACT, NEW, FIRST, 10)
+    vectors = [
+        TextVector(one.uuid, sha256(one.text.encode()).hexdigest(), new.vector(one.text))
+        for one in texts
+    ]
+    assert await embeddings.put_vectors(world.space, TextKind.FACT, NEW, vectors) == 3
+    with monkeypatch.context() as dying:
+        dying.setattr(neo4j_store, "AT_ONCE", 1)
+        dying.setattr(Neo4jEmbeddings, "_move", dying_after_one(Neo4jEmbeddings._move))
+        with pytest.raises(KilledError):
+            await embeddings.activate(world.space, NEW)
+    assert (await embeddings.vectors(world.space)).changing_to == NEW
+    async with AsyncExitStack() as stack:
+        await world.serve(stack, new)
+        await world.work(stack, Models(default=new, other=old))
+        job = await world.ended((await start(world)).id)
+        assert job.state == ingest_pb2.JOB_STATE_SUCCEEDED, job
+    assert (await embeddings.vectors(world.space)) == (NEW, "", 3)
+
+
+async def test_facts_of_the_graph_move_too(world: World) -> None:
+    old, new = WideEmbedder(), WideEmbedder(model=NEW)
+    await embed_facts(world, old)
     assert (await world.graph.embeddings.vectors(world.space)) == ("stub", "", 3)
     async with AsyncExitStack() as stack:
         await world.serve(stack, new)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from services.agent_orchestrator.ingest.batches import BATCH_DOCUMENTS, LEAST_DOCUMENTS, Batch
 from services.agent_orchestrator.ingest.parsers import Parsers
-from services.agent_orchestrator.ingest.reading import MAX_TAKES, Reader
+from services.agent_orchestrator.ingest.reading import MAX_TAKES, UPLOADS_AT_ONCE, Reader
 from services.agent_orchestrator.ingest.upload import Upload
 from services.agent_orchestrator.ingest.uploads import upload_arguments
 from services.agent_orchestrator.jobs.records import JobRecord
@@ -61,7 +61,7 @@ def taken(
 
 async def read(*uploads: TakenUpload, max_size: int = MAX) -> list[Batch]:
     async def more(in_hand: Sequence[str]) -> list[TakenUpload]:
-        return [one for one in uploads if one.job.id not in in_hand]
+        return [one for one in uploads if one.job.id not in in_hand][:UPLOADS_AT_ONCE]
 
     reader = Reader(
         more, Parsers().parse, space="space", dimension=4, max_size=max_size, in_hand=set()
@@ -92,6 +92,16 @@ async def test_batches_grow_small_where_nothing_is_left_of_all_uploads_that_wait
     half = LEAST_DOCUMENTS // 2
     one, other = ([f"{job}{n}" for n in range(3 * half)] for job in ("a", "b"))
     assert await sizes(taken("j1", *one), taken("j2", *other)) == [LEAST_DOCUMENTS] * 3
+
+
+async def test_batches_of_many_small_uploads_are_large_though_few_uploads_are_taken_at_once() -> (
+    None
+):
+    many = [taken(f"j{n}", f"d{n}") for n in range(12 * UPLOADS_AT_ONCE)]
+    first, *others, last, _ = await sizes(*many)
+    assert first == LEAST_DOCUMENTS
+    assert others == [BATCH_DOCUMENTS] * len(others)
+    assert last >= LEAST_DOCUMENTS
 
 
 async def test_an_upload_that_is_read_again_from_its_beginning_counts_as_what_is_left_of_it() -> (

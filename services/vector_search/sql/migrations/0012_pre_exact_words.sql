@@ -1,5 +1,5 @@
--- Searches by words are exact: as many of the frequent words bring candidates as are needed to be sure of the hits, where
--- that does not take too many postings. Searches by both meaning and words read fewer postings.
+-- Searches by words are all but always exact: as many of the frequent words bring candidates as are needed to be sure of the
+-- hits, where that does not take too many postings or candidates. Searches by both meaning and words read fewer postings.
 
 drop function weighted_terms(text, text[], bigint, bigint, bigint);
 drop function text_candidates(
@@ -10,7 +10,7 @@ drop function text_leg(
 -- Postings that the rarest words of a search by words may have to bring its first candidates.
 create or replace function text_cap() returns bigint language sql immutable as 'select 1000::bigint';
 
--- Postings that a search by words reads at most. Where its words have no more, every chunk is compared.
+-- Postings that a search by words reads at most to be exact. Where its words have no more, every chunk is compared.
 create or replace function text_reach() returns bigint language sql immutable as 'select 15000::bigint';
 
 -- As text_cap(), for searches by both meaning and words: their hits are among the best of either list by far.
@@ -144,7 +144,7 @@ begin
       used := used + 1;
     end loop;
     select * into candidates from text_candidates(
-      p_space, p_lexemes[1:used], p_weights[1:used], p_average, case when p_rests[used] < bar then 10 * few else few end,
+      p_space, p_lexemes[1:used], p_weights[1:used], p_average, case when p_plain and p_rests[used] < bar then 10 * few else few end,
       bar - p_rests[used], p_plain, p_at, p_documents, p_metadata);
   end if;
   if used = terms then
