@@ -9,7 +9,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeGuard
 
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
@@ -130,15 +129,12 @@ class Warmer:
         """All at once: callers wait for them, and Neo4j plans each on a core of its own."""
         names = [name for name in self._names if name in self._searched]
         ended = await asyncio.gather(*map(self._rehearse, names), return_exceptions=True)
-        for failure in filter(_is_failure, ended):
-            raise failure
+        failures = [failure for failure in ended if failure is not None]
+        if failures:
+            raise failures[0]
 
     async def _plan(self, name: str) -> None:
         await self._quiet.wait()
         before = time.perf_counter()
         await self._rehearse(name)
         await asyncio.sleep((time.perf_counter() - before) * _REST)
-
-
-def _is_failure(ended: BaseException | None) -> TypeGuard[BaseException]:
-    return ended is not None

@@ -80,7 +80,7 @@ async def _ask_all(doors: Searches, text: str, turn: int) -> dict[str, float]:
         elif name == _BOTH:
             _, took[name] = await timed(asyncio.gather(doors.vector(text), doors.graph(text)))
         elif name == _HOP:
-            _, took[name] = await timed(doors.bare_hop())
+            _, took[name] = await timed(doors.hop())
         elif name == "vector":
             _, took[name] = await timed(doors.vector(text))
         else:

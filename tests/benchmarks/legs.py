@@ -6,8 +6,6 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass
 
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-
 from braid.agent.v1 import search_pb2, search_pb2_grpc
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import query_pb2, query_pb2_grpc
@@ -16,6 +14,7 @@ from braid.vector.v1 import search_pb2 as vector_pb2
 from braid.vector.v1 import search_pb2_grpc as vector_pb2_grpc
 from deploy.local.stack import LocalStack
 from tests.benchmarks.harness import channel_to
+from tests.benchmarks.hop import Hop, bare_hop
 
 LEGS = ("vector", "graph")
 _LOOKED = frozenset({legs_pb2.LEG_STATUS_OK, legs_pb2.LEG_STATUS_NO_MATCH})
@@ -34,7 +33,7 @@ class Searches:
     orchestrator: search_pb2_grpc.SearchServiceStub
     vector_tier: vector_pb2_grpc.VectorSearchServiceStub
     graph_tier: query_pb2_grpc.GraphQueryServiceStub
-    health: health_pb2_grpc.HealthStub
+    hop: Hop
 
     async def comprehensive(self, text: str, deadline: float = _DEADLINE) -> Reports:
         """How each leg ended, by name, within `deadline` seconds."""
@@ -51,13 +50,6 @@ class Searches:
         """The leg `graph` at its own tier, which embeds the text itself where it has vectors."""
         request = query_pb2.SearchFactsRequest(query=text, limit=_LIMIT)
         return self.graph_tier.SearchFacts(request, timeout=_DEADLINE)
-
-    def bare_hop(self) -> Awaitable[health_pb2.HealthCheckResponse]:
-        """A call of the orchestrator that does nothing, past the pipeline: what gRPC itself takes here."""
-        call: Awaitable[health_pb2.HealthCheckResponse] = self.health.Check(  # type: ignore[attr-defined] # no stub
-            health_pb2.HealthCheckRequest(), timeout=_DEADLINE
-        )
-        return call
 
 
 def looked(reports: Reports, leg: str) -> bool:
@@ -85,5 +77,5 @@ async def searches(stack: LocalStack) -> AsyncIterator[Searches]:
             search_pb2_grpc.SearchServiceStub(orchestrator),
             vector_pb2_grpc.VectorSearchServiceStub(vector_tier),
             query_pb2_grpc.GraphQueryServiceStub(graph_tier),
-            health_pb2_grpc.HealthStub(orchestrator),
+            bare_hop(orchestrator),
         )

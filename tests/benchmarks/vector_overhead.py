@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-
 from braid.common.v1 import retrieval_pb2
 from braid.vector.v1 import search_pb2, search_pb2_grpc
 from tests.benchmarks.callers import Sample, load, timed
 from tests.benchmarks.command import MeasureError, Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import channel_to, running_stack
+from tests.benchmarks.hop import Hop, bare_hop
 from tests.benchmarks.loading import Passage, store
 from tests.benchmarks.reference import Reference, reference
 from tests.benchmarks.sentences import MODEL, Matrix, embedded, sentences
@@ -31,7 +30,7 @@ class _Sides:
     """The two ways to ask for the chunks nearest to a vector."""
 
     tier: search_pb2_grpc.VectorSearchServiceStub
-    health: health_pb2_grpc.HealthStub
+    hop: Hop
     sql: Reference
 
     async def over_grpc(self, vector: Matrix) -> list[str]:
@@ -47,10 +46,7 @@ class _Sides:
         return [str(row["id"]) for row in rows]
 
     async def bare_hop(self, _vector: Matrix) -> None:
-        """A call of the same process that does nothing, past the pipeline: what gRPC itself takes here."""
-        await self.health.Check(  # type: ignore[attr-defined] # the stubs lack it
-            health_pb2.HealthCheckRequest(), timeout=30
-        )
+        await self.hop()
 
 
 async def run(options: Options) -> None:
@@ -66,7 +62,7 @@ async def run(options: Options) -> None:
         async with channel_to(stack, "vector_search") as channel, reference(stack) as sql:
             sides = _Sides(
                 search_pb2_grpc.VectorSearchServiceStub(channel),
-                health_pb2_grpc.HealthStub(channel),
+                bare_hop(channel),
                 sql,
             )
             queries = iter(vectors[_PASSAGES:])

@@ -9,10 +9,7 @@ from services.runtime.errors import BraidError
 
 
 class RefusedError(RuntimeError):
-    """Graphiti asked for what is not its own to do.
-
-    Not NotImplementedError: Graphiti takes that for an interface without the operation, and goes another way.
-    """
+    """Graphiti asked for what is not its own to do. It knows no such error, so it does not go another way."""
 
 
 class Failures:
