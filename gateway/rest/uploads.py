@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -9,17 +10,18 @@ from starlette.datastructures import UploadFile
 
 from braid.agent.v1.ingest_pb2 import DocumentMetadata, IngestDocumentRequest
 from gateway.kinds import kind_of
+from gateway.rest.bodies import MOST_AT_ONCE
 from gateway.rest.invalid import invalid
-from gateway.rest.values import Body, Instant, JsonObject, Text, stamp, to_struct
+from gateway.rest.long_text import PIECE_BYTES, Bounds, take_text
+from gateway.rest.values import MOST_VALUES, Body, Instant, JsonObject, Text, stamp, to_struct
 from services.runtime.errors import FieldError, InvalidFieldError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     from starlette.datastructures import FormData
 
 _JSON_OBJECT: TypeAdapter[dict[str, Any]] = TypeAdapter(JsonObject)
-PART_BYTES = 256 * 1024
 _ALSO_CALLED = {
     "application/x-ndjson": "application/jsonl",
     "application/jsonlines": "application/jsonl",
@@ -39,9 +41,9 @@ class DocumentBody(Body):
     metadata: JsonObject | None = None
     valid_at: Instant | None = Field(default=None, description="Since when it holds. Default: now.")
 
-    def parts(self) -> AsyncIterator[IngestDocumentRequest]:
-        """The document as the contract's stream."""
-        metadata = DocumentMetadata(
+    def described(self) -> DocumentMetadata:
+        """What the document is, without its text."""
+        return DocumentMetadata(
             document_id=self.id,
             title=self.title,
             source=self.source,
@@ -49,7 +51,6 @@ class DocumentBody(Body):
             metadata=to_struct(self.metadata),
             valid_time=stamp(self.valid_at),
         )
-        return _from_bytes(metadata, self.text.encode())
 
 
 class UploadFields(Body):
@@ -74,12 +75,42 @@ class UploadFields(Body):
         )
 
 
-def read_document(body: bytes) -> DocumentBody:
-    """The document of a JSON body. InvalidFieldError names every wrong field."""
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document of a JSON body: what it is, and its text in pieces of UTF-8."""
+
+    metadata: DocumentMetadata
+    text: Sequence[bytes]
+
+    async def parts(self) -> AsyncIterator[IngestDocumentRequest]:
+        """The document as the contract's stream."""
+        yield IngestDocumentRequest(metadata=self.metadata)
+        for data in self.text:
+            yield IngestDocumentRequest(data=data)
+
+
+def read_document(body: bytearray, *, most: int) -> Document:
+    """The document of a JSON body. InvalidFieldError names every wrong field.
+
+    At most `most` bytes may stand beside the text: what is made of them goes in one message.
+    """
+    if len(body) <= MOST_AT_ONCE:
+        document = _checked(body)
+        return Document(document.described(), [document.text.encode()])
+    values = MOST_VALUES + len(DocumentBody.model_fields)
+    rest, text = take_text(body, "text", Bounds(size=most, values=values))
+    return Document(_checked(rest, whole=text is None).described(), text or ())
+
+
+def _checked(body: bytes | bytearray, *, whole: bool = True) -> DocumentBody:
     try:
         return DocumentBody.model_validate_json(body)
     except ValidationError as error:
-        raise invalid(error.errors(include_input=False)) from None
+        problems = error.errors(include_input=False)
+    if not whole and problems[0]["type"] == "json_invalid":
+        # It tells a place, which is another in the whole body.
+        problems[0]["msg"] = problems[0]["msg"].partition(" at line ")[0]
+    raise invalid(problems)
 
 
 def read_form(form: FormData) -> tuple[UploadFields, list[UploadFile]]:
@@ -100,16 +131,8 @@ async def from_file(
 ) -> AsyncIterator[IngestDocumentRequest]:
     """A file as the contract's stream."""
     yield IngestDocumentRequest(metadata=metadata)
-    while data := await file.read(PART_BYTES):
+    while data := await file.read(PIECE_BYTES):
         yield IngestDocumentRequest(data=data)
-
-
-async def _from_bytes(
-    metadata: DocumentMetadata, data: bytes
-) -> AsyncIterator[IngestDocumentRequest]:
-    yield IngestDocumentRequest(metadata=metadata)
-    for start in range(0, len(data), PART_BYTES):
-        yield IngestDocumentRequest(data=data[start : start + PART_BYTES])
 
 
 def _fields(texts: dict[str, str]) -> UploadFields:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -11,8 +11,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from services.runtime.times import to_timestamp
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 # A message nests at most 100 deep on the wire, and each level of JSON takes three of them.
 DEEPEST_JSON = 24
+# As many as a document's metadata may have; more would take long enough to make that others wait for it.
+MOST_VALUES = 10_000
 _LAST_INT32 = 2**31 - 1
 
 
@@ -32,8 +37,7 @@ def _utf8(value: str) -> str:
 
 
 def _transportable(value: dict[str, Any]) -> dict[str, Any]:
-    if _depth(value, 0) > DEEPEST_JSON:
-        raise ValueError(f"may nest at most {DEEPEST_JSON} deep")
+    _check_size(value)
     try:
         to_struct(value)
     except (ValueError, TypeError, OverflowError):
@@ -41,11 +45,23 @@ def _transportable(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _depth(value: Any, level: int) -> int:
-    if level > DEEPEST_JSON or not isinstance(value, (dict, list)):
-        return level
-    items = value.values() if isinstance(value, dict) else value
-    return max((_depth(item, level + 1) for item in items), default=level)
+def _check_size(value: dict[str, Any]) -> None:
+    level: list[Any] = [value]
+    count = 0
+    for _ in range(DEEPEST_JSON + 1):
+        level = [inner for one in level for inner in _inside(one)]
+        count += len(level)
+        if count > MOST_VALUES:
+            raise ValueError(f"may hold at most {MOST_VALUES} values")
+        if not level:
+            return
+    raise ValueError(f"may nest at most {DEEPEST_JSON} deep")
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 # As text, in a query string.

@@ -14,8 +14,9 @@ from braid.vector.v1 import documents_pb2
 from gateway.clients import Clients
 from gateway.rest import views
 from gateway.rest.answers.documents import Accepted, Documents, DocumentWithChunks, Receipt
+from gateway.rest.bodies import parsed, whole
 from gateway.rest.calls import Caller
-from gateway.rest.deps import CallerDep, ClientsDep, UploaderDep
+from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep, UploaderDep
 from gateway.rest.documented import problems
 from gateway.rest.door import pass_over
 from gateway.rest.fields import rest_name
@@ -53,7 +54,9 @@ DocumentId = Annotated[str, Path(description="The document's id; slashes are par
 
 
 @router.post("", status_code=202, response_model=Accepted, openapi_extra={"requestBody": _BODY})
-async def create(request: Request, caller: UploaderDep, clients: ClientsDep) -> Response:
+async def create(
+    request: Request, caller: UploaderDep, clients: ClientsDep, settings: SettingsDep
+) -> Response:
     """Takes a document as JSON, or files (.txt, .md, .jsonl) as a form; answers with a job a file at once.
 
     When several files are sent and one is refused, or the time is over, those before it have been taken; sending them
@@ -67,7 +70,8 @@ async def create(request: Request, caller: UploaderDep, clients: ClientsDep) -> 
     if kind != "application/json":
         told = "must be application/json or multipart/form-data"
         raise InvalidFieldError(FieldError("Content-Type", told))
-    document = read_document(await request.body())
+    read = partial(read_document, most=settings.max_message_bytes)
+    document = await parsed(read, await whole(request))
     return _accepted([await _take(caller, clients, document.parts(), "")])
 
 

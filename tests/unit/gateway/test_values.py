@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from gateway.rest import views
 from gateway.rest.fields import rest_name
 from gateway.rest.json import encode
-from gateway.rest.values import DEEPEST_JSON, Instant, JsonObject, to_struct
+from gateway.rest.values import DEEPEST_JSON, MOST_VALUES, Instant, JsonObject, to_struct
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text()
 JSON = st.recursive(
@@ -45,6 +45,18 @@ def test_metadata_as_deep_as_it_may_be_survives_the_wire() -> None:
     assert views.struct(Struct.FromString(message.SerializeToString())) == value
     with pytest.raises(ValidationError):
         TypeAdapter(JsonObject).validate_python(nested(DEEPEST_JSON + 2))
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_metadata_has_at_most_so_many_values(more: int) -> None:
+    # The list and the object are values as well.
+    value = {"a": {"b": [None] * (MOST_VALUES - 2 + more)}}
+    read = TypeAdapter(JsonObject).validate_python
+    if not more:
+        assert read(value) == value
+        return
+    with pytest.raises(ValidationError, match="at most 10000 values"):
+        read(value)
 
 
 @pytest.mark.parametrize(

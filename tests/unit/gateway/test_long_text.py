@@ -1,0 +1,141 @@
+"""The text of a long JSON body comes out in pieces as a parser would read it; the rest stays as it was sent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
+from gateway.rest.long_text import Bounds, take_text
+from services.runtime.errors import InvalidFieldError
+
+BOUNDS = Bounds(size=10_000, values=100, piece=12)
+
+
+class Shape(BaseModel):
+    """What bodies here should be."""
+
+    text: str
+    other: Any = None
+
+
+def read_at_once(body: bytes) -> Shape | None:
+    """What a parser reads; None for what it refuses."""
+    try:
+        return Shape.model_validate_json(body)
+    except ValidationError:
+        return None
+
+
+def read_in_pieces(body: bytes) -> Shape | None:
+    """The same in pieces."""
+    try:
+        rest, text = take_text(body, "text", BOUNDS)
+        shape = Shape.model_validate_json(rest)
+    except (ValidationError, InvalidFieldError):
+        return None
+    assert text is None or all(piece and len(piece) <= BOUNDS.piece for piece in text)
+    return shape if text is None else Shape(text=b"".join(text).decode(), other=shape.other)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=30),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["text", "a", '"', "\\"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+BODIES = st.fixed_dictionaries({"text": st.text(max_size=60)}, optional={"other": VALUES})
+# What stands in JSON, and what is nearly JSON.
+PARTS = st.sampled_from(
+    [
+        *(
+            '{"text":"',
+            '"text":',
+            '"te\\u0078t":"',
+            '"other":',
+            "{",
+            "}",
+            "[",
+            "]",
+            ":",
+            ",",
+            '"',
+            " ",
+        ),
+        *(
+            "\\",
+            "\\u",
+            "\\n",
+            '\\"',
+            "\\ud83d",
+            "\\ude00",
+            "\\u00e9",
+            "\\u12",
+            "a",
+            "é",
+            "😀",
+            "\n",
+            "1",
+        ),
+    ]
+)
+
+
+@given(BODIES, st.booleans())
+@example({"text": "😀" * 40}, True)
+@example({"text": "a😀é" * 20}, False)
+@example({"text": '"\\' * 30}, True)
+@example({"text": ""}, True)
+def test_a_text_comes_out_as_it_was_sent(body: dict[str, Any], escaped: bool) -> None:
+    sent = json.dumps(body, ensure_ascii=escaped).encode()
+    assert read_in_pieces(sent) == Shape(**body)
+
+
+@given(st.lists(PARTS, max_size=24).map(lambda parts: "".join(parts).encode()))
+@example(b'{"text":"a","text":"b"}')
+@example(b'{"text":"a","text":1}')
+@example(b'{"text":1,"text":"a"}')
+@example(b'{"other":{"text":"a"}}')
+@example(b'{"text":"aaaaaaaaaaaaa\\ud83d"}')
+@example(b'{"text":"aaaaaaaaaaaaaaaaaaaaaa')
+@example(b'{"text":"a"}}')
+@example(b'[{"text":"a"}]')
+def test_what_a_parser_reads_or_refuses_is_read_or_refused(body: bytes) -> None:
+    assert read_in_pieces(body) == read_at_once(body)
+
+
+@given(st.binary(max_size=60))
+@example(b"\x80" * 30)
+@example(b"\xf0\x9f\x98" * 10)
+def test_bytes_that_are_no_text_are_refused(content: bytes) -> None:
+    body = b'{"text":"%b"}' % content
+    assert read_in_pieces(body) == read_at_once(body)
+
+
+def test_the_rest_is_the_body_without_its_text() -> None:
+    rest, text = take_text(b'{"id": "a", "text": "b\\nc", "x": [1]}', "text", BOUNDS)
+    assert (rest, text) == (b'{"id": "a", "text": "", "x": [1]}', [b"b\nc"])
+
+
+@pytest.mark.parametrize(
+    "other",
+    ['"' + "a" * BOUNDS.size + '"', " " * BOUNDS.size + "1", str([1] * (BOUNDS.values + 2))],
+)
+@pytest.mark.parametrize("place", ['{"text": "a", "other": %s}', '{"other": %s, "text": "a"}'])
+def test_little_may_stand_beside_a_text(place: str, other: str) -> None:
+    with pytest.raises(InvalidFieldError) as refused:
+        take_text((place % other).encode(), "text", BOUNDS)
+    assert [problem.field for problem in refused.value.fields] == ["body"]
+
+
+def test_a_text_may_be_as_long_as_it_likes() -> None:
+    sent = json.dumps({"text": "a" * 10 * BOUNDS.size}).encode()
+    _, text = take_text(sent, "text", BOUNDS)
+    assert text is not None
+    assert sum(map(len, text)) == 10 * BOUNDS.size
