@@ -162,7 +162,9 @@ def _by_fact(
 ) -> defaultdict[str, list[list[Any]]]:
     """Claims by the fact that they are of, as columns."""
     claimants = {claimant for claimant, _ in given}
-    nodes = {one: (document_uuid(space, one), claimed_episode(one)) for one in claimants}
+    nodes = {
+        one: (document_uuid(space, one) if one else None, claimed_episode(one)) for one in claimants
+    }
     claims: defaultdict[str, list[list[Any]]] = defaultdict(list)
     for (claimant, uuid), told in sorted(given.items()):
         claims[uuid].append([claimant, *nodes[claimant], sorted(told)])

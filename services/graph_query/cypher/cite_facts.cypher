@@ -2,7 +2,7 @@
 // each claiming document that name both its ends; else the document's best.
 CALL () {
   UNWIND $p.documents AS document_id
-  MATCH (c:FactClaim {group_id: $p.space, document_id: document_id}) WHERE c.fact_uuid >= ''
+  MATCH (c:FactClaim {group_id: $p.space, claimant: document_id}) WHERE c.fact_uuid >= ''
   RETURN c.fact_uuid AS uuid
   UNION
   UNWIND $p.facts AS uuid

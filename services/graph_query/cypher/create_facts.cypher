@@ -14,4 +14,4 @@ SET e += {uuid: row[0], group_id: $p.space, name: row[3], relation_key: row[4], 
           attribute_names: keys(row[11]), braid_known_from: $p.known, braid_cause: $p.cause,
           braid_ends: replace(left(row[1], 18), '-', '') + ' ' + replace(left(row[2], 18), '-', '')}
 FOREACH (claim IN row[12] |
-  CREATE (:FactClaim {group_id: $p.space, fact_uuid: row[0], document_id: claim[0], document_uuid: claim[1], episode_uuid: claim[2], given: claim[3]}))
+  CREATE (:FactClaim {group_id: $p.space, fact_uuid: row[0], document_id: claim[0], document_uuid: claim[1], episode_uuid: claim[2], given: claim[3], claimant: nullIf(claim[0], '')}))

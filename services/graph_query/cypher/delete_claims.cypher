@@ -1,6 +1,6 @@
 // Drops what the given documents claimed; tells of which facts, and how their ends were given.
 UNWIND $p.documents AS document_id
-MATCH (c:FactClaim {group_id: $p.space, document_id: document_id}) WHERE c.fact_uuid >= ''
+MATCH (c:FactClaim {group_id: $p.space, claimant: document_id}) WHERE c.fact_uuid >= ''
 WITH c, document_id, c.fact_uuid AS uuid, c.given AS given
 DELETE c
 WITH document_id, uuid, given

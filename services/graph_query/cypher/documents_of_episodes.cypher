@@ -8,5 +8,5 @@ CALL () {
   RETURN document_id
 }
 WITH document_id
-WHERE EXISTS { MATCH (c:FactClaim {group_id: $p.space, document_id: document_id}) WHERE c.fact_uuid >= '' }
+WHERE EXISTS { MATCH (c:FactClaim {group_id: $p.space, claimant: document_id}) WHERE c.fact_uuid >= '' }
 RETURN document_id

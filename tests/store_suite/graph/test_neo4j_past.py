@@ -33,6 +33,7 @@ SET e.invalid_at = $at, e.valid_until = $at.epochSeconds, e.braid_known_from = $
 _GONE = """MATCH ()-[e:RELATES_TO {group_id: $space}]->() DELETE e
 WITH DISTINCT 1 AS one MATCH (s:BraidSpace {group_id: $space}) SET s.last_write = s.last_write + duration('PT1S')"""
 _OPEN = "MATCH (v:FactVersion {group_id: $space}) WHERE v.known_until = 2.0 ^ 60 RETURN count(v) AS open"
+_WITHOUT_CLAIMANTS = "MATCH (c:FactClaim {group_id: $space}) REMOVE c.claimant"
 _WITHOUT_ENDS = "MATCH ()-[e:RELATES_TO {group_id: $space}]->() REMOVE e.braid_ends"
 
 
@@ -157,6 +158,22 @@ async def test_facts_of_before_their_ends_were_words_are_found_by_them(
     words = await store.search_words(space, ["friend"], [], only, 5)
     shown = await store.facts(space, [hit.uuid for hit in words.text])
     assert [one.source.name for one in shown.values()] == ["Nova"]
+
+
+async def test_what_documents_claimed_before_claims_had_claimants_goes_with_them(
+    store: Neo4jStore, driver: AsyncDriver
+) -> None:
+    space = new_space()
+    text = passage(space, "a", "", "Nova met Luna.")
+    await store.add_episodes(space, [text])
+    claimed = fact("Nova", "KNOWS", "Luna", document_id="a")
+    await store.add_facts(space, [claimed, fact("Nova", "KNOWS", "Vega")], "")
+    await driver.execute_query("DROP CONSTRAINT braid_fact_claimant")
+    await driver.execute_query(_WITHOUT_CLAIMANTS, space=space)
+    await store.ensure_schema()
+    assert (await store.delete_episodes(space, [text.uuid])).facts == 1
+    left = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
+    assert [one.target.name for one in left] == ["Vega"]
 
 
 async def test_nothing_is_written_before_the_graph_is_of_this_design(
