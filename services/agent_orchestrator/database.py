@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from services.agent_orchestrator.settings import AgentSettings
 from services.postgres.pool import Pool, PoolLimits
+from services.runtime.pools import observe_pools
 from services.runtime.queries import Queries
 
 
@@ -26,7 +27,10 @@ def load_queries() -> Queries:
 
 @asynccontextmanager
 async def open_database(settings: AgentSettings, application: str) -> AsyncIterator[Database]:
-    """The database that the settings name, until the block is left. It connects when first used."""
+    """The database that the settings name, until the block is left. It connects when first used.
+
+    Measures tell of its pool, of the process's first one alone.
+    """
     limits = PoolLimits(
         size=settings.pool_size,
         queue_size=settings.queue_size,
@@ -34,6 +38,7 @@ async def open_database(settings: AgentSettings, application: str) -> AsyncItera
         statement_seconds=settings.statement_seconds,
     )
     pool = await Pool.open(settings.database(), limits, application=application)
+    observe_pools(pool)
     try:
         yield Database(pool, load_queries())
     finally:

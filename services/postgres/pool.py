@@ -12,6 +12,7 @@ import asyncpg
 
 from services.runtime.context import remaining
 from services.runtime.errors import DeadlineError, OverloadedError, StoreUnavailableError
+from services.runtime.pools import PoolNumbers
 
 STORE = "postgresql"
 _CONNECT_SECONDS = 5.0
@@ -72,7 +73,8 @@ class Session:
 class Pool:
     """Opened by `open`, which does not connect: the database may come up, go away and come back at any time."""
 
-    def __init__(self, pool: asyncpg.Pool, limits: PoolLimits) -> None:
+    def __init__(self, pool: asyncpg.Pool, limits: PoolLimits, name: str = "") -> None:
+        self.name = name
         self._pool = pool
         self._limits = limits
         self._slots = asyncio.Semaphore(limits.size)
@@ -82,7 +84,10 @@ class Pool:
     async def open(
         cls, url: str, limits: PoolLimits, *, application: str, prepare: Prepare | None = None
     ) -> Pool:
-        """A pool for `url`; connections are made when they are needed, and each is given to `prepare` first."""
+        """A pool for `url`, named by its `application` in the database and in measures.
+
+        Connections are made when they are needed, and each is given to `prepare` first.
+        """
         pool = await asyncpg.create_pool(
             url,
             min_size=0,
@@ -98,7 +103,13 @@ class Pool:
                 "jit": "off",
             },
         )
-        return cls(pool, limits)
+        return cls(pool, limits, application)
+
+    def numbers(self) -> PoolNumbers:
+        """How full the pool and the queue in front of it are."""
+        idle = self._pool.get_idle_size()
+        used = self._pool.get_size() - idle
+        return PoolNumbers(self._limits.size, used, idle, self._waiting)
 
     async def close(self) -> None:
         """Closes all connections, those in use as well."""

@@ -17,6 +17,7 @@ from services.models.queries import QueryEmbedder
 from services.models.registry import EmbedderRegistry
 from services.models.settings import EmbeddingSettings
 from services.postgres.pool import PoolLimits
+from services.runtime.pools import observe_pools
 from services.runtime.server import Service, serve
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.document_servicer import DocumentServicer
@@ -74,8 +75,8 @@ def build_services(
 
 
 async def open_store(settings: VectorSettings) -> PostgresStore:
-    """The store that the settings name; it connects when first used."""
-    return await PostgresStore.open(
+    """The process's store, which the settings name; it connects when first used. Measures tell of its pools."""
+    store = await PostgresStore.open(
         read_url=settings.reader(),
         write_url=settings.writer(),
         limits=PoolLimits(
@@ -85,6 +86,8 @@ async def open_store(settings: VectorSettings) -> PostgresStore:
             statement_seconds=settings.statement_seconds,
         ),
     )
+    observe_pools(*store.pools)
+    return store
 
 
 async def run(

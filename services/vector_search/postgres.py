@@ -52,6 +52,11 @@ class PostgresStore(PostgresReads, PostgresModels, PostgresInventory):
         )
         return cls(readers, writers, load_queries())
 
+    @property
+    def pools(self) -> tuple[Pool, Pool]:
+        """The pool of reads and that of writes, to be measured."""
+        return self._readers, self._writers
+
     def query_embeddings(self, most: int) -> StoredEmbeddings:
         """Vectors of queries in the same database, the `most` of each space that were used last."""
         return StoredEmbeddings(self._writers, self._queries, most)
