@@ -30,7 +30,7 @@ class Piece(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A place in an upload whose documents are lines: the bytes and the lines before it."""
+    """Where another document of an upload begins: the bytes before it, and the lines where documents are lines."""
 
     offset: int = 0
     line: int = 0

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import islice
 
-from services.agent_orchestrator.ingest.documents import ParsedDocument, Rejected
+from services.agent_orchestrator.ingest.documents import BEGINNING, ParsedDocument, Place, Rejected
 from services.agent_orchestrator.ingest.formats.mail import split_mailbox
 from services.agent_orchestrator.ingest.limits import Limits
 from services.agent_orchestrator.ingest.parsing import is_light, parse
@@ -54,10 +54,10 @@ class Parsers:
             async for light in self._parse_here(upload):
                 yield light
             return
-        for single in _singles(upload):
+        for single, end in _singles(upload):
             async with self._places:
                 part = await self._read(single)
-            yield part
+            yield [replace(one, end=end) for one in part]
 
     async def close(self) -> None:
         """Ends the children that wait."""
@@ -121,13 +121,13 @@ async def open_parsers(
         await parsers.close()
 
 
-def _singles(upload: Upload) -> Iterator[Upload]:
-    """An upload of many files as one of each: a bad one spoils no other."""
+def _singles(upload: Upload) -> Iterator[tuple[Upload, Place]]:
+    """An upload of many files as one of each, and where reading can go on after it: a bad one spoils no other."""
     if upload.content_type != MAILBOX:
-        yield upload
+        yield upload, BEGINNING
         return
-    for mail in split_mailbox(upload.data):
-        yield replace(upload, data=mail)
+    for mail, end in split_mailbox(upload.data):
+        yield replace(upload, data=mail), Place(upload.begin.offset + end)
 
 
 def _refused(upload: Upload, stopped: ReaderStoppedError) -> Rejected:

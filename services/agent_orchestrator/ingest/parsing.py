@@ -58,7 +58,7 @@ def count_documents(upload: Upload) -> int:
     if upload.content_type == JSON_LINES:
         return count_lines(upload.data)
     if upload.content_type == MESSAGES:
-        return sum(1 for _ in _threads(upload, _LIMITS))
+        return sum(1 for _ in _threads(replace(upload, done=len(upload.data)), _LIMITS))
     if upload.content_type == MAILBOX:
         return count_mails(upload.data)
     if not upload.data.strip():
@@ -98,7 +98,7 @@ def parse(upload: Upload, limits: Limits = _LIMITS) -> Iterator[Outcome]:
         for thread in _threads(upload, limits):
             yield thread if isinstance(thread, Rejected) else thread_document(thread, upload)
     elif upload.content_type == MAILBOX:
-        for mail in split_mailbox(upload.data):
+        for mail, _ in split_mailbox(upload.data):
             yield _or_rejected(replace(upload, data=mail), limits)
     else:
         yield _or_rejected(upload, limits)
@@ -136,7 +136,8 @@ def _markdown(upload: Upload, text: str) -> ParsedDocument:
 
 
 def _threads(upload: Upload, limits: Limits) -> Iterator[Thread | Rejected]:
-    return read_messages(upload.data, upload.document_id or upload.source, limits.text)
+    thread = upload.document_id or upload.source
+    return read_messages(upload.data, thread, limits.text, upload.done)
 
 
 def _checked(text: str) -> str:

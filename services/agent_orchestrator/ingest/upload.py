@@ -31,3 +31,5 @@ class Upload:
     valid_time: datetime | None = None
     # What was read before, where `data` is only what follows.
     begin: Place = BEGINNING
+    # How many documents of `data` were read before: where making one takes a while, anything may stand for them.
+    done: int = 0

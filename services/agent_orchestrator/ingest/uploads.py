@@ -64,6 +64,7 @@ def stored_upload(taken: TakenUpload) -> Upload:
         metadata=told["metadata"],
         valid_time=datetime.fromisoformat(since) if since else None,
         begin=Place(taken.offset, taken.line),
+        done=0 if taken.offset else taken.position,
     )
 
 

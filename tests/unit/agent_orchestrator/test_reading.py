@@ -8,10 +8,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from services.agent_orchestrator.ingest.batches import BATCH_DOCUMENTS, LEAST_DOCUMENTS, Batch
-from services.agent_orchestrator.ingest.parsers import Parsers
+from services.agent_orchestrator.ingest.documents import ParsedDocument, Rejected
+from services.agent_orchestrator.ingest.parsers import Parsers, open_parsers
 from services.agent_orchestrator.ingest.reading import MAX_TAKES, UPLOADS_AT_ONCE, Reader
-from services.agent_orchestrator.ingest.upload import Upload
-from services.agent_orchestrator.ingest.uploads import upload_arguments
+from services.agent_orchestrator.ingest.upload import MAILBOX, MESSAGES, Upload
+from services.agent_orchestrator.ingest.uploads import stored_upload, upload_arguments
 from services.agent_orchestrator.jobs.records import JobRecord
 from services.agent_orchestrator.jobs.work import ReadJob, TakenUpload
 
@@ -59,13 +60,20 @@ def taken(
     return TakenUpload(job, upload.data, position, reached, frozenset(again), takes)
 
 
-async def read(*uploads: TakenUpload, max_size: int = MAX) -> list[Batch]:
+def kind_of(upload: TakenUpload, content_type: str, data: bytes) -> TakenUpload:
+    """The same job, of an upload of another kind."""
+    arguments = upload_arguments(Upload(content_type, data))
+    return replace(upload, data=data, job=replace(upload.job, arguments=arguments))
+
+
+async def read(
+    *uploads: TakenUpload, max_size: int = MAX, parsers: Parsers | None = None
+) -> list[Batch]:
     async def more(in_hand: Sequence[str]) -> list[TakenUpload]:
         return [one for one in uploads if one.job.id not in in_hand][:UPLOADS_AT_ONCE]
 
-    reader = Reader(
-        more, Parsers().parse, space="space", dimension=4, max_size=max_size, in_hand=set()
-    )
+    parse = (parsers or Parsers()).parse
+    reader = Reader(more, parse, space="space", dimension=4, max_size=max_size, in_hand=set())
     return [batch async for batch in reader.batches()]
 
 
@@ -152,6 +160,44 @@ async def test_only_the_bytes_after_what_was_read_are_read_again() -> None:
     [told] = batch.outcome()
     assert (told.position, told.offset, told.line, told.read) == (4, len(data), 6, True)
     assert [(one.position, one.document_id) for one in told.failures] == [(3, "line 6")]
+
+
+async def test_only_the_mails_after_those_that_were_read_are_read_again() -> None:
+    mails = [b"From a 10:0%d\nMessage-ID: <%d>\n\ntext\n\n" % (n, n) for n in range(3)]
+    data = b"no mail\n\n" + b"".join(mails)
+    whole = kind_of(taken("j", "0", "1", "2"), MAILBOX, data)
+    async with open_parsers() as parsers:
+        [first] = await read(replace(whole, data=data[: -len(mails[2])]), parsers=parsers)
+        [noted] = first.outcome()
+        assert (noted.position, noted.offset) == (2, len(data) - len(mails[2]))
+        # What was read before is not there any more.
+        rest = replace(whole, data=mails[2], position=noted.position, offset=noted.offset)
+        [batch] = await read(rest, parsers=parsers)
+    assert ids(batch) == ["2"]
+    [told] = batch.outcome()
+    assert (told.position, told.offset, told.read) == (3, len(data), True)
+
+
+async def test_threads_that_were_read_are_not_put_together_again() -> None:
+    lines = [{"thread": name, "text": name} for name in ("a", "b", "c", "a")]
+    data = b"no JSON\n" + b"\n".join(json.dumps(line).encode() for line in lines)
+    whole = kind_of(taken("j", "", "a", "b", "c"), MESSAGES, data)
+    [batch] = await read(whole)
+    assert ids(batch) == ["a", "b", "c"]
+    again = replace(whole, position=2)
+    parts = [part async for part in Parsers().parse(stored_upload(again))]
+    assert [type(one) for part in parts for one in part] == [Rejected] * 2 + [ParsedDocument] * 2
+    [batch] = await read(again)
+    assert ids(batch) == ["b", "c"]
+    [told] = batch.outcome()
+    assert (told.position, told.read, told.failures) == (4, True, ())
+
+
+async def test_a_thread_that_failed_is_put_together_again_where_it_is_tried_again() -> None:
+    data = b"\n".join(json.dumps({"thread": n, "text": "x"}).encode() for n in ("a", "b", "c"))
+    whole = kind_of(taken("j", "a", "b", "c"), MESSAGES, data)
+    [batch] = await read(replace(whole, reached=3, again=frozenset([1])))
+    assert ids(batch) == ["b"]
 
 
 async def test_nothing_is_noted_of_a_job_that_is_taken_out_of_its_batch() -> None:

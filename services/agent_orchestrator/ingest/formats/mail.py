@@ -10,14 +10,17 @@ from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.policy import default
 from email.utils import parsedate_to_datetime
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from services.agent_orchestrator.ingest.documents import MAX_ID, MAX_TITLE, Metadata
 from services.agent_orchestrator.ingest.formats.html import html_layout
 from services.agent_orchestrator.ingest.layout import Layout, Writer, clean, paragraphs
 
-# A mailbox's messages each begin with such a line: who sent it and at what time, after a blank one.
-_FROM = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d:\d\d[^\r\n]*\r?\n")
+# A mailbox's messages each begin with such a line: who sent it and at what time, after a blank one. What stands before
+# it is looked at last: a search for a fixed beginning is many times faster.
+_FROM = re.compile(
+    rb"From (?:(?<=\AFrom )|(?<=\n\nFrom )|(?<=\n\r\nFrom ))[^\r\n]*\d:\d\d[^\r\n]*\r?\n"
+)
 # Lines of a message that look like it are marked in a mailbox.
 _MARKED = re.compile(rb"^>(>*From )", re.MULTILINE)
 _SHOWN = ("From", "To", "Cc", "Date")
@@ -40,11 +43,11 @@ def count_mails(data: bytes) -> int:
     return sum(1 for _ in _FROM.finditer(data))
 
 
-def split_mailbox(data: bytes) -> Iterator[bytes]:
-    """The messages of a mailbox, each a mailbox of one."""
-    starts = [match.start() for match in _FROM.finditer(data)]
-    for start, end in pairwise([*starts, len(data)]):
-        yield data[start:end]
+def split_mailbox(data: bytes) -> Iterator[tuple[bytes, int]]:
+    """The messages of a mailbox, each a mailbox of one, and where it ends; each is looked for when it is asked for."""
+    starts = (match.start() for match in _FROM.finditer(data))
+    for start, end in pairwise(chain(starts, [len(data)])):
+        yield data[start:end], end
 
 
 def read_mail(data: bytes, limit: int) -> Mail:

@@ -48,12 +48,16 @@ class Thread:
     metadata: Metadata
 
 
-def read_messages(data: bytes, thread: str, limit: int) -> Iterator[Thread | Rejected]:
+def read_messages(
+    data: bytes, thread: str, limit: int, done: int = 0
+) -> Iterator[Thread | Rejected]:
     """The threads in order of their first message; those without a name of their own belong to `thread`.
 
     Lines that cannot be read are told by their number. Of messages of one id the last counts, in the first one's place.
+    In place of the first `done` there is anything: a thread may end with the last line, so that all lines are read.
     """
     threads: dict[str, dict[str, Message]] = {}
+    refused = 0
     for number, line in enumerate(io.BytesIO(data), start=1):
         if not line.strip():
             continue
@@ -61,11 +65,15 @@ def read_messages(data: bytes, thread: str, limit: int) -> Iterator[Thread | Rej
             message = _message(line.removeprefix(_BOM) if number == 1 else line, thread)
         except UnreadableError as error:
             yield Rejected(f"line {number}", str(error))
+            refused += 1
             continue
         messages = threads.setdefault(message.thread, {})
         messages[message.id or f"\0{number}"] = message
-    for name, messages in threads.items():
-        yield _thread(name, list(messages.values()), limit)
+    for place, (name, messages) in enumerate(threads.items(), start=refused):
+        if place < done:
+            yield Rejected(name, "was read before")
+        else:
+            yield _thread(name, list(messages.values()), limit)
 
 
 def _message(line: bytes, thread: str) -> Message:
