@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 
 from services.agent_orchestrator.ingest.documents import UnreadableError
 
@@ -22,14 +23,21 @@ _UTF8_CHARACTER = re.compile(
 _HIGH = re.compile(rb"[\x80-\xff]")
 # Detection looks at this much: its cost grows with the text, its answer hardly does.
 _SAMPLE = 256 * 1024
+_PIECE = 256 * 1024
 
 
-def decode_utf8(data: bytes) -> str:
-    """The text of UTF-8 bytes, with or without a mark. UnreadableError for others."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _not_utf8(error) from None
+def utf8_pieces(data: bytes) -> Iterator[str]:
+    """The text of UTF-8 bytes, with or without a mark, in pieces. UnreadableError for others.
+
+    The interpreter goes on with nothing else while it decodes: between pieces, other threads do.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    for start in range(0, len(data), _PIECE):
+        end = start + _PIECE
+        try:
+            yield decoder.decode(data[start:end], final=end >= len(data))
+        except UnicodeDecodeError:
+            raise UnreadableError("is not UTF-8 text") from None
 
 
 def decode(data: bytes, declared: str = "") -> str:

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 
-from services.agent_orchestrator.ingest.decoding import decode, decode_utf8
+from services.agent_orchestrator.ingest.decoding import decode, utf8_pieces
 from services.agent_orchestrator.ingest.documents import (
     ParsedDocument,
     Rejected,
@@ -61,10 +62,10 @@ def count_documents(upload: Upload) -> int:
         return sum(1 for _ in _threads(replace(upload, done=len(upload.data)), _LIMITS))
     if upload.content_type == MAILBOX:
         return count_mails(upload.data)
-    if not upload.data.strip():
+    if not upload.data or upload.data.isspace():
         raise UnreadableError("is empty")
     if is_light(upload):
-        _checked(decode_utf8(upload.data))
+        _check_utf8(upload.data)
     return 1
 
 
@@ -79,8 +80,8 @@ def is_light(upload: Upload) -> bool:
     if upload.content_type != PLAIN:
         return False
     try:
-        upload.data.decode()
-    except UnicodeDecodeError:
+        deque(utf8_pieces(upload.data), maxlen=0)
+    except UnreadableError:
         return False
     return True
 
@@ -138,6 +139,15 @@ def _markdown(upload: Upload, text: str) -> ParsedDocument:
 def _threads(upload: Upload, limits: Limits) -> Iterator[Thread | Rejected]:
     thread = upload.document_id or upload.source
     return read_messages(upload.data, thread, limits.text, upload.done)
+
+
+def _check_utf8(data: bytes) -> None:
+    filled = False
+    for piece in utf8_pieces(data):
+        check_text("the document", piece)
+        filled = filled or bool(piece.strip())
+    if not filled:
+        raise UnreadableError("is empty")
 
 
 def _checked(text: str) -> str:

@@ -15,7 +15,7 @@ from services.agent_orchestrator.ingest.documents import (
     Rejected,
     UnreadableError,
 )
-from services.agent_orchestrator.ingest.parsing import Upload, count_documents, parse
+from services.agent_orchestrator.ingest.parsing import Upload, count_documents, is_light, parse
 
 MAY = datetime(2024, 5, 1, tzinfo=UTC)
 
@@ -148,6 +148,25 @@ def test_a_single_document_that_cannot_be_text_is_refused(data: bytes, reason: s
     with pytest.raises(UnreadableError) as caught:
         count_documents(Upload("text/plain", data))
     assert str(caught.value) == reason
+
+
+# A character stands across each of the places where it is parted.
+LONG = b"x" + "é".encode() * 300_000
+
+
+def test_a_long_text_is_looked_at_as_a_whole() -> None:
+    long = Upload("text/plain", LONG)
+    assert (is_light(long), count_documents(long)) == (True, 1)
+    broken = Upload("text/plain", LONG + b"\xc3")
+    assert (is_light(broken), count_documents(broken)) == (False, 1)
+    with pytest.raises(UnreadableError, match="NUL"):
+        count_documents(Upload("text/plain", LONG + b"\x00"))
+
+
+@pytest.mark.parametrize("blank", [b" \n" * 300_000, "\u00a0".encode() * 300_000, b"\xef\xbb\xbf"])
+def test_white_space_is_no_text_however_long(blank: bytes) -> None:
+    with pytest.raises(UnreadableError, match="is empty"):
+        count_documents(Upload("text/plain", blank))
 
 
 def test_bytes_in_no_encoding_that_can_be_told_are_refused() -> None:
