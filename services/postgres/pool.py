@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -68,6 +68,21 @@ class Session:
     async def execute(self, sql: str, *args: object) -> None:
         """Runs a statement for its effect."""
         await self._connection.execute(sql, *args, timeout=remaining(self._seconds))
+
+    async def copy(
+        self, table: str, columns: Sequence[str], parts: AsyncIterator[bytes | memoryview]
+    ) -> None:
+        """Adds rows given in PostgreSQL's binary format for COPY, in parts of any length.
+
+        For long values: what is bound to a statement is put into one buffer first, for which everything else waits.
+        """
+        await self._connection.copy_to_table(
+            table,
+            source=parts,
+            columns=columns,
+            format="binary",
+            timeout=remaining(self._seconds),
+        )
 
 
 class Pool:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from services.agent_orchestrator.database import Database
+from services.agent_orchestrator.jobs.inputs import add_input
 from services.agent_orchestrator.jobs.queue import SEARCH, TASK, TurnQueue
 from services.agent_orchestrator.jobs.records import (
     UPLOAD,
@@ -74,7 +75,7 @@ class JobStore:
         if row is None:
             return await self._same(session, job)
         if job.data is not None:
-            await session.execute(self._queries["add_input"], row["id"], job.data)
+            await add_input(session, self._queries["add_input"], row["id"], job.data)
         await self._ask(session, row)
         return job_record(row)
 

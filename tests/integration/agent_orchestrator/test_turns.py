@@ -11,6 +11,7 @@ import pytest
 from pgqueuer.queries import Queries
 
 from services.agent_orchestrator.ingest.upload import JSON_LINES, MESSAGES, PLAIN
+from services.agent_orchestrator.jobs.inputs import MOST_AT_ONCE
 from services.agent_orchestrator.jobs.queue import (
     GRAPH,
     SEARCH,
@@ -273,3 +274,14 @@ async def test_the_queues_tables_are_what_the_library_declares(desk: Desk) -> No
     async with desk.database.pool.session() as session:
         plan = await Queries(SessionDriver(session)).plan_upgrade()
     assert list(plan.statements) == []
+
+
+@pytest.mark.parametrize("more", [0, 1, 700_000])
+async def test_an_upload_is_kept_as_it_was_sent_however_long_it_is(desk: Desk, more: int) -> None:
+    data = bytes(range(256)) * (MOST_AT_ONCE // 256) + b"x" * more
+    await desk.jobs.enqueue(NewJob("s", "", "", "upload", {}, documents_total=1, data=data))
+    await desk.upload()
+    [turn] = await desk.turns.take(ONE, SEARCH, 1)
+    first, second = await desk.work.take_uploads(turn, (), count=9, size=2 * len(data))
+    assert first.data == data
+    assert second.data == b"text"
