@@ -14,7 +14,6 @@ from braid.graph.v1 import (
 )
 from services.graph_query import episode_intake
 from services.graph_query.embeddings.servicer import GraphEmbeddingServicer
-from services.graph_query.embeddings.store import EmbeddingStore
 from services.graph_query.episode_intake import EpisodeIntake, EpisodeReader
 from services.graph_query.episode_reading import WholeReader
 from services.graph_query.findings.calls import FindingCalls
@@ -36,6 +35,7 @@ from services.graph_query.past.store import PastStore
 from services.graph_query.query_servicer import GraphQueryServicer
 from services.graph_query.searching import FactSearcher
 from services.graph_query.settings import GraphSettings
+from services.graph_query.space_models import SpaceModels
 from services.graph_query.structure.calls import StructureCalls
 from services.graph_query.structure.store import StructureStore
 from services.models.embedder import Embedder
@@ -84,10 +84,6 @@ class Stores(episode_intake.Stores, Protocol):
     def inventory(self) -> InventoryStore:
         """Ids of what there is."""
 
-    @property
-    def embeddings(self) -> EmbeddingStore:
-        """Vectors, as they change from model to model."""
-
 
 def build_services(
     store: Stores,
@@ -105,11 +101,12 @@ def build_services(
         HistoryCalls(store.history),
         StructureCalls(store.structure),
     )
-    findings = FindingCalls(store.findings, embedder)
+    models = SpaceModels(store.embeddings, embedder)
+    findings = FindingCalls(store.findings, embedder, models)
     ingest = GraphIngestServicer(
         store,
-        embedder.dimension,
-        episodes=EpisodeIntake(store, reader),
+        models,
+        episodes=EpisodeIntake(store, reader, models),
         ontologies=OntologyCalls(store.ontologies),
         findings=findings,
     )
@@ -139,11 +136,11 @@ def build_services(
     ]
 
 
-def build_store(settings: GraphSettings, dimension: int) -> Neo4jStore:
+def build_store(settings: GraphSettings) -> Neo4jStore:
     """The store that the settings name; it connects when first used."""
     driver = open_driver(settings.neo4j_uri, settings.neo4j_user, settings.neo4j_password)
     database = Database(driver, Queries.load(_PACKAGE, "cypher", ".cypher"))
-    return Neo4jStore(database, Queries.load(_PACKAGE, "cypher/schema", ".cypher"), dimension)
+    return Neo4jStore(database, Queries.load(_PACKAGE, "cypher/schema", ".cypher"))
 
 
 async def keep_schema(store: Neo4jStore) -> None:
@@ -154,7 +151,7 @@ async def keep_schema(store: Neo4jStore) -> None:
             await store.ensure_schema()
         except StoreUnavailableError as error:
             log.debug("schema waits", reason=error.message)
-        except Exception:  # a deadline, an index of another model: it may pass, and the tier is NOT_SERVING till then
+        except Exception:  # a deadline, for one: it may pass, and the tier is NOT_SERVING till then
             log.exception("no schema")
         else:
             log.info("schema ready")
@@ -168,8 +165,9 @@ def build_reader(
     """What reads episodes, None without a language model."""
     if language is None:
         return None
-    findings = FindingReader(FindingExtractor(language), FindingIntake(store.findings, embedder))
-    return WholeReader(findings, GraphitiReader(language, embedder, store.known), language)
+    intake = FindingIntake(store.findings, SpaceModels(store.embeddings, embedder))
+    findings = FindingReader(FindingExtractor(language), intake)
+    return WholeReader(findings, GraphitiReader(language, store.known), language)
 
 
 async def run(
@@ -184,7 +182,7 @@ async def run(
     registry = EmbedderRegistry(embedding, embedder)
     reranker = build_reranker(reranking)
     language = build_language_model(language_model)
-    store = build_store(settings, embedder.dimension)
+    store = build_store(settings)
     background = [
         asyncio.create_task(keep_schema(store), name="schema"),
         asyncio.create_task(store.warmer.run(), name="warming"),
@@ -194,7 +192,7 @@ async def run(
             settings=runtime,
             listen=settings.listen,
             services=build_services(
-                store, registry, build_reader(store, embedder, language), reranker
+                store, registry, build_reader(store, registry, language), reranker
             ),
             probes={"neo4j": store.ping},
         )

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from services.graph_query.domain import EpisodeCounts, Passage
+from services.graph_query.embeddings.store import EmbeddingStore
 from services.graph_query.extracted import Reading
 from services.graph_query.ontology.domain import Ontology
 from services.graph_query.ontology.store import OntologyStore
 from services.graph_query.readings import ReadingStore
+from services.graph_query.space_models import SpaceModels
 from services.graph_query.store import GraphStore
 from services.graph_query.turns import Turns
+from services.models.embedder import Embedder
 
 _LONGEST_WAIT = 3_600.0
 
@@ -19,13 +22,13 @@ _LONGEST_WAIT = 3_600.0
 class EpisodeReader(Protocol):
     """Reads entities and dated facts in texts; it writes nothing."""
 
-    @property
-    def model(self) -> str:
-        """The model that makes the vectors."""
-        ...
+    async def read(
+        self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
+    ) -> Reading:
+        """What the passage says, with the embedder's vectors.
 
-    async def read(self, space: str, passage: Passage, ontology: Ontology) -> Reading:
-        """What the passage says. LanguageModelUnavailable, or what a store or an embedder raises."""
+        LanguageModelUnavailable, or what a store or an embedder raises.
+        """
         ...
 
 
@@ -40,13 +43,18 @@ class Stores(GraphStore, Protocol):
     def ontologies(self) -> OntologyStore:
         """What spaces are about."""
 
+    @property
+    def embeddings(self) -> EmbeddingStore:
+        """Vectors, as they change from model to model."""
+
 
 class EpisodeIntake:
     """Adds episodes. With a reader one after the other: what is read depends on what is there."""
 
-    def __init__(self, store: Stores, reader: EpisodeReader | None) -> None:
+    def __init__(self, store: Stores, reader: EpisodeReader | None, models: SpaceModels) -> None:
         self._store = store
         self._reader = reader
+        self._models = models
         self._turns = Turns(_LONGEST_WAIT)
 
     async def add(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
@@ -69,8 +77,9 @@ class EpisodeIntake:
         ontology = (await self._store.ontologies.ontology(space)).ontology
         counts = EpisodeCounts()
         for passage in unread:
-            await self._store.readings.check_model(space, reader.model)
-            reading = await reader.read(space, passage, ontology)
-            added = await self._store.readings.add_reading(space, passage, reading, reader.model)
+            # Asked before each: no text is read for a space that would refuse its vectors.
+            embedder = await self._models.embedder(space)
+            reading = await reader.read(space, passage, ontology, embedder)
+            added = await self._store.readings.add_reading(space, passage, reading, embedder.model)
             counts = counts.plus(added)
         return counts

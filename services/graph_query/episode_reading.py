@@ -10,6 +10,7 @@ from services.graph_query.episode_intake import EpisodeReader
 from services.graph_query.extracted import Reading
 from services.graph_query.findings.reading import FindingReader
 from services.graph_query.ontology.domain import Ontology
+from services.models.embedder import Embedder
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable, PromptRefused
 from services.models.language import LanguageModel, Message, Prompt, Role
 
@@ -28,16 +29,13 @@ class WholeReader:
         self._facts = facts
         self._language = language
 
-    @property
-    def model(self) -> str:
-        """The model that makes the vectors."""
-        return self._facts.model
-
-    async def read(self, space: str, passage: Passage, ontology: Ontology) -> Reading:
+    async def read(
+        self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
+    ) -> Reading:
         """What the passage says; nothing is written. AnswerUnusable where the passage may be to blame."""
         try:
             found = await self._findings.read(space, passage)
-            reading = await self._facts.read(space, passage, ontology)
+            reading = await self._facts.read(space, passage, ontology, embedder)
         except PromptRefused as refused:
             await self._raise(refused)
         return replace(reading, findings=tuple(found.findings))

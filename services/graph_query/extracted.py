@@ -44,3 +44,12 @@ class Reading:
     supported: tuple[Supported, ...] = ()
     contradicted: tuple[Contradicted, ...] = ()
     findings: tuple[GivenFinding, ...] = ()
+
+    def vector_length(self) -> int:
+        """Values in its vectors, which are of one model; 0 without any."""
+        vectors = [
+            *(one.embedding for one in self.facts),
+            *(one.embedding for one in self.entities),
+            *(one.embedding for one in self.findings),
+        ]
+        return next((len(one) for one in vectors if one), 0)

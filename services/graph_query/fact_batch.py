@@ -67,6 +67,10 @@ class FactBatch:
         """The facts as they were given."""
         return [one.fact for one in self.facts]
 
+    def vector_length(self) -> int:
+        """Values in the first given vector, 0 when there is none."""
+        return next((len(one.fact.embedding) for one in self.facts if one.fact.embedding), 0)
+
     def ends(self) -> list[EntityName]:
         """Both ends of each."""
         return [end for one in self.facts for end in one.ends]

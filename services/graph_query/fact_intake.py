@@ -15,7 +15,8 @@ from services.graph_query.fact_batch import FactBatch
 from services.graph_query.intervals import is_reversed
 from services.graph_query.ontology.domain import Ontology
 from services.graph_query.reserved import RESERVED_TYPES
-from services.graph_query.store import GraphStore
+from services.graph_query.space_models import SpaceModels
+from services.graph_query.store import MAX_DIMENSION, GraphStore
 from services.runtime.errors import FieldError, InvalidFieldError
 
 _LISTED = 1_000
@@ -32,12 +33,14 @@ class FactIntake:
     """
 
     def __init__(
-        self, store: GraphStore, space: str, dimension: int, ontology: Ontology = _NONE
+        self, store: GraphStore, space: str, models: SpaceModels, ontology: Ontology = _NONE
     ) -> None:
         self._store = store
         self._ontology = ontology
         self._space = space
-        self._dimension = dimension
+        self._models = models
+        # Values of a model's vectors, by its name.
+        self._lengths: dict[str, int] = {}
         self._position = 0
         self._answer = ingest_pb2.AddFactsResponse()
         self._writing: asyncio.Task[None] | None = None
@@ -66,9 +69,8 @@ class FactIntake:
 
         Raises what writing the message before raised.
         """
-        if not request.embedding_model and any(fact.embedding for fact in request.facts):
-            raise InvalidFieldError(FieldError("embedding_model", "is needed for vectors"))
-        batch = await self._prepared(request.facts)
+        length = await self._length(request)
+        batch = await self._prepared(request.facts, length)
         if not len(batch):
             return
         await self._written()
@@ -90,7 +92,17 @@ class FactIntake:
         """What became of the facts so far."""
         return self._answer
 
-    async def _prepared(self, messages: Sequence[ingest_pb2.FactInput]) -> FactBatch:
+    async def _length(self, request: ingest_pb2.AddFactsRequest) -> int:
+        """Values that the message's vectors have to have: those of its model in the space, else those of the first."""
+        model = request.embedding_model
+        first = next((len(fact.embedding) for fact in request.facts if fact.embedding), 0)
+        if first and not model:
+            raise InvalidFieldError(FieldError("embedding_model", "is needed for vectors"))
+        if first and model not in self._lengths:
+            self._lengths[model] = await self._models.length(self._space, model) or first
+        return self._lengths.get(model, 0)
+
+    async def _prepared(self, messages: Sequence[ingest_pb2.FactInput], length: int) -> FactBatch:
         """The facts that are taken. While they are prepared the message before is written."""
         batch = FactBatch(NameKeys(self._space))
         for place, message in enumerate(messages):
@@ -100,18 +112,20 @@ class FactIntake:
             index, self._position = self._position, self._position + 1
             try:
                 fact = mapping.given_fact(message)
-                self._check(fact)
+                self._check(fact, length)
             except ValueError as refusal:
                 self._refuse(index, str(refusal))
             else:
                 batch.add(fact)
         return batch
 
-    def _check(self, fact: GivenFact) -> None:
+    def _check(self, fact: GivenFact, length: int) -> None:
         if is_reversed(fact.valid_at, fact.invalid_at):
             raise ValueError("invalid_time is not after valid_time")
-        if fact.embedding and len(fact.embedding) != self._dimension:
-            raise ValueError(f"embedding must have {self._dimension} values")
+        if len(fact.embedding) > MAX_DIMENSION:
+            raise ValueError(f"embedding must have at most {MAX_DIMENSION} values")
+        if fact.embedding and len(fact.embedding) != length:
+            raise ValueError(f"embedding must have {length} values")
         if fact.embedding and not any(fact.embedding):
             raise ValueError("embedding must not be all zeros")
         if reserved := RESERVED_TYPES & {fact.subject.type, fact.object.type}:

@@ -33,7 +33,6 @@ from services.runtime.errors import (
     FieldError,
     InvalidFieldError,
     NotFoundError,
-    WrongStateError,
 )
 
 
@@ -123,8 +122,8 @@ class FakeGraphStore(FakeReads):
         """Adds facts that are not there yet."""
         given = facts.given() if isinstance(facts, FactBatch) else facts
         held = self.writable(space)
-        if model and held.model not in ("", model):
-            raise WrongStateError("The space holds vectors of another model.")
+        length = next((len(fact.embedding) for fact in given if fact.embedding), 0)
+        held.check_vectors(model, length)
         before = deepcopy(held.told)
         for fact in given:
             held.tell(fact)
@@ -132,8 +131,8 @@ class FakeGraphStore(FakeReads):
             return FactCounts(0, len(facts), held.revision)
         found = held.resolution()
         there = {held.uuid_of(told.first, found) for told in before.values()}
-        if any(fact.embedding for fact in given):
-            held.model = held.model or model
+        if length:
+            held.note_vectors(model, length)
         held.rebuild()
         added = len({held.uuid_of(fact, found) for fact in given} - there)
         return FactCounts(added, len(facts) - added, held.revision)

@@ -13,7 +13,6 @@ from services.graph_query.extracted import DescribedEntity, Reading
 from services.graph_query.fake_space import FakeSpace, Told
 from services.graph_query.findings.fake import FakeFindings
 from services.graph_query.intervals import start_of
-from services.runtime.errors import WrongStateError
 
 
 class Writer(Protocol):
@@ -40,19 +39,13 @@ class FakeReadings:
         self._store.refuse_foreign(space, passages)
         return [one for one in passages if not _is_read(held, one)]
 
-    async def check_model(self, space: str, model: str) -> None:
-        """See `ReadingStore`."""
-        if self._store.writable(space).model not in ("", model):
-            raise WrongStateError("The space holds vectors of another model.")
-
     async def add_reading(
         self, space: str, passage: Passage, reading: Reading, model: str
     ) -> EpisodeCounts:
         """Adds a passage with what was read in it; one that is read already changes nothing."""
         held = self._store.writable(space)
         self._store.refuse_foreign(space, [passage])
-        if held.model not in ("", model):
-            raise WrongStateError("The space holds vectors of another model.")
+        held.check_vectors(model, reading.vector_length())
         further = held.note_starts([passage])
         if _is_read(held, passage):
             if further:
@@ -63,8 +56,8 @@ class FakeReadings:
         self._store.findings.forget_extracted(space, [passage.uuid])
         held.passages[passage.uuid] = replace(passage, reference_time=None, version_time=None)
         ended = _take(held, passage.uuid, reading)
-        if any(fact.embedding for fact in reading.facts):
-            held.model = held.model or model
+        if length := reading.vector_length():
+            held.note_vectors(model, length)
         held.rebuild()
         if reading.findings:
             await self._store.findings.add_findings(space, reading.findings, model)

@@ -76,7 +76,7 @@ class FakeReads:
         found = []
         for fact in _stated(held, only):
             stored = held.facts[fact.uuid].embedding
-            if stored:
+            if len(stored) == len(vector):
                 score = sum(a * b for a, b in zip(stored, vector, strict=True))
                 found.append(Hit(fact.uuid, score))
         return sorted(found, key=lambda hit: (-hit.score, hit.uuid))[:limit]
@@ -144,7 +144,7 @@ class FakeReads:
 def state_of(held: FakeSpace) -> SpaceState:
     """A space as of a read."""
     vectors = sum(1 for fact in held.facts.values() if fact.embedding)
-    return SpaceState(held.revision, vectors, held.model)
+    return SpaceState(held.revision, vectors, held.model, held.dimension)
 
 
 def _stated(held: FakeSpace, only: FactFilter) -> Iterator[Fact]:

@@ -27,6 +27,7 @@ from services.graph_query.local_graph import PassageRows, ReadPassage, passage_r
 from services.graph_query.names import is_linkable, name_key, title_names
 from services.graph_query.periods import Period, period_of
 from services.graph_query.spelling import Source, Spelling, best
+from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
 from services.runtime.times import utc_now
 
 _TICK = timedelta(microseconds=1)
@@ -84,6 +85,7 @@ class FakeSpace:
     names: dict[str, str] = field(default_factory=dict)
     rows: dict[str, PassageRows] = field(default_factory=dict)
     model: str = ""
+    dimension: int = 0
     revision: int = 0
     last_write: datetime | None = None
     versions: FakeVersions = field(default_factory=FakeVersions)
@@ -135,6 +137,18 @@ class FakeSpace:
         told.claims.add((claimant_of(fact), GivenEnds.of(fact)))
         told.embedding = told.embedding or tuple(fact.embedding)
         told.endings.update((cause, at) for cause, at in fact.ended_by if cause in self.passages)
+
+    def check_vectors(self, model: str, length: int) -> None:
+        """Whether the space takes vectors of a model and a length, "" and 0 for none."""
+        if model and self.model not in ("", model):
+            raise WrongStateError("The space holds vectors of another model.")
+        if length and self.dimension not in (0, length):
+            raise InvalidFieldError(FieldError("embedding", f"must have {self.dimension} values"))
+
+    def note_vectors(self, model: str, length: int) -> None:
+        """Notes of which model its vectors are and how long they are."""
+        self.model = self.model or model
+        self.dimension = self.dimension or length
 
     def drop_claims(self, documents: Collection[str]) -> None:
         """Takes back what documents claimed, and the facts that nothing else claims.

@@ -14,6 +14,7 @@ from services.graph_query.episode_intake import EpisodeIntake
 from services.graph_query.fact_intake import FactIntake
 from services.graph_query.findings.calls import FindingCalls
 from services.graph_query.ontology.calls import OntologyCalls
+from services.graph_query.space_models import SpaceModels
 from services.graph_query.store import GraphStore
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -28,14 +29,14 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
     def __init__(
         self,
         store: GraphStore,
-        dimension: int,
+        models: SpaceModels,
         *,
         episodes: EpisodeIntake,
         ontologies: OntologyCalls,
         findings: FindingCalls,
     ) -> None:
         self._store = store
-        self._dimension = dimension
+        self._models = models
         self._episodes = episodes
         self._ontologies = ontologies
         self._findings = findings
@@ -68,7 +69,7 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         """Adds facts, a transaction for each message."""
         ontology = await self._ontologies.current()
         space = current_call().space
-        async with FactIntake(self._store, space, self._dimension, ontology) as intake:
+        async with FactIntake(self._store, space, self._models, ontology) as intake:
             async for request in request_iterator:
                 await intake.take(request)
         return intake.response()

@@ -47,7 +47,8 @@ async def describe(
     ]
     if vectors:
         await writer.run("set_name_vectors", rows=vectors)
-        await writer.run("change_vectors", change=0, model=model)
+        length = len(vectors[0]["vector"])
+        await writer.run("change_vectors", change=0, model=model, dimension=length)
 
 
 async def renew_descriptions(writer: SpaceWriter, entities: Collection[str]) -> None:

@@ -219,4 +219,5 @@ async def _set_vectors(
     ]
     if told:
         await writer.run("set_fact_vectors", rows=told)
-        await writer.run("change_vectors", change=len(told), model=model)
+        length = len(told[0]["vector"])
+        await writer.run("change_vectors", change=len(told), model=model, dimension=length)

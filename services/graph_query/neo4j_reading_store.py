@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from services.graph_query.domain import EpisodeCounts, Passage
-from services.graph_query.embeddings.neo4j_store import RETRY_SECONDS
 from services.graph_query.extracted import Reading
 from services.graph_query.findings.neo4j_store import Write
 from services.graph_query.neo4j_database import Database, Rows
 from services.graph_query.neo4j_episodes import add_episodes, is_same, refuse_foreign
 from services.graph_query.neo4j_readings import write_reading
 from services.graph_query.neo4j_writer import SpaceWriter, as_passage
-from services.runtime.errors import OverloadedError, WrongStateError
 
 
 class Neo4jReadings:
@@ -29,14 +27,6 @@ class Neo4jReadings:
         rows = await self._database.read("passages_by_uuid", space=space, uuids=uuids)
         return _unread(rows, passages)
 
-    async def check_model(self, space: str, model: str) -> None:
-        """See `ReadingStore`."""
-        state = (await self._database.read("embedding_state", space=space))[0]
-        if state["changing"]:
-            raise OverloadedError(RETRY_SECONDS)
-        if state["model"] not in ("", model):
-            raise WrongStateError("The space holds vectors of another model.")
-
     async def add_reading(
         self, space: str, passage: Passage, reading: Reading, model: str
     ) -> EpisodeCounts:
@@ -51,7 +41,7 @@ class Neo4jReadings:
             entities = writer.entities_created
             return replace(counts, entities=entities, facts=read.facts, ended=read.ended)
 
-        counts, revision = await self._write(space, work, model)
+        counts, revision = await self._write(space, work, model, reading.vector_length())
         return replace(counts, revision=revision)
 
 

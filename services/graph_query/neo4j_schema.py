@@ -6,7 +6,7 @@ import re
 
 from services.graph_query.intervals import OPEN
 from services.graph_query.neo4j_database import Database
-from services.runtime.errors import StoreUnavailableError, WrongStateError
+from services.runtime.errors import StoreUnavailableError
 from services.runtime.queries import Queries
 
 _AWAIT_SECONDS = 100
@@ -14,29 +14,24 @@ _AWAIT_SECONDS = 100
 _INDEX = re.compile(r"^// Before (\w+):|(\w+) IF NOT EXISTS")
 
 
-async def ensure_schema(database: Database, schema: Queries, dimension: int) -> None:
-    """Creates what is missing, in file order, and waits until every index is online.
+# Quantised to bits, with enough candidates to make up for it. Without dimensions an index takes vectors of any length,
+# and compares a query with those of its own.
+_VECTOR_OPTIONS = {
+    "indexConfig": {
+        "vector.similarity_function": "cosine",
+        "vector.quantization.type": "BINARY",
+        "vector.default_search_expansion_factor": 16.0,
+    }
+}
 
-    WrongStateError when the vector index holds vectors of another dimension.
-    """
+
+async def ensure_schema(database: Database, schema: Queries) -> None:
+    """Creates what is missing, in file order, and waits until every index is online."""
     there = await index_states(database)
     for text in (schema[name] for name in schema.names()):
         if (index := _INDEX.search(text)) is None or (index[1] or index[2]) not in there:
-            await database.run_text(text, options=vector_options(dimension), open=OPEN)
+            await database.run_text(text, options=_VECTOR_OPTIONS, open=OPEN)
     await database.run_text("CALL db.awaitIndexes($seconds)", seconds=_AWAIT_SECONDS)
-    await _check_dimension(database, dimension)
-
-
-def vector_options(dimension: int) -> dict[str, object]:
-    """Options of the vector index: quantised to bits, with enough candidates to make up for it."""
-    return {
-        "indexConfig": {
-            "vector.dimensions": dimension,
-            "vector.similarity_function": "cosine",
-            "vector.quantization.type": "BINARY",
-            "vector.default_search_expansion_factor": 16.0,
-        }
-    }
 
 
 async def index_states(database: Database) -> dict[str, str]:
@@ -51,14 +46,3 @@ async def check_ready(database: Database, schema: Queries) -> None:
     expected = sum(" IF NOT EXISTS " in schema[name] for name in schema.names())
     if len(states) < expected or any(state != "ONLINE" for state in states.values()):
         raise StoreUnavailableError("neo4j", message="neo4j is still building an index.")
-
-
-async def _check_dimension(database: Database, dimension: int) -> None:
-    rows = await database.run_text(
-        "SHOW VECTOR INDEXES YIELD name, options WHERE name = 'braid_fact_similarity' RETURN options"
-    )
-    held = rows[0]["options"]["indexConfig"]["vector.dimensions"] if rows else dimension
-    if held != dimension:
-        raise WrongStateError(
-            f"The graph holds vectors of {held} dimensions; the configured model has {dimension}."
-        )

@@ -130,7 +130,7 @@ async def _filtered(
 ) -> tuple[SpaceState, list[str]]:
     """The space, and the entities that a filter by name lets pass."""
     row = (await database.read("search_state", space=space, entity_key=entity_key))[0]
-    return SpaceState(row["revision"], row["vectors"], row["model"]), row["only"]
+    return SpaceState(row["revision"], row["vectors"], row["model"], row["dimension"]), row["only"]
 
 
 async def _stated(
@@ -152,7 +152,7 @@ async def _stated(
         text += (await database.read("search_beyond", **more))[0]["text"]
         skip += fetch
     found = WordHits(
-        SpaceState(row["revision"], row["vectors"], row["model"]),
+        SpaceState(row["revision"], row["vectors"], row["model"], row["dimension"]),
         text=sorted((Hit(*hit) for hit in text), key=lambda hit: (-hit.score, hit.uuid)),
         entity=[Hit(*hit) for hit in row["entity"]],
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from services.graph_query.domain import (
     DeletionCounts,
@@ -17,7 +17,8 @@ from services.graph_query.domain import (
     GivenFact,
     Passage,
 )
-from services.graph_query.embeddings.neo4j_store import RETRY_SECONDS, Neo4jEmbeddings
+from services.graph_query.embeddings.neo4j_store import Neo4jEmbeddings
+from services.graph_query.embeddings.store import RETRY_SECONDS
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.fact_batch import FactBatch
 from services.graph_query.findings.neo4j_store import Neo4jFindings
@@ -45,6 +46,8 @@ from services.graph_query.warming import Warmer
 from services.runtime.context import remaining
 from services.runtime.errors import (
     DeadlineError,
+    FieldError,
+    InvalidFieldError,
     NotFoundError,
     OverloadedError,
     StoreUnavailableError,
@@ -62,10 +65,9 @@ Work = Callable[[SpaceWriter], Awaitable[T]]
 class Neo4jStore(Neo4jReads):
     """`GraphStore` on Neo4j. Writers of one space queue at its node; spaces do not wait for each other."""
 
-    def __init__(self, database: Database, schema: Queries, dimension: int) -> None:
+    def __init__(self, database: Database, schema: Queries) -> None:
         super().__init__(database)
         self._schema = schema
-        self._dimension = dimension
         self._gazetteers = GazetteerCache()
         self._spaces: set[str] = set()
         self._turns = Turns(WRITE_LIMIT)
@@ -83,7 +85,7 @@ class Neo4jStore(Neo4jReads):
 
     async def ensure_schema(self) -> None:
         """Creates constraints and indexes that are missing and waits for them."""
-        await ensure_schema(self._database, self._schema, self._dimension)
+        await ensure_schema(self._database, self._schema)
         self._ready = True
         self.warmer.start()
 
@@ -114,8 +116,9 @@ class Neo4jStore(Neo4jReads):
     ) -> FactCounts:
         """Adds facts in one transaction."""
         batch = facts if isinstance(facts, FactBatch) else FactBatch.of(space, facts)
+        length = batch.vector_length() if model else 0
         counts, revision = await self._write(
-            space, lambda writer: add_facts(writer, batch, model), model
+            space, lambda writer: add_facts(writer, batch, model), model, length
         )
         return replace(counts, revision=revision)
 
@@ -161,14 +164,19 @@ class Neo4jStore(Neo4jReads):
         nothing = {
             **filter_parameters("", FactFilter(0.0, 0.0)),
             "lucene": 'text:"nothing"',
-            "vector": [1.0] + [0.0] * (self._dimension - 1),
+            "vector": [1.0],
             "limit": 1,
             "fetch": 1,
         }
         await self._database.rehearse(name, **nothing)
 
-    async def _write(self, space: str, work: Work[T], model: str = "") -> tuple[T, int]:
-        """Runs a write of a space. Before the graph is of this design it would lose what was known of facts."""
+    async def _write(
+        self, space: str, work: Work[T], model: str = "", length: int = 0
+    ) -> tuple[T, int]:
+        """Runs a write of a space. Before the graph is of this design it would lose what was known of facts.
+
+        `model` and `length` are of the vectors that it brings.
+        """
         self._check_schema()
 
         async def transaction(tx: Transaction) -> tuple[T, int, int, SpaceWriter]:
@@ -177,10 +185,8 @@ class Neo4jStore(Neo4jReads):
                 self._spaces.discard(space)
                 raise StoreUnavailableError("neo4j")
             state = rows[0]
-            if model and state["changing"]:
-                raise OverloadedError(RETRY_SECONDS)
-            if model and state["model"] not in (None, model):
-                raise WrongStateError("The space holds vectors of another model.")
+            if model:
+                _check_vectors(state, model, length)
             gazetteer = await self._gazetteer(tx, space, state["name_revision"])
             now = _after(instant(state["last_write"]))
             writer = SpaceWriter(tx, space, gazetteer, now, texts=state["texts"])
@@ -213,6 +219,17 @@ class Neo4jStore(Neo4jReads):
             return held
         rows = await tx.run("linked_names", space=space)
         return Gazetteer.of({row["key"]: tuple(row["uuids"]) for row in rows})
+
+
+def _check_vectors(state: Mapping[str, Any], model: str, length: int) -> None:
+    """Whether a space takes vectors of a model and a length, 0 for none."""
+    if state["changing"]:
+        raise OverloadedError(RETRY_SECONDS)
+    if state["model"] not in (None, model):
+        raise WrongStateError("The space holds vectors of another model.")
+    if length and state["dimension"] not in (None, length):
+        told = f"must have {state['dimension']} values"
+        raise InvalidFieldError(FieldError("embedding", told))
 
 
 def _after(last: datetime | None) -> datetime:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from services.graph_query.store import SpaceState
+from services.graph_query.store import CHANGING, MAX_DIMENSION, SpaceState
 from services.models.embedder import Embedder
-from services.models.registry import ManyModels
+from services.models.registry import embedder_of
 from services.runtime.errors import EmbedderUnavailableError, FieldError, InvalidFieldError
 
 _FIELD = "query_embedding.values"
@@ -47,28 +47,33 @@ async def query_vector(
         return None, None
     if text_only:
         return None, Shortfall.EMBEDDER
-    own = _of_model(embedder, state.model)
     if given is not None and given.model == state.model:
-        _check(given.values, own.dimension if own else len(given.values))
+        _check(given.values, state.dimension)
         return given.values, None
+    own = None if state.model == CHANGING else embedder_of(embedder, state.model)
     if own is None:
         return None, Shortfall.MODEL
+    return await _made(own, query, state.dimension)
+
+
+async def _made(
+    embedder: Embedder, query: str, dimension: int
+) -> tuple[Sequence[float] | None, Shortfall | None]:
+    """A vector made here; none when the model makes them longer or shorter than the space has them."""
     try:
-        matrix = await own.embed([query])
+        row = (await embedder.embed([query]))[0]
     except EmbedderUnavailableError:
         return None, Shortfall.EMBEDDER
-    return [float(value) for value in matrix[0]], None
-
-
-def _of_model(embedder: Embedder, model: str) -> Embedder | None:
-    """The embedder of the model that the space is embedded with."""
-    if embedder.model == model:
-        return embedder
-    return embedder.named(model) if isinstance(embedder, ManyModels) else None
+    if dimension not in (0, len(row)):
+        return None, Shortfall.MODEL
+    return [float(value) for value in row], None
 
 
 def _check(values: Sequence[float], dimension: int) -> None:
-    if len(values) != dimension:
+    """`dimension` is that of the space's vectors, 0 when it is not known."""
+    if dimension and len(values) != dimension:
         raise InvalidFieldError(FieldError(_FIELD, f"must have {dimension} values"))
+    if len(values) > MAX_DIMENSION:
+        raise InvalidFieldError(FieldError(_FIELD, f"must have at most {MAX_DIMENSION} values"))
     if not any(values):
         raise InvalidFieldError(FieldError(_FIELD, "must not be all zeros"))

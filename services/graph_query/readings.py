@@ -15,16 +15,11 @@ class ReadingStore(Protocol):
     async def unread(self, space: str, passages: Sequence[Passage]) -> list[Passage]:
         """Those that no model has read as they are. InvalidFieldError for uuids of another space."""
 
-    async def check_model(self, space: str, model: str) -> None:
-        """Raises what `add_reading` would raise about the model now: no text is read for nothing.
-
-        WrongStateError when the space has vectors of another, OverloadedError while it changes over.
-        """
-
     async def add_reading(
         self, space: str, passage: Passage, reading: Reading, model: str
     ) -> EpisodeCounts:
         """Adds a passage with what was read in it, in one transaction; one that is read already changes nothing.
 
-        `model` made the vectors: WrongStateError when the space has vectors of another.
+        `model` made the vectors: WrongStateError when the space has vectors of another, OverloadedError while it
+        changes over.
         """

@@ -213,8 +213,8 @@ def _time_for_vectors() -> float | None:
     return remaining(float("inf")) * VECTOR_SHARE
 
 
-def _plan(state: SpaceState | None) -> tuple[str, bool, bool]:
-    """What of a space decides how its vectors are searched."""
+def _plan(state: SpaceState | None) -> tuple[str, int, bool] | None:
+    """What of a space decides how its vectors are searched; None without any."""
     if state is None or state.vectors == 0:
-        return "", False, False
-    return state.model, True, state.vectors <= EXACT_LIMIT
+        return None
+    return state.model, state.dimension, state.vectors <= EXACT_LIMIT

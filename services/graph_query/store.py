@@ -23,13 +23,21 @@ from services.graph_query.domain import (
 )
 from services.graph_query.fact_batch import FactBatch
 
+# The model of a space that is changing over to another: the name of none.
+CHANGING = "(changing)"
+# Values of the longest vector that an index takes, or is asked with.
+MAX_DIMENSION = 4_096
+
 
 class SpaceState(NamedTuple):
-    """A space as of a read: its revision, its facts with vectors, and the model of these ("" for none)."""
+    """A space as of a read: its revision, its facts with vectors, the model of these ("" for none, `CHANGING`), and how
+    many values each has (0 when that is not known).
+    """
 
     revision: int
     vectors: int
     model: str
+    dimension: int = 0
 
 
 class VectorPath(Enum):
@@ -77,7 +85,8 @@ class GraphStore(Protocol):
     ) -> FactCounts:
         """Adds facts in one transaction, those of a batch as prepared for the space.
 
-        WrongStateError when the space has vectors of another model.
+        WrongStateError when the space has vectors of another model, InvalidFieldError when its vectors are of another
+        length.
         """
 
     async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:

@@ -20,6 +20,13 @@ class ManyModels(Protocol):
         ...
 
 
+def embedder_of(embedder: Embedder, model: str) -> Embedder | None:
+    """A model's embedder, "" for the configured one: `embedder` or one beside it. None when it is not to be had."""
+    if model in ("", embedder.model):
+        return embedder
+    return embedder.named(model) if isinstance(embedder, ManyModels) else None
+
+
 class EmbedderRegistry:
     """Builds each embedder once, when it is first asked for; weights and libraries load when first used.
 

@@ -24,7 +24,7 @@ _DEADLINE = 300.0
 
 
 @contextlib.asynccontextmanager
-async def own_store(stack: LocalStack, dimension: int) -> AsyncIterator[Neo4jStore]:
+async def own_store(stack: LocalStack) -> AsyncIterator[Neo4jStore]:
     """The tier's store, opened by the measuring command beside the tier."""
     found = stack.stores.environment()
     store = build_store(
@@ -32,8 +32,7 @@ async def own_store(stack: LocalStack, dimension: int) -> AsyncIterator[Neo4jSto
             neo4j_uri=found["NEO4J_URI"],
             neo4j_user=found["NEO4J_USER"],
             neo4j_password=SecretStr(found["NEO4J_PASSWORD"]),
-        ),
-        dimension,
+        )
     )
     try:
         yield store
@@ -46,7 +45,7 @@ async def drop_vector_index(stack: LocalStack) -> None:
     found = stack.stores.environment()
     auth = (found["NEO4J_USER"], found["NEO4J_PASSWORD"])
     async with AsyncGraphDatabase.driver(found["NEO4J_URI"], auth=auth) as driver:
-        await driver.execute_query("DROP INDEX braid_fact_similarity IF EXISTS")
+        await driver.execute_query("DROP INDEX braid_fact_meaning IF EXISTS")
 
 
 async def load_facts(

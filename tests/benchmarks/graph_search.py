@@ -149,7 +149,7 @@ async def _load(stack: LocalStack, corpus: _Corpus) -> None:
     for space, size in SIZES.items():
         await load_facts(stack, corpus.rows[:size], corpus.vectors[:size], space)
     note("building the vector index")
-    async with own_store(stack, corpus.vectors.shape[1]) as store:
+    async with own_store(stack) as store:
         await store.ensure_schema()
 
 

@@ -61,3 +61,14 @@ class StubEmbedder:
             raise EmbedderUnavailable("scripted", retry_after=0.01)
         if self.away:
             raise EmbedderUnavailable("scripted")
+
+
+@dataclass
+class StubModels(StubEmbedder):
+    """The configured model with others beside it."""
+
+    others: Sequence[StubEmbedder] = ()
+
+    def named(self, model: str) -> StubEmbedder | None:
+        """A model's embedder."""
+        return next((one for one in (self, *self.others) if one.model == model), None)

@@ -1,3 +1,3 @@
-// How far the change to another model is.
+// How far the change to another model is, and how long its vectors are where that is known.
 MATCH (s:BraidSpace {group_id: $p.space})
-RETURN s['changed_' + $p.kind] AS place
+RETURN s['changed_' + $p.kind] AS place, s.embedding_dimension AS dimension

@@ -1,7 +1,7 @@
 // Findings nearest to a vector, by the approximate index with the space and the fields of one value inside its filter.
 CYPHER 25
 MATCH (f:BraidFinding)
-SEARCH f IN (VECTOR INDEX braid_finding_similarity FOR $p.vector
+SEARCH f IN (VECTOR INDEX braid_finding_meaning FOR $p.vector
   WHERE f.group_id = $p.space AND f.kind IN $p.kinds AND f.type_key >= $p.type_from AND f.type_key <= $p.type_until
     AND f.status_key >= $p.status_from AND f.status_key <= $p.status_until AND f.owner_key >= $p.owner_from AND f.owner_key <= $p.owner_until
     AND f.confidence_key >= $p.confidence_from AND f.confidence_key <= $p.confidence_until AND f.priority IN $p.priorities

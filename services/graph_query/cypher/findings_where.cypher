@@ -36,7 +36,7 @@ WITH f, score WHERE f.group_id = $p.space AND f.kind IN $p.kinds AND f.type_key 
   AND ($p.about_key = '' OR EXISTS { (f)-[:ABOUT]->(s:BraidSubject) WHERE s.name_key = $p.about_key AND 
     ($p.about_type = '' OR s.type = $p.about_type OR head($p.about_known) = $p.about_type AND NOT s.type IN $p.about_known) })
   AND (f.created < $p.after_created OR f.created = $p.after_created AND f.uuid > $p.after_uuid)
-  AND ($p.vector IS NULL OR f.embedding IS NOT NULL)
+  AND ($p.vector IS NULL OR size(f.embedding) = size($p.vector))
 WITH f, CASE WHEN $p.vector IS NULL THEN score ELSE vector.similarity.cosine(f.embedding, $p.vector) * 2 - 1 END AS score
 ORDER BY score DESC, f.created DESC, f.uuid LIMIT $p.limit
 RETURN collect([f.uuid, score, f.created]) AS hits

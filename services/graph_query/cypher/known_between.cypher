@@ -1,7 +1,7 @@
 // Facts between the given entities, the most similar to a vector first, as Graphiti needs them.
 UNWIND $p.sources AS source
 MATCH (a:Entity {uuid: source})-[e:RELATES_TO]->(b:Entity) WHERE e.group_id = $p.space AND b.uuid IN $p.targets
-WITH a, e, b, CASE WHEN e.fact_embedding IS NULL OR size($p.vector) = 0 THEN 0 ELSE vector.similarity.cosine(e.fact_embedding, $p.vector) END AS score
+WITH a, e, b, CASE WHEN size(e.fact_embedding) = size($p.vector) THEN vector.similarity.cosine(e.fact_embedding, $p.vector) ELSE 0 END AS score
 ORDER BY score DESC, e.created_at DESC, e.uuid LIMIT $p.limit
 RETURN e.uuid AS uuid, a.uuid AS source, b.uuid AS target, e.name AS relation, e.fact AS fact, e.episodes AS episodes,
        e.created_at AS created_at, e.valid_at AS valid_at, e.invalid_at AS invalid_at, e.expired_at AS expired_at,

@@ -1,5 +1,5 @@
 // Takes the space's write lock; answers with its state, and whether it has any text.
 MATCH (s:BraidSpace {group_id: $p.space})
 SET s.locked = true
-RETURN s.revision AS revision, s.name_revision AS name_revision, s.embedding_model AS model, s.changing AS changing, s.last_write AS last_write,
+RETURN s.revision AS revision, s.name_revision AS name_revision, s.embedding_model AS model, s.embedding_dimension AS dimension, s.changing AS changing, s.last_write AS last_write,
   EXISTS { MATCH (p:BraidPassage) WHERE p.group_id = $p.space } AS texts

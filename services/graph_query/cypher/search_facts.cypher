@@ -2,7 +2,8 @@
 CYPHER 25
 CALL () {
   OPTIONAL MATCH (s:BraidSpace {group_id: $p.space})
-  RETURN coalesce(s.revision, 0) AS revision, coalesce(s.vectors, 0) AS vectors, coalesce(s.embedding_model, '') AS model
+  RETURN coalesce(s.revision, 0) AS revision, coalesce(s.vectors, 0) AS vectors, coalesce(s.embedding_model, '') AS model,
+    coalesce(s.embedding_dimension, 0) AS dimension
 }
 CALL () {
   UNWIND CASE $p.lucene WHEN '' THEN [] ELSE [$p.lucene] END AS lucene
@@ -26,4 +27,4 @@ CALL () {
   MATCH ()-[e:RELATES_TO]->()
   RETURN count(e) AS stored
 }
-RETURN revision, vectors, model, text, entity, stored, EXISTS { MATCH (p:BraidPassage) WHERE p.group_id = $p.space } AS episodes
+RETURN revision, vectors, model, dimension, text, entity, stored, EXISTS { MATCH (p:BraidPassage) WHERE p.group_id = $p.space } AS episodes

@@ -3,7 +3,8 @@
 CYPHER 25
 CALL () {
   OPTIONAL MATCH (s:BraidSpace {group_id: $p.space})
-  RETURN coalesce(s.revision, 0) AS revision, coalesce(s.vectors, 0) AS vectors, coalesce(s.embedding_model, '') AS model
+  RETURN coalesce(s.revision, 0) AS revision, coalesce(s.vectors, 0) AS vectors, coalesce(s.embedding_model, '') AS model,
+    coalesce(s.embedding_dimension, 0) AS dimension
 }
 CALL () {
   CALL () {
@@ -57,4 +58,4 @@ CALL () {
   WITH fact, since, toFloat(count(DISTINCT uuid)) AS ends ORDER BY ends DESC, since DESC, fact LIMIT $p.limit
   RETURN collect([fact, ends]) AS entity
 }
-RETURN revision, vectors, model, text, entity
+RETURN revision, vectors, model, dimension, text, entity

@@ -2,4 +2,4 @@
 OPTIONAL MATCH (s:BraidSpace {group_id: $p.space})
 OPTIONAL MATCH (k:EntityName {group_id: $p.space, name_key: $p.entity_key}) WHERE k.type >= ''
 RETURN coalesce(s.revision, 0) AS revision, coalesce(s.vectors, 0) AS vectors, coalesce(s.embedding_model, '') AS model,
-       collect(k.entity_uuid) AS only
+       coalesce(s.embedding_dimension, 0) AS dimension, collect(k.entity_uuid) AS only

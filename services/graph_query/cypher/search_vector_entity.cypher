@@ -2,7 +2,7 @@
 CYPHER 25
 MATCH (k:EntityName {group_id: $p.space, name_key: $p.entity_key}) WHERE k.type >= ''
 MATCH (n:Entity {uuid: k.entity_uuid})-[e:RELATES_TO]-()
-WHERE e.group_id = $p.space AND e.fact_embedding IS NOT NULL AND e.valid_from <= $p.until AND e.valid_until > $p.since
+WHERE e.group_id = $p.space AND size(e.fact_embedding) = size($p.vector) AND e.valid_from <= $p.until AND e.valid_until > $p.since
   AND ($p.relation = '' OR toLower(e.name) = $p.relation)
 WITH DISTINCT e
 WITH e, vector.similarity.cosine(e.fact_embedding, $p.vector) AS score ORDER BY score DESC, e.uuid LIMIT $p.limit

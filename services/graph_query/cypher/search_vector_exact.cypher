@@ -1,7 +1,7 @@
 // Stated facts, as uuids with scores, nearest to a vector, every fact of the space that passes the filter compared.
 CYPHER 25
 MATCH ()-[e:RELATES_TO]->()
-WHERE e.group_id = $p.space AND e.uuid >= '' AND e.fact_embedding IS NOT NULL AND e.valid_from <= $p.until AND e.valid_until > $p.since
+WHERE e.group_id = $p.space AND e.uuid >= '' AND size(e.fact_embedding) = size($p.vector) AND e.valid_from <= $p.until AND e.valid_until > $p.since
   AND ($p.relation = '' OR toLower(e.name) = $p.relation)
 WITH e, vector.similarity.cosine(e.fact_embedding, $p.vector) AS score ORDER BY score DESC, e.uuid LIMIT $p.limit
 RETURN collect([e.uuid, score * 2 - 1]) AS hits

@@ -1,7 +1,7 @@
 // Facts nearest to a vector by the approximate index, those of them that were known at an instant.
 CYPHER 25
 MATCH ()-[e:RELATES_TO]->()
-SEARCH e IN (VECTOR INDEX braid_fact_similarity FOR $p.vector WHERE e.group_id = $p.space LIMIT $p.fetch) SCORE AS score
+SEARCH e IN (VECTOR INDEX braid_fact_meaning FOR $p.vector WHERE e.group_id = $p.space LIMIT $p.fetch) SCORE AS score
 WITH e, score
 WHERE e.braid_known_from <= $p.known AND e.valid_from <= $p.until AND e.valid_until > $p.since
   OR EXISTS {

@@ -1,7 +1,7 @@
 // Facts nearest to a vector, every one compared that was known at an instant and is there still.
 CYPHER 25
 MATCH ()-[e:RELATES_TO]->()
-WHERE e.group_id = $p.space AND e.valid_from >= -$p.open AND e.uuid >= '' AND e.fact_embedding IS NOT NULL AND ($p.relation = '' OR e.relation_key = $p.relation)
+WHERE e.group_id = $p.space AND e.valid_from >= -$p.open AND e.uuid >= '' AND size(e.fact_embedding) = size($p.vector) AND ($p.relation = '' OR e.relation_key = $p.relation)
   AND ($p.entity_key = '' OR e.source_node_uuid IN $p.only OR e.target_node_uuid IN $p.only)
 WITH e
 WHERE e.braid_known_from <= $p.known AND e.valid_from <= $p.until AND e.valid_until > $p.since

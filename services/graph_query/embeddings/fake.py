@@ -23,11 +23,14 @@ class FakeEmbeddings:
 
     graph: Graph
     staged: dict[tuple[str, str, str], tuple[float, ...]] = field(default_factory=dict)
+    # Values of the vectors that were laid beside last, by space and model.
+    lengths: dict[tuple[str, str], int] = field(default_factory=dict)
 
     async def vectors(self, space: str) -> Vectors:
         """See `EmbeddingStore`."""
         held = self._space(space)
-        return Vectors(held.model, "", sum(bool(one.embedding) for one in held.facts.values()))
+        total = sum(bool(one.embedding) for one in held.facts.values())
+        return Vectors(held.model, "", total, held.dimension)
 
     async def unembedded(
         self, space: str, kind: TextKind, model: str, after: tuple[str, str], limit: int
@@ -53,9 +56,12 @@ class FakeEmbeddings:
                 continue
             stored += 1
             if held.model == model:
+                held.check_vectors(model, len(values))
+                held.note_vectors(model, len(values))
                 self._use(held, {uuid: tuple(values)})
             else:
                 self.staged[space, model, uuid] = tuple(values)
+                self.lengths[space, model] = len(values)
         return stored
 
     async def activate(self, space: str, model: str) -> None:
@@ -63,8 +69,13 @@ class FakeEmbeddings:
         held = self._space(space)
         if held.model == model:
             return
-        self._use(held, {uuid: self.staged.pop((space, model, uuid), ()) for uuid in held.facts})
-        held.model = model
+        staged = {uuid: self.staged.pop((space, model, uuid), ()) for uuid in held.facts}
+        # Vectors that were laid beside when the model's had another length are as good as none.
+        dimension = self.lengths.pop((space, model), 0)
+        self._use(
+            held, {uuid: one if len(one) == dimension else () for uuid, one in staged.items()}
+        )
+        held.model, held.dimension = model, dimension
 
     def _has(self, held: FakeSpace, uuid: str, model: str) -> bool:
         if held.model == model:

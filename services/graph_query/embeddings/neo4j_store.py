@@ -9,16 +9,24 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from services.graph_query.embeddings.store import Text, TextKind, TextVector, Vectors
+from services.graph_query.embeddings.store import (
+    RETRY_SECONDS,
+    Text,
+    TextKind,
+    TextVector,
+    Vectors,
+)
 from services.graph_query.intervals import OPEN
 from services.graph_query.inventory.neo4j_store import Write
-from services.graph_query.neo4j_database import Database
+from services.graph_query.neo4j_database import Database, Rows
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.positions import FIRST
+from services.graph_query.store import CHANGING
 from services.runtime.errors import FieldError, InvalidFieldError, OverloadedError, WrongStateError
 
 AT_ONCE = 500
-RETRY_SECONDS = 1.0
+# The query that keeps count of a kind's vectors; those of names are not counted.
+_COUNTS = {TextKind.FINDING: "change_finding_vectors"}
 
 
 class Neo4jEmbeddings:
@@ -31,8 +39,9 @@ class Neo4jEmbeddings:
     async def vectors(self, space: str) -> Vectors:
         """See `EmbeddingStore`."""
         row = (await self._database.read("embedding_state", space=space))[0]
-        model = "" if row["changing"] else row["model"]
-        return Vectors(model, row["changing"], row["vectors"])
+        if row["changing"]:
+            return Vectors("", row["changing"], row["vectors"])
+        return Vectors(row["model"], "", row["vectors"], row["dimension"])
 
     async def unembedded(
         self, space: str, kind: TextKind, model: str, after: tuple[str, str], limit: int
@@ -53,11 +62,15 @@ class Neo4jEmbeddings:
             if state["changing"]:
                 raise OverloadedError(RETRY_SECONDS)
             rows = await _of_same_text(writer, kind, vectors)
-            if rows and state["model"] == model:
-                change = (await writer.run(f"embed_{kind.value}", rows=rows))[0]["change"]
-                await _count(writer, kind, change)
-            elif rows:
-                await writer.ask(f"stage_{kind.value}", rows=rows, model=model)
+            if not rows:
+                return 0
+            length = len(rows[0]["vector"])
+            if state["model"] == model:
+                await _use(writer, kind, rows, state["dimension"] or length)
+                return len(rows)
+            await writer.ask(f"stage_{kind.value}", rows=rows, model=model)
+            if (state["next_model"], state["next_dimension"]) != (model, length):
+                await writer.ask("note_next_vectors", model=model, dimension=length)
             return len(rows)
 
         return (await self._write(space, work))[0]
@@ -79,10 +92,10 @@ class Neo4jEmbeddings:
         async def work(writer: SpaceWriter) -> bool:
             if not await _is_changing(writer, model):
                 return False
-            place = (await writer.ask("embedding_place", kind=kind.value))[0]["place"] or FIRST
-            told = {"model": model, "limit": AT_ONCE, **_after(place)}
-            row = (await writer.run(f"move_{kind.value}", **told))[0]
-            await _count(writer, kind, row["change"])
+            state = (await writer.ask("embedding_place", kind=kind.value))[0]
+            told = {"model": model, "limit": AT_ONCE, **_after(state["place"] or FIRST)}
+            row = (await writer.run(f"move_{kind.value}", **told, dimension=state["dimension"]))[0]
+            await _count(writer, kind, row["change"], row["dimension"])
             if row["last"]:
                 await writer.run("note_embedding_place", kind=kind.value, place=row["last"])
             return bool(row["seen"] == AT_ONCE)
@@ -106,7 +119,7 @@ async def _begin(writer: SpaceWriter, model: str) -> None:
     if state["changing"] not in ("", model):
         raise WrongStateError("The space is changing over to another model.")
     if state["model"] != model:
-        await writer.run("begin_embedding_change", model=model)
+        await writer.run("begin_embedding_change", model=model, mark=CHANGING)
 
 
 async def _finish(writer: SpaceWriter, model: str) -> None:
@@ -119,16 +132,24 @@ async def _is_changing(writer: SpaceWriter, model: str) -> bool:
     return bool((await writer.ask("embedding_state"))[0]["changing"] == model)
 
 
-async def _count(writer: SpaceWriter, kind: TextKind, change: int) -> None:
-    """Keeps the counts that searches choose their way by; names have none."""
-    counts = {TextKind.FACT: "change_vectors", TextKind.FINDING: "change_finding_vectors"}
-    if change and kind in counts:
-        await writer.run(counts[kind], change=change, model=None)
+async def _use(writer: SpaceWriter, kind: TextKind, rows: Rows, length: int) -> None:
+    """Puts vectors of the space's model in use. InvalidFieldError for those that are not as long as its others."""
+    if len(rows[0]["vector"]) != length:
+        raise InvalidFieldError(FieldError("embeddings", f"must have {length} values each"))
+    change = (await writer.run(f"embed_{kind.value}", rows=rows))[0]["change"]
+    await _count(writer, kind, change, length)
 
 
-async def _of_same_text(
-    writer: SpaceWriter, kind: TextKind, vectors: Sequence[TextVector]
-) -> list[dict[str, Any]]:
+async def _count(writer: SpaceWriter, kind: TextKind, change: int, length: int | None) -> None:
+    """Keeps the counts that searches choose their way by, and notes how long vectors are; names have no count."""
+    if kind is TextKind.NAME:
+        change = 0
+    if change or length:
+        name = _COUNTS.get(kind, "change_vectors")
+        await writer.run(name, change=change, model=None, dimension=length)
+
+
+async def _of_same_text(writer: SpaceWriter, kind: TextKind, vectors: Sequence[TextVector]) -> Rows:
     told = {vector.uuid: vector for vector in vectors}
     rows = await writer.ask(f"texts_of_{kind.value}", uuids=sorted(told))
     return [

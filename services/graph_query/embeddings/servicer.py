@@ -10,6 +10,7 @@ import numpy as np
 from braid.graph.v1 import embeddings_pb2, embeddings_pb2_grpc
 from services.graph_query.embeddings.store import EmbeddingStore, TextKind, TextVector
 from services.graph_query.positions import position
+from services.graph_query.store import MAX_DIMENSION
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.paging import encode_token
@@ -36,7 +37,10 @@ class GraphEmbeddingServicer(embeddings_pb2_grpc.GraphEmbeddingServiceServicer):
         """See the contract."""
         found = await self._store.vectors(current_call().space)
         return embeddings_pb2.GetGraphEmbeddingsResponse(
-            model=found.model, changing_to=found.changing_to, vectors=found.total
+            model=found.model,
+            changing_to=found.changing_to,
+            vectors=found.total,
+            dimension=found.dimension,
         )
 
     async def ListUnembeddedTexts(
@@ -79,6 +83,9 @@ class GraphEmbeddingServicer(embeddings_pb2_grpc.GraphEmbeddingServiceServicer):
 
 def _vectors(request: embeddings_pb2.PutTextEmbeddingsRequest) -> list[TextVector]:
     dimension = len(request.embeddings[0].values)
+    if dimension > MAX_DIMENSION:
+        told = f"must have at most {MAX_DIMENSION} values"
+        raise InvalidFieldError(FieldError("embeddings[0].values", told))
     return [
         TextVector(
             one.uuid.lower(),

@@ -15,12 +15,25 @@ class TextKind(Enum):
     NAME = "names"
 
 
+# When to try again what waits for a space to change over.
+RETRY_SECONDS = 1.0
+
+
 class Vectors(NamedTuple):
-    """A space's model ("" for none, and while it changes), the one it changes to, and how many texts have vectors."""
+    """A space's model ("" for none, and while it changes), the one it changes to, how many texts have vectors, and how
+    many values each has (0 when that is not known, and while it changes).
+    """
 
     model: str
     changing_to: str
     total: int
+    dimension: int = 0
+
+    def takes(self, model: str, length: int | None) -> bool:
+        """Whether vectors of a model can be among these; `length` None is not known yet."""
+        if self.changing_to or self.model not in ("", model):
+            return False
+        return not self.dimension or length in (None, self.dimension)
 
 
 class Text(NamedTuple):
@@ -53,7 +66,10 @@ class EmbeddingStore(Protocol):
     async def put_vectors(
         self, space: str, kind: TextKind, model: str, vectors: Sequence[TextVector]
     ) -> int:
-        """Stores vectors of texts that are still the same; how many. OverloadedError while the space changes over."""
+        """Stores vectors of one length, of texts that are still the same; how many.
+
+        OverloadedError while the space changes over, InvalidFieldError when its own are longer or shorter.
+        """
 
     async def activate(self, space: str, model: str) -> None:
         """Puts the model's vectors in the place of those in use; goes on where a former call was ended."""

@@ -11,6 +11,7 @@ from services.graph_query.findings.intake import FindingIntake
 from services.graph_query.findings.searching import FindingSearch, FindingSearcher
 from services.graph_query.findings.store import FindingStore, Position
 from services.graph_query.query_vector import QueryVector
+from services.graph_query.space_models import SpaceModels
 from services.models.embedder import Embedder
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -23,8 +24,8 @@ _LISTING = "findings"
 class FindingCalls:
     """The findings of the caller's space."""
 
-    def __init__(self, store: FindingStore, embedder: Embedder) -> None:
-        self._intake = FindingIntake(store, embedder)
+    def __init__(self, store: FindingStore, embedder: Embedder, models: SpaceModels) -> None:
+        self._intake = FindingIntake(store, models)
         self._searcher = FindingSearcher(store, embedder)
 
     async def add(

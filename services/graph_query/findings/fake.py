@@ -28,7 +28,6 @@ from services.graph_query.findings.planning import (
 from services.graph_query.findings.store import Position
 from services.graph_query.names import WORD, clean_name, name_key
 from services.graph_query.store import Hit, SpaceState
-from services.runtime.errors import WrongStateError
 from services.runtime.times import utc_now
 
 
@@ -64,8 +63,8 @@ class FakeFindings:
     ) -> FindingCounts:
         """Adds findings that are not there yet."""
         held = self._writable(space)
-        if model and held.model not in ("", model):
-            raise WrongStateError("The space holds vectors of another model.")
+        length = next((len(one.embedding) for one in findings if one.embedding), 0)
+        held.check_vectors(model, length)
         stored = self.spaces.setdefault(space, {})
         known = references_of(space, findings) & stored.keys()
         uuids = {References.of(space, known, findings).uuid(one) for one in findings}
@@ -77,7 +76,7 @@ class FakeFindings:
         if plan.changed():
             held.revision += 1
         if any(put.vector for put in plan.puts):
-            held.model = held.model or model
+            held.note_vectors(model, length)
         return plan.counts(held.revision)
 
     def forget_extracted(self, space: str, episodes: Collection[str]) -> None:
@@ -111,7 +110,7 @@ class FakeFindings:
         """The space's revision, its findings with vectors, and the model of its vectors."""
         held = self.graph.readable(space)
         vectors = sum(bool(one.embedding) for one in self.spaces.get(space, {}).values())
-        return SpaceState(held.revision, vectors, held.model)
+        return SpaceState(held.revision, vectors, held.model, held.dimension)
 
     async def findings_by_words(
         self, space: str, terms: Sequence[str], only: FindingFilter, limit: int
@@ -133,7 +132,7 @@ class FakeFindings:
         near = [
             Hit(one.uuid, sum(a * b for a, b in zip(one.embedding, vector, strict=True)))
             for one in self._passing(space, only)
-            if one.embedding
+            if len(one.embedding) == len(vector)
         ]
         return _best(near, limit)
 

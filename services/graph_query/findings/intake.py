@@ -8,60 +8,71 @@ from dataclasses import replace
 from services.graph_query.findings.domain import FindingCounts, GivenFinding
 from services.graph_query.findings.store import FindingStore
 from services.graph_query.names import name_key
-from services.models.embedder import Embedder
-from services.runtime.errors import EmbedderUnavailableError, FieldError, InvalidFieldError
+from services.graph_query.space_models import SpaceModels
+from services.graph_query.store import MAX_DIMENSION
+from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
 
 
 class FindingIntake:
     """Adds findings to a space."""
 
-    def __init__(self, store: FindingStore, embedder: Embedder) -> None:
+    def __init__(self, store: FindingStore, models: SpaceModels) -> None:
         self._store = store
-        self._embedder = embedder
+        self._models = models
 
     async def add(self, space: str, findings: Sequence[GivenFinding], model: str) -> FindingCounts:
         """Adds findings. InvalidFieldError for vectors that the index cannot take, or without their model.
 
         Without the embedder findings are added without vectors.
         """
+        given = next((one.embedding for one in findings if one.embedding), ())
+        if given and not model:
+            raise InvalidFieldError(FieldError("embedding_model", "is needed for vectors"))
+        length = (await self._models.length(space, model) or len(given)) if given else 0
         for place, finding in enumerate(findings):
-            self._check(f"findings[{place}]", finding, model)
-        ready, model = await self.embedded(space, findings, model)
-        return await self._store.add_findings(space, ready, model)
+            _check(f"findings[{place}]", finding, length)
+        ready, model = await self.embedded(space, findings, model if given else "", length)
+        try:
+            return await self._store.add_findings(space, ready, model)
+        except WrongStateError:
+            if given:
+                raise
+        # The space has come to another model since its own was asked for.
+        return await self._store.add_findings(space, findings, "")
 
     async def embedded(
-        self, space: str, findings: Sequence[GivenFinding], model: str = ""
+        self, space: str, findings: Sequence[GivenFinding], model: str = "", length: int = 0
     ) -> tuple[Sequence[GivenFinding], str]:
-        """The findings with vectors, and the vectors' model; as they are where no vector can be had."""
+        """The findings with vectors, and the vectors' model; as they are where no vector can be had.
+
+        `model` and `length` are of the vectors that they have already.
+        """
         bare = [place for place, finding in enumerate(findings) if not finding.embedding]
         if not bare:
             return findings, model
-        held = model or (await self._store.finding_state(space)).model
-        if held not in ("", self._embedder.model):
-            return findings, model
-        try:
-            matrix = await self._embedder.embed([findings[n].fields.statement for n in bare])
-        except EmbedderUnavailableError:
+        made = await self._models.embed(space, [findings[n].fields.statement for n in bare], model)
+        if made is None or length not in (0, made.rows.shape[1]):
             return findings, model
         ready = list(findings)
-        for place, row in zip(bare, matrix, strict=True):
+        for place, row in zip(bare, made.rows, strict=True):
             vector = tuple(float(value) for value in row)
             ready[place] = replace(findings[place], embedding=vector)
-        return ready, self._embedder.model
+        return ready, made.model
 
-    def _check(self, place: str, finding: GivenFinding, model: str) -> None:
-        if finding.embedding:
-            self._check_vector(f"{place}.embedding", finding.embedding, model)
-        keys = [name_key(metric.name) for metric in finding.fields.metrics]
-        if len(set(keys)) < len(keys):
-            field = f"{place}.outcome.metrics"
-            raise InvalidFieldError(FieldError(field, "must name each metric once"))
 
-    def _check_vector(self, field: str, vector: Sequence[float], model: str) -> None:
-        if not model:
-            raise InvalidFieldError(FieldError("embedding_model", "is needed for vectors"))
-        dimension = self._embedder.dimension
-        if len(vector) != dimension:
-            raise InvalidFieldError(FieldError(field, f"must have {dimension} values"))
-        if not any(vector):
-            raise InvalidFieldError(FieldError(field, "must not be all zeros"))
+def _check(place: str, finding: GivenFinding, length: int) -> None:
+    if finding.embedding:
+        _check_vector(f"{place}.embedding", finding.embedding, length)
+    keys = [name_key(metric.name) for metric in finding.fields.metrics]
+    if len(set(keys)) < len(keys):
+        field = f"{place}.outcome.metrics"
+        raise InvalidFieldError(FieldError(field, "must name each metric once"))
+
+
+def _check_vector(field: str, vector: Sequence[float], length: int) -> None:
+    if len(vector) > MAX_DIMENSION:
+        raise InvalidFieldError(FieldError(field, f"must have at most {MAX_DIMENSION} values"))
+    if len(vector) != length:
+        raise InvalidFieldError(FieldError(field, f"must have {length} values"))
+    if not any(vector):
+        raise InvalidFieldError(FieldError(field, "must not be all zeros"))

@@ -47,10 +47,17 @@ _BEGINNING = Position(_LARGEST, "")
 
 
 class Write(Protocol):
-    """A transaction in a space under its lock; answers with the revision after it."""
+    """A transaction in a space under its lock; answers with the revision after it.
+
+    `model` and `length` are of the vectors that it brings.
+    """
 
     def __call__(
-        self, space: str, work: Callable[[SpaceWriter], Awaitable[T]], model: str = ""
+        self,
+        space: str,
+        work: Callable[[SpaceWriter], Awaitable[T]],
+        model: str = "",
+        length: int = 0,
     ) -> Awaitable[tuple[T, int]]: ...
 
 
@@ -65,15 +72,16 @@ class Neo4jFindings:
         self, space: str, findings: Sequence[GivenFinding], model: str
     ) -> FindingCounts:
         """Adds findings in one transaction."""
+        length = next((len(one.embedding) for one in findings if one.embedding), 0)
         plan, revision = await self._write(
-            space, lambda writer: add_findings(writer, findings, model), model
+            space, lambda writer: add_findings(writer, findings, model), model, length
         )
         return plan.counts(revision)
 
     async def finding_state(self, space: str) -> SpaceState:
         """The space's revision, its findings with vectors, and the model of its vectors."""
         row = (await self._database.read("finding_state", space=space))[0]
-        return SpaceState(row["revision"], row["vectors"], row["model"])
+        return SpaceState(row["revision"], row["vectors"], row["model"], row["dimension"])
 
     async def findings_by_words(
         self, space: str, terms: Sequence[str], only: FindingFilter, limit: int

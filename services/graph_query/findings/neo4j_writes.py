@@ -92,8 +92,9 @@ async def _set_vectors(writer: SpaceWriter, puts: Sequence[Put], model: str) -> 
     await writer.run("set_finding_vectors", rows=rows)
     before = sum(put.held is not None and put.held.embedded for put in moved)
     change = sum(put.embedded for put in moved) - before
-    told = model if any(put.vector for put in moved) else None
-    await writer.run("change_finding_vectors", change=change, model=told)
+    length = next((len(put.vector) for put in moved if put.vector), None)
+    told = {"model": model if length else None, "dimension": length}
+    await writer.run("change_finding_vectors", change=change, **told)
 
 
 async def _delete_idle(writer: SpaceWriter, linked: Sequence[dict[str, Any]]) -> None:

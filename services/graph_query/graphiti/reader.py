@@ -25,23 +25,17 @@ _QUIET = {"GRAPHITI_TELEMETRY_ENABLED": "false", "PYTHON_DOTENV_DISABLED": "true
 class GraphitiReader:
     """An `EpisodeReader`. It writes nothing: `known` gives it a space, and vectors' model, to compare with."""
 
-    def __init__(
-        self, language: LanguageModel, embedder: Embedder, known: Callable[[str, str], KnownGraph]
-    ) -> None:
+    def __init__(self, language: LanguageModel, known: Callable[[str, str], KnownGraph]) -> None:
         self._language = language
-        self._embedder = embedder
         self._known = known
 
-    @property
-    def model(self) -> str:
-        """The model that makes the vectors."""
-        return self._embedder.model
-
-    async def read(self, space: str, passage: Passage, ontology: Ontology) -> Reading:
+    async def read(
+        self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
+    ) -> Reading:
         """What the passage says. LanguageModelUnavailable, or what a store or an embedder raises."""
         session = await asyncio.to_thread(load_session)
-        known = self._known(space, self._embedder.model)
-        reading = session(space, known, self._language, self._embedder)
+        known = self._known(space, embedder.model)
+        reading = session(space, known, self._language, embedder)
         return await reading.read(passage, ontology)
 
 

@@ -138,7 +138,8 @@ def varied(
 
 def _likeness(one: Fact, other: Fact, vectors: Mapping[str, Sequence[float]]) -> float:
     a, b = vectors.get(one.uuid), vectors.get(other.uuid)
-    if a is not None and b is not None:
+    # While a space changes over to another model, vectors may be of two lengths.
+    if a is not None and b is not None and len(a) == len(b):
         return sum(x * y for x, y in zip(a, b, strict=True))
     words, others = _words(one), _words(other)
     return len(words & others) / (len(words | others) or 1)

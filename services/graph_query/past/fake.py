@@ -54,7 +54,7 @@ class FakePast:
                 one.uuid, sum(a * b for a, b in zip(facts[one.uuid].embedding, vector, strict=True))
             )
             for one in self._known(space, at)
-            if one.uuid in facts and facts[one.uuid].embedding
+            if one.uuid in facts and len(facts[one.uuid].embedding) == len(vector)
         ]
         return sorted(near, key=lambda hit: (-hit.score, hit.uuid))[: at.limit], True
 

@@ -46,7 +46,7 @@ class Neo4jPast:
             )
         )[0]
         return WordHits(
-            SpaceState(row["revision"], row["vectors"], row["model"]),
+            SpaceState(row["revision"], row["vectors"], row["model"], row["dimension"]),
             text=[Hit(*hit) for hit in row["text"]],
             entity=[Hit(*hit) for hit in row["entity"]],
         )

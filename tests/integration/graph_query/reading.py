@@ -10,6 +10,7 @@ from services.graph_query.app import build_reader
 from services.graph_query.domain import Passage
 from services.graph_query.episode_intake import EpisodeIntake
 from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.space_models import SpaceModels
 from tests.store_suite.graph.builders import new_space, passage
 from tests.stubs.language import Script
 from tests.stubs.language_model import scripted_model
@@ -38,5 +39,7 @@ async def reading(
     """An intake whose model is a stub of the provider's API."""
     script = Script()
     async with scripted_model(script, provider, seconds) as (language, stub):
-        reader = build_reader(store, CountingEmbedder(), language)
-        yield Reading(EpisodeIntake(store, reader), stub, script, new_space())
+        embedder = CountingEmbedder()
+        reader = build_reader(store, embedder, language)
+        models = SpaceModels(store.embeddings, embedder)
+        yield Reading(EpisodeIntake(store, reader, models), stub, script, new_space())

@@ -19,7 +19,7 @@ from services.runtime.identity import hash_key
 from services.runtime.queries import Queries
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
-from tests.store_suite.graph.builders import DIMENSION, new_space
+from tests.store_suite.graph.builders import new_space
 from tests.store_suite.graph.neo4j_graph import settings
 from tests.unit.graph_query.embedder import CountingEmbedder
 
@@ -55,7 +55,7 @@ async def search(
     server = await start_server(
         settings=RuntimeSettings(api_keys_file=keys, drain_seconds=0),
         listen="127.0.0.1:0",
-        services=build_services(Neo4jStore(database, schema, DIMENSION), CountingEmbedder()),
+        services=build_services(Neo4jStore(database, schema), CountingEmbedder()),
         probes={},
     )
     async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:

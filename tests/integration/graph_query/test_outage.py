@@ -59,7 +59,7 @@ async def test_a_tier_that_starts_before_neo4j_waits_for_it(graph_stores: LocalS
     nowhere = GraphSettings(
         neo4j_uri="bolt://127.0.0.1:9", neo4j_password=settings(graph_stores).neo4j_password
     )
-    store = build_store(nowhere, 384)
+    store = build_store(nowhere)
     waiting = asyncio.create_task(keep_schema(store))
     with pytest.raises(StoreUnavailableError):
         await store.ping()

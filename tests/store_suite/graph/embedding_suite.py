@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Protocol
 
@@ -14,10 +16,12 @@ from services.graph_query.embeddings.store import (
     TextVector,
     Vectors,
 )
+from services.graph_query.findings.store import FindingStore
 from services.graph_query.positions import FIRST
 from services.graph_query.store import GraphStore
-from services.runtime.errors import WrongStateError
-from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, unit
+from services.runtime.errors import InvalidFieldError, WrongStateError
+from tests.store_suite.graph.builders import ALWAYS, DIMENSION, day, fact, new_space, unit
+from tests.store_suite.graph.findings_suite import finding
 
 OLD, NEW = "old", "new"
 FACTS = ("Ada", "Bob", "Eve", "Kim", "Lou")
@@ -28,6 +32,9 @@ class Store(GraphStore, Protocol):
 
     @property
     def embeddings(self) -> EmbeddingStore: ...
+
+    @property
+    def findings(self) -> FindingStore: ...
 
 
 async def filled(store: Store) -> str:
@@ -43,12 +50,23 @@ async def missing(store: Store, space: str, model: str = NEW) -> list[Text]:
     return await store.embeddings.unembedded(space, TextKind.FACT, model, FIRST, 100)
 
 
-async def put(store: Store, space: str, texts: list[Text], model: str = NEW) -> int:
-    """Gives facts a vector that points elsewhere than the old ones."""
-    vectors = [
-        TextVector(one.uuid, sha256(one.text.encode()).hexdigest(), unit(0.0, 1.0)) for one in texts
-    ]
+async def put(
+    store: Store,
+    space: str,
+    texts: list[Text],
+    model: str = NEW,
+    values: Sequence[float] = unit(0.0, 1.0),
+) -> int:
+    """Gives facts a vector, one that points elsewhere than the old ones unless told otherwise."""
+    vectors = [TextVector(one.uuid, sha256(one.text.encode()).hexdigest(), values) for one in texts]
     return await store.embeddings.put_vectors(space, TextKind.FACT, model, vectors)
+
+
+def spread(length: int, place: int) -> tuple[float, ...]:
+    """A vector of a length that leans towards one of its values."""
+    values = [2.0 if n == place % length else 1.0 for n in range(length)]
+    size = sum(value * value for value in values) ** 0.5
+    return tuple(value / size for value in values)
 
 
 async def near(store: Store, space: str, *values: float) -> list[float]:
@@ -87,13 +105,13 @@ class EmbeddingSuite:
         assert await put(store, space, await missing(store, space)) == 5
         assert await missing(store, space) == []
         assert await near(store, space, 1.0) == [1.0] * 5
-        assert await store.embeddings.vectors(space) == Vectors(OLD, "", 5)
+        assert await store.embeddings.vectors(space) == Vectors(OLD, "", 5, DIMENSION)
 
     async def test_the_new_model_takes_over_with_its_vectors(self, store: Store) -> None:
         space = await filled(store)
         await put(store, space, await missing(store, space))
         await store.embeddings.activate(space, NEW)
-        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5)
+        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5, DIMENSION)
         assert await near(store, space, 0.0, 1.0) == [1.0] * 5
         assert await near(store, space, 1.0) == [0.0] * 5
         with pytest.raises(WrongStateError):
@@ -106,12 +124,12 @@ class EmbeddingSuite:
         await put(store, space, await missing(store, space))
         await store.add_facts(space, [fact("Max", "KNOWS", "Zoe", embedding=unit(1.0))], OLD)
         await store.embeddings.activate(space, NEW)
-        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5)
+        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5, DIMENSION)
         left = await missing(store, space)
         assert [one.text for one in left] == ["Max knows Zoe"]
         assert await put(store, space, left) == 1
         assert await missing(store, space) == []
-        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 6)
+        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 6, DIMENSION)
         assert await near(store, space, 0.0, 1.0) == [1.0] * 6
 
     async def test_vectors_of_another_text_or_of_no_fact_are_left_out(self, store: Store) -> None:
@@ -127,3 +145,64 @@ class EmbeddingSuite:
         before = (await store.stats(space)).revision
         await store.embeddings.activate(space, OLD)
         assert (await store.stats(space)).revision == before
+
+    async def test_spaces_of_different_lengths_are_searched_side_by_side(
+        self, store: Store
+    ) -> None:
+        for length in (2, 16, DIMENSION, 1_536):
+            space = new_space()
+            told = [
+                fact(n, "KNOWS", "Zoe", embedding=spread(length, i)) for i, n in enumerate(FACTS)
+            ]
+            await store.add_facts(space, told, f"model of {length}")
+            assert (await store.embeddings.vectors(space)).dimension == length
+            for exact in (True, False):
+                hits = await store.search_vector(space, spread(length, 0), ALWAYS, 3, exact=exact)
+                assert hits[0].score == pytest.approx(1, abs=0.01)
+                assert [hit.score for hit in hits] == sorted((h.score for h in hits), reverse=True)
+
+    async def test_a_question_of_another_length_is_like_nothing(self, store: Store) -> None:
+        space = await filled(store)
+        for exact in (True, False):
+            assert await store.search_vector(space, (1.0, 0.0), ALWAYS, 5, exact=exact) == []
+        only = replace(ALWAYS, entity_key="ada")
+        assert await store.search_vector(space, (1.0, 0.0), only, 5, exact=False) == []
+
+    async def test_a_space_takes_vectors_of_the_length_that_it_has(self, store: Store) -> None:
+        space = await filled(store)
+        before = (await store.stats(space)).revision
+        short = [fact("Max", "KNOWS", "Zoe", embedding=(1.0, 0.0))]
+        with pytest.raises(InvalidFieldError):
+            await store.add_facts(space, short, OLD)
+        with pytest.raises(InvalidFieldError):
+            await store.findings.add_findings(space, [finding("Nothing.", embedding=(1.0,))], OLD)
+        await store.add_facts(space, [fact("Kim", "KNOWS", "Lou")], "")
+        texts = await missing(store, space, OLD)
+        with pytest.raises(InvalidFieldError):
+            await put(store, space, texts, OLD, (1.0, 0.0))
+        assert await store.embeddings.vectors(space) == Vectors(OLD, "", 5, DIMENSION)
+        assert (await store.stats(space)).revision == before + 1
+        assert (await store.stats(space)).facts == 6
+
+    async def test_a_model_of_another_length_takes_over_and_back(self, store: Store) -> None:
+        space = await filled(store)
+        for model, values in ((NEW, (0.0, 1.0)), (OLD, unit(0.0, 1.0)), ("long", spread(1_536, 3))):
+            texts = await missing(store, space, model)
+            assert await put(store, space, texts, model, values) == 5
+            await store.embeddings.activate(space, model)
+            assert await store.embeddings.vectors(space) == Vectors(model, "", 5, len(values))
+            for exact in (True, False):
+                hits = await store.search_vector(space, values, ALWAYS, 9, exact=exact)
+                assert [round(hit.score, 2) for hit in hits] == [1.0] * 5
+
+    async def test_the_last_length_that_a_model_is_given_counts(self, store: Store) -> None:
+        space = await filled(store)
+        texts = await missing(store, space)
+        await put(store, space, texts[:3], NEW, (1.0, 0.0, 0.0))
+        await put(store, space, texts[3:], NEW, (0.0, 1.0))
+        await store.embeddings.activate(space, NEW)
+        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 2, 2)
+        left = await missing(store, space)
+        assert {one.uuid for one in left} == {one.uuid for one in texts[:3]}
+        assert await put(store, space, left, NEW, (0.0, 1.0)) == 3
+        assert await missing(store, space) == []

@@ -20,8 +20,19 @@ from services.graph_query.findings.domain import (
 from services.graph_query.findings.store import FindingStore
 from services.graph_query.lucene import query_terms
 from services.graph_query.past.store import Known, PastStore
+from services.graph_query.space_models import SpaceModels
 from services.runtime.errors import InvalidFieldError, NotFoundError, WrongStateError
-from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage, unit
+from tests.store_suite.graph.builders import (
+    ALWAYS,
+    DIMENSION,
+    at,
+    day,
+    fact,
+    new_space,
+    passage,
+    unit,
+)
+from tests.stubs.embedders import StubEmbedder
 
 TEXT = "Anna Bell leads the Guild."
 
@@ -340,11 +351,12 @@ class ReadingSuite:
         self, store: Graph
     ) -> None:
         space = new_space()
-        await store.readings.check_model(space, "two")
+        one, two = (StubEmbedder(model, DIMENSION) for model in ("one", "two"))
+        assert await SpaceModels(store.embeddings, two).embedder(space) is two
         await store.add_facts(space, [fact("Aaa Bbb", "IS", "Ccc Ddd", embedding=unit(1))], "one")
-        await store.readings.check_model(space, "one")
+        assert await SpaceModels(store.embeddings, one).embedder(space) is one
         with pytest.raises(WrongStateError):
-            await store.readings.check_model(space, "two")
+            await SpaceModels(store.embeddings, two).embedder(space)
 
     async def test_vectors_of_another_model_are_refused_whole(self, store: Graph) -> None:
         space = new_space()

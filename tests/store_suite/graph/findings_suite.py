@@ -26,7 +26,7 @@ from services.graph_query.findings.store import FindingStore, Position
 from services.graph_query.lucene import query_terms
 from services.graph_query.store import GraphStore
 from services.runtime.errors import WrongStateError
-from tests.store_suite.graph.builders import fact, new_space, passage, unit
+from tests.store_suite.graph.builders import DIMENSION, fact, new_space, passage, unit
 
 ALL = FindingFilter()
 
@@ -326,7 +326,7 @@ class FindingsSuite:
         late = finding("Bare", id="f", embedding=unit(1))
         added = await store.findings.add_findings(space, [late], "model")
         assert (added.updated, added.without_vector) == (1, 0)
-        assert (await store.findings.finding_state(space))[1:] == (1, "model")
+        assert (await store.findings.finding_state(space))[1:] == (1, "model", DIMENSION)
         other = await store.findings.add_findings(space, [finding("Other", id="f")], "")
         assert other.without_vector == 1
         assert (await store.findings.finding_state(space)).vectors == 0

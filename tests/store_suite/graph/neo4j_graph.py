@@ -13,7 +13,7 @@ from deploy.local.stores import LocalStores
 from services.graph_query.app import build_store
 from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.settings import GraphSettings
-from tests.store_suite.graph.builders import DIMENSION, Dump
+from tests.store_suite.graph.builders import Dump
 
 _MENTIONS = """MATCH (e:Episodic {group_id: $space})-[m:BRAID_MENTIONS]->(n:Entity)
 RETURN e.uuid, n.uuid, m.kind, m.sentences, m.name"""
@@ -53,7 +53,7 @@ async def prepare(stores: LocalStores) -> None:
 @asynccontextmanager
 async def opened(stores: LocalStores) -> AsyncIterator[Neo4jStore]:
     """A store of its own, without the caches of another, that has seen to the schema."""
-    store = build_store(settings(stores), DIMENSION)
+    store = build_store(settings(stores))
     try:
         await store.ensure_schema()
         yield store

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
@@ -13,12 +14,17 @@ from deploy.local.stores import LocalStores
 from services.graph_query.embeddings import neo4j_store
 from services.graph_query.embeddings.store import TextKind, TextVector, Vectors
 from services.graph_query.fake import FakeGraphStore
+from services.graph_query.findings.domain import FindingFilter
 from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.past.store import Known
 from services.graph_query.positions import FIRST
+from services.graph_query.space_models import SpaceModels
+from services.graph_query.store import SpaceState
 from services.runtime.errors import OverloadedError, StoreUnavailableError
-from tests.store_suite.graph.builders import fact, unit
+from tests.store_suite.graph.builders import ALWAYS, DIMENSION, fact, unit
 from tests.store_suite.graph.embedding_suite import (
     NEW,
+    OLD,
     EmbeddingSuite,
     Store,
     filled,
@@ -26,7 +32,9 @@ from tests.store_suite.graph.embedding_suite import (
     near,
     put,
 )
+from tests.store_suite.graph.findings_suite import finding
 from tests.store_suite.graph.neo4j_graph import opened, settings
+from tests.stubs.embedders import StubEmbedder
 
 
 class TestFake(EmbeddingSuite):
@@ -68,12 +76,12 @@ class TestNeo4j(EmbeddingSuite):
         with pytest.raises(OverloadedError):
             await store.add_facts(space, [fact("Max", "KNOWS", "Zoe", embedding=unit(1.0))], NEW)
         with pytest.raises(OverloadedError):
-            await store.readings.check_model(space, NEW)
+            await SpaceModels(store.embeddings, StubEmbedder(NEW, DIMENSION)).embedder(space)
         assert await store.known(space, NEW).facts_like(unit(1.0), 5, 0.0) == []
         await store.add_facts(space, [fact("Ann", "KNOWS", "Zoe")], "")
         left = 100
         await store.embeddings.activate(space, NEW)
-        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5)
+        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5, DIMENSION)
         assert await near(store, space, 0.0, 1.0) == [1.0] * 5
         assert [one.text for one in await missing(store, space)] == ["Ann knows Zoe"]
 
@@ -91,7 +99,7 @@ class TestNeo4j(EmbeddingSuite):
 
         monkeypatch.setattr(store.embeddings, "vectors", stale)
         await store.embeddings.activate(space, NEW)
-        assert await current(space) == Vectors(NEW, "", 5)
+        assert await current(space) == Vectors(NEW, "", 5, DIMENSION)
         assert await near(store, space, 0.0, 1.0) == [1.0] * 5
 
     async def test_overlapping_calls_move_every_vector_once(
@@ -101,7 +109,7 @@ class TestNeo4j(EmbeddingSuite):
         await put(store, space, await missing(store, space))
         monkeypatch.setattr(neo4j_store, "AT_ONCE", 2)
         await asyncio.gather(*(store.embeddings.activate(space, NEW) for _ in range(4)))
-        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5)
+        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5, DIMENSION)
         assert await near(store, space, 0.0, 1.0) == [1.0] * 5
 
     async def test_a_call_that_is_overtaken_between_two_moves_erases_nothing(
@@ -118,7 +126,7 @@ class TestNeo4j(EmbeddingSuite):
 
         monkeypatch.setattr(store.embeddings, "_move", overtaken)
         await store.embeddings.activate(space, NEW)
-        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5)
+        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5, DIMENSION)
         assert await near(store, space, 0.0, 1.0) == [1.0] * 5
 
     async def test_a_name_that_is_spelt_anew_while_the_model_changes_is_passed_over_by_no_page(
@@ -162,6 +170,69 @@ class TestNeo4j(EmbeddingSuite):
         await store.embeddings.activate(space, NEW)
         told = "RETURN n.name_embedding AS vector"
         assert await _name_vectors(graph_stores, space, told) == [[0.0, 1.0]] * 2
+
+    async def test_what_has_vectors_of_another_length_in_the_midst_of_a_change_is_passed_over(
+        self, store: Neo4jStore, graph_stores: LocalStores, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        space = await filled(store)
+        told = [finding(f"F{n}", embedding=unit(1.0)) for n in range(4)]
+        await store.findings.add_findings(space, told, OLD)
+        await _name_vectors(graph_stores, space, f"SET n.name_embedding = {list(unit(1.0))}")
+        await lay_beside(store, space, (0.0, 1.0))
+        monkeypatch.setattr(neo4j_store, "AT_ONCE", 2)
+        moves = store.embeddings._move
+        seen = []
+
+        async def looked_at(space: str, kind: TextKind, model: str) -> bool:
+            more = await moves(space, kind, model)
+            seen.append([await found(store, space, vector) for vector in (unit(1.0), (0.0, 1.0))])
+            return more
+
+        monkeypatch.setattr(store.embeddings, "_move", looked_at)
+        await store.embeddings.activate(space, NEW)
+        assert seen[0] == [(3, 4, 2), (2, 0, 0)]
+        assert seen[-1] == [(0, 0, 0), (5, 4, 2)]
+        assert all(old[0] + new[0] == 5 and old[1] + new[1] == 4 for old, new in seen)
+        assert await store.embeddings.vectors(space) == Vectors(NEW, "", 9, 2)
+
+
+async def lay_beside(store: Neo4jStore, space: str, values: Sequence[float]) -> None:
+    """Vectors of the new model for all that has one."""
+    for kind in TextKind:
+        texts = await store.embeddings.unembedded(space, kind, NEW, FIRST, 100)
+        vectors = [
+            TextVector(one.uuid, sha256(one.text.encode()).hexdigest(), values) for one in texts
+        ]
+        assert await store.embeddings.put_vectors(space, kind, NEW, vectors) == len(texts)
+
+
+async def found(store: Neo4jStore, space: str, vector: Sequence[float]) -> tuple[int, int, int]:
+    """How many facts, findings and names every way of comparing finds a vector alike; all ways agree."""
+    state = SpaceState(1, 5, NEW)
+    past = Known(ALWAYS, (await store.stats(space)).last_write.timestamp(), 9)  # type: ignore[union-attr]
+    of_ada = replace(ALWAYS, entity_key="zoe")
+    facts = {
+        len(await store.search_vector(space, vector, ALWAYS, 9, exact=True)),
+        len(await store.search_vector(space, vector, ALWAYS, 9, exact=False)),
+        len(await store.search_vector(space, vector, of_ada, 9, exact=True)),
+        len(
+            await store.search_vector(
+                space, vector, replace(ALWAYS, relation="knows"), 9, exact=False
+            )
+        ),
+        len((await store.past.near_known(space, vector, past, state))[0]),
+    }
+    findings = {
+        len(await store.findings.findings_near(space, vector, FindingFilter(), 9, exact=exact))
+        for exact in (True, False)
+    }
+    told = {"space": space, "vector": list(vector), "limit": 9, "least": 0.0}
+    names = {
+        len(await store._database.read(query, **told))
+        for query in ("known_by_index", "known_by_comparison")
+    }
+    [fact_count], [finding_count], [name_count] = facts, findings, names
+    return fact_count, finding_count, name_count
 
 
 async def _name_vectors(

@@ -15,7 +15,7 @@ from services.graph_query.history.domain import Scope, Selector
 from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.past.store import Known
 from services.runtime.errors import StoreUnavailableError
-from tests.store_suite.graph.builders import ALWAYS, DIMENSION, day, fact, new_space, passage
+from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, passage
 from tests.store_suite.graph.neo4j_graph import opened, settings
 
 # What a space was before versions were of the past alone: each fact with a version that is known still.
@@ -180,7 +180,7 @@ async def test_nothing_is_written_before_the_graph_is_of_this_design(
     graph_stores: LocalStores,
 ) -> None:
     space = new_space()
-    store = build_store(settings(graph_stores), DIMENSION)
+    store = build_store(settings(graph_stores))
     for write in (
         store.add_facts(space, [fact("Nova", "KNOWS", "Old Friend")], ""),
         store.add_episodes(space, [passage(space, "d", "Nova", "It is new.")]),

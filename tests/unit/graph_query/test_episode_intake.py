@@ -9,19 +9,27 @@ from services.graph_query.episode_intake import EpisodeIntake
 from services.graph_query.extracted import Reading
 from services.graph_query.fake import FakeGraphStore
 from services.graph_query.ontology.domain import Ontology
+from services.graph_query.space_models import SpaceModels
+from services.models.embedder import Embedder
 from services.runtime.errors import WrongStateError
 from tests.store_suite.graph.builders import fact, new_space, passage, unit
+from tests.stubs.embedders import StubEmbedder
+
+
+def models_of(store: FakeGraphStore) -> SpaceModels:
+    """The model `new`, and no other."""
+    return SpaceModels(store.embeddings, StubEmbedder(model="new"))
 
 
 class CountingReader:
     """Reads nothing in every text, and counts them."""
 
-    model = "new"
-
     def __init__(self) -> None:
         self.read_texts = 0
 
-    async def read(self, space: str, passage: Passage, ontology: Ontology) -> Reading:
+    async def read(
+        self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
+    ) -> Reading:
         self.read_texts += 1
         return Reading()
 
@@ -31,14 +39,14 @@ async def test_no_text_is_read_for_a_space_that_would_refuse_the_vectors() -> No
     await store.add_facts(space, [fact("Ada", "KNOWS", "Bob", embedding=unit(1))], "old")
     note = passage(space, "d1", "Note", "Ada knows Bob.")
     with pytest.raises(WrongStateError):
-        await EpisodeIntake(store, reader).add(space, [note])
+        await EpisodeIntake(store, reader, models_of(store)).add(space, [note])
     assert reader.read_texts == 0
     assert (await store.stats(space)).episodes == 0
 
 
 async def test_a_text_is_read_once() -> None:
     store, reader, space = FakeGraphStore(), CountingReader(), new_space()
-    intake = EpisodeIntake(store, reader)
+    intake = EpisodeIntake(store, reader, models_of(store))
     note = passage(space, "d1", "Note", "Ada knows Bob.")
     for _ in range(2):
         await intake.add(space, [note])

@@ -11,7 +11,14 @@ from braid.graph.v1 import ingest_pb2
 from services.graph_query.fact_intake import FactIntake
 from services.graph_query.fake import FakeGraphStore
 from services.graph_query.reserved import RESERVED_TYPES
+from services.graph_query.space_models import SpaceModels
 from services.runtime.errors import InvalidFieldError, StoreUnavailableError
+from tests.stubs.embedders import StubEmbedder
+
+
+def intake_into(store: FakeGraphStore) -> FactIntake:
+    """An intake of the space `s`."""
+    return FactIntake(store, "s", SpaceModels(store.embeddings, StubEmbedder()))
 
 
 def typed(kind: str) -> ingest_pb2.AddFactsRequest:
@@ -25,7 +32,7 @@ def typed(kind: str) -> ingest_pb2.AddFactsRequest:
 
 @pytest.mark.parametrize("kind", sorted(RESERVED_TYPES))
 async def test_a_type_that_is_a_label_of_the_graphs_own_is_refused(kind: str) -> None:
-    async with FactIntake(FakeGraphStore(), "s", 4) as intake:
+    async with intake_into(FakeGraphStore()) as intake:
         await intake.take(typed(kind))
     answer = intake.response()
     assert (answer.added, answer.refused_total) == (0, 1)
@@ -33,7 +40,7 @@ async def test_a_type_that_is_a_label_of_the_graphs_own_is_refused(kind: str) ->
 
 
 async def test_any_other_type_is_taken() -> None:
-    async with FactIntake(FakeGraphStore(), "s", 4) as intake:
+    async with intake_into(FakeGraphStore()) as intake:
         await intake.take(typed("Person"))
     assert (intake.response().added, intake.response().refused_total) == (1, 0)
 
@@ -43,7 +50,7 @@ async def test_a_name_of_unicode_white_space_alone_is_refused_by_its_field(blank
     subject, target = typed("Person"), typed("Person")
     subject.facts[0].subject.name = blank
     target.facts[0].object.name = blank
-    async with FactIntake(FakeGraphStore(), "s", 4) as intake:
+    async with intake_into(FakeGraphStore()) as intake:
         await intake.take(subject)
         await intake.take(target)
     reasons = [one.reason for one in intake.response().refused]
@@ -59,7 +66,7 @@ async def test_an_attribute_that_the_graph_cannot_name_is_refused_with_its_fact_
     request.facts.append(typed("Person").facts[0])
     request.facts[0].attributes[key] = 1.0
     request.facts[1].attributes["k" * 200] = 1.0
-    async with FactIntake(FakeGraphStore(), "s", 4) as intake:
+    async with intake_into(FakeGraphStore()) as intake:
         await intake.take(request)
     answer = intake.response()
     assert (answer.added, [one.index for one in answer.refused]) == (1, [0])
@@ -70,10 +77,10 @@ async def test_a_write_that_fails_is_told_with_the_next_message_or_at_the_end() 
     store = FakeGraphStore()
     store.failure = StoreUnavailableError("neo4j")
     with pytest.raises(StoreUnavailableError):
-        async with FactIntake(store, "s", 4) as intake:
+        async with intake_into(store) as intake:
             await intake.take(typed("Person"))
     with pytest.raises(StoreUnavailableError):
-        async with FactIntake(store, "s", 4) as intake:
+        async with intake_into(store) as intake:
             await intake.take(typed("Person"))
             await intake.take(typed("Person"))
             pytest.fail("the second message was taken")
@@ -84,7 +91,7 @@ async def test_what_came_before_a_wrong_message_stays() -> None:
     wrong = typed("Person")
     wrong.facts[0].embedding.append(1.0)
     with pytest.raises(InvalidFieldError):
-        async with FactIntake(store, "s", 4) as intake:
+        async with intake_into(store) as intake:
             await intake.take(typed("Person"))
             await intake.take(wrong)
     assert (await store.stats("s")).facts == 1

@@ -9,9 +9,10 @@ from services.graph_query.fake import FakeGraphStore
 from services.graph_query.intervals import OPEN
 from services.graph_query.query_vector import QueryVector, Shortfall
 from services.graph_query.searching import FactSearch, FactSearcher
-from services.graph_query.store import VectorPath
+from services.graph_query.store import CHANGING, VectorPath
 from services.runtime.errors import InvalidFieldError
 from tests.store_suite.graph.builders import fact, passage, unit
+from tests.stubs.embedders import StubEmbedder, StubModels
 from tests.unit.graph_query.embedder import CountingEmbedder
 
 ALWAYS = FactFilter(-OPEN, OPEN)
@@ -86,3 +87,32 @@ async def test_stated_facts_stand_above_sentences_of_equal_words(store: FakeGrap
     await store.add_facts("s", [fact("Mira Okafor", "OWNS", "Zebra")], "")
     answer = await FactSearcher(store, CountingEmbedder()).search("s", asked("owns"))
     assert [hit.fact.origin for hit in answer.hits] == [Origin.GIVEN, Origin.LOCAL]
+
+
+async def test_a_space_that_changes_over_is_searched_by_words_and_no_model_is_asked(
+    store: FakeGraphStore,
+) -> None:
+    await with_vectors(store)
+    store.spaces["s"].model = CHANGING
+    embedder = StubModels(others=[StubEmbedder(CHANGING)])
+    answer = await FactSearcher(store, embedder).search("s", asked())
+    assert (answer.shortfall, answer.path, len(answer.hits)) == (Shortfall.MODEL, None, 1)
+    assert embedder.texts == embedder.others[0].texts == []
+
+
+async def test_a_model_that_makes_vectors_of_another_length_by_now_leaves_the_words(
+    store: FakeGraphStore,
+) -> None:
+    await with_vectors(store)
+    answer = await FactSearcher(store, StubEmbedder("model", 16)).search("s", asked())
+    assert (answer.shortfall, answer.path, len(answer.hits)) == (Shortfall.MODEL, None, 1)
+
+
+async def test_a_model_beside_the_configured_one_searches_the_spaces_that_have_it(
+    store: FakeGraphStore,
+) -> None:
+    told = fact("Anna Bell", "OWNS", "Payments", embedding=[0.6, 0.8])
+    await store.add_facts("s", [told], "former")
+    embedder = StubModels(others=[StubEmbedder("former", 2)])
+    answer = await FactSearcher(store, embedder).search("s", asked())
+    assert (answer.shortfall, answer.path) == (None, VectorPath.EXACT)

@@ -73,22 +73,26 @@ class GetGraphEmbeddingsResponse(_message.Message):
     MODEL_FIELD_NUMBER: _builtins.int
     CHANGING_TO_FIELD_NUMBER: _builtins.int
     VECTORS_FIELD_NUMBER: _builtins.int
+    DIMENSION_FIELD_NUMBER: _builtins.int
     model: _builtins.str
     """Name of the model whose vectors are in use; empty while there are none, and while the space changes over."""
     changing_to: _builtins.str
     """Name of the model that the space is changing over to; empty when it is not."""
     vectors: _builtins.int
     """Facts and findings with a vector in use."""
+    dimension: _builtins.int
+    """Values in each of them; 0 while there are none, and while the space changes over."""
     def __init__(
         self,
         *,
         model: _builtins.str = ...,
         changing_to: _builtins.str = ...,
         vectors: _builtins.int = ...,
+        dimension: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["changing_to", b"changing_to", "model", b"model", "vectors", b"vectors"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changing_to", b"changing_to", "dimension", b"dimension", "model", b"model", "vectors", b"vectors"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -205,7 +209,9 @@ class PutTextEmbeddingsRequest(_message.Message):
     """What the texts are."""
     @_builtins.property
     def embeddings(self) -> _containers.RepeatedCompositeFieldContainer[Global___TextEmbedding]:
-        """The vectors, 1–500, all of one dimension."""
+        """The vectors, 1–500, all of one dimension, which is at most 4,096: that of the space's vectors where they are of the
+        same model.
+        """
 
     def __init__(
         self,
@@ -237,7 +243,7 @@ class TextEmbedding(_message.Message):
     """`text_sha256` of the text that the vector was made of."""
     @_builtins.property
     def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """The vector, L2-normalised."""
+        """The vector, L2-normalised, of at most 4,096 values."""
 
     def __init__(
         self,
