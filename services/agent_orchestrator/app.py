@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import grpc
@@ -24,6 +25,7 @@ from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.calls import Deletions
 from services.agent_orchestrator.deletion.store import DeletionStore
 from services.agent_orchestrator.ingest.backlog import Backlog
+from services.agent_orchestrator.ingest.fact_vectors import FactVectors
 from services.agent_orchestrator.ingest.facts import FactIngestion
 from services.agent_orchestrator.ingest.servicer import IngestServicer
 from services.agent_orchestrator.jobs.listening import JOB_CHANGED, Listener
@@ -56,7 +58,10 @@ PROBE_SECONDS = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Embedders:
-    """Two ways to the same model: documents pass once and would only push queries out of a cache."""
+    """Two ways to the same model: documents pass once and would only push queries out of a cache.
+
+    Beside that of documents there may be those of other models, for spaces that are embedded with them.
+    """
 
     queries: Embedder
     documents: Embedder
@@ -185,7 +190,11 @@ def _ingest(  # noqa: PLR0917 - each is built once, and all are needed
         backlog=Backlog(
             jobs, max_jobs=settings.max_waiting_jobs, max_bytes=settings.max_waiting_bytes
         ),
-        facts=FactIngestion(graph=tiers.graph, embedder=embedder),
+        facts=FactIngestion(
+            graph=tiers.graph,
+            vectors=partial(FactVectors, tiers.graph_models, tiers.vector_models, embedder),
+            configured=embedder.model,
+        ),
         deletions=deletions,
         max_upload_bytes=settings.max_upload_bytes,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from services.agent_orchestrator.app import Embedders, open_app
 from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.working import open_worker
@@ -23,9 +25,11 @@ def build_embedders(settings: EmbeddingSettings) -> Embedders:
 
 async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) -> None:
     """Accepts, reads and streams until told to stop."""
-    embedders = build_embedders(EmbeddingSettings())
+    embedding = EmbeddingSettings()
+    embedders = build_embedders(embedding)
+    registry = EmbedderRegistry(embedding, embedders.documents)
     try:
-        async with open_app(settings, runtime, embedders) as app:
+        async with open_app(settings, runtime, replace(embedders, documents=registry)) as app:
             await serve(
                 settings=runtime,
                 listen=settings.listen,
@@ -33,6 +37,7 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
                 probes=app.probes,
             )
     finally:
+        await registry.close()
         await embedders.queries.close()
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import (
+    embeddings_pb2,
+    embeddings_pb2_grpc,
     facts_pb2,
     ingest_pb2,
     ingest_pb2_grpc,
@@ -42,6 +44,9 @@ class GraphStub(
     writes: Counter[str] = field(default_factory=Counter)
     deletions: dict[str, int] = field(default_factory=dict)
     strays: list[str] = field(default_factory=list)
+    embeddings: embeddings_pb2.GetGraphEmbeddingsResponse = field(
+        default_factory=embeddings_pb2.GetGraphEmbeddingsResponse
+    )
 
     async def SearchFacts(
         self, request: query_pb2.SearchFactsRequest, context: Any
@@ -98,6 +103,19 @@ class GraphStub(
         return ingest_pb2.DeleteEpisodesResponse(
             episodes_deleted=len(gone), mentions_deleted=2 * len(gone), entities_deleted=len(gone)
         )
+
+
+@dataclass
+class GraphEmbeddingStub(embeddings_pb2_grpc.GraphEmbeddingServiceServicer):
+    """The model of the graph tier's stub."""
+
+    tier: GraphStub
+
+    async def GetGraphEmbeddings(
+        self, request: embeddings_pb2.GetGraphEmbeddingsRequest, context: Any
+    ) -> embeddings_pb2.GetGraphEmbeddingsResponse:
+        await self.tier.script.note("GetGraphEmbeddings", request)
+        return self.tier.embeddings
 
 
 @dataclass
@@ -186,6 +204,13 @@ async def serve_graph(
                 "braid.graph.v1.GraphIngestService",
                 lambda server: ingest_pb2_grpc.add_GraphIngestServiceServicer_to_server(
                     stub, server
+                ),
+            ),
+            Service(
+                "braid.graph.v1.GraphEmbeddingService",
+                lambda server: embeddings_pb2_grpc.add_GraphEmbeddingServiceServicer_to_server(
+                    GraphEmbeddingStub(stub),  # type: ignore[abstract] # no test moves a model here
+                    server,
                 ),
             ),
             Service(

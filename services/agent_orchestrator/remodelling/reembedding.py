@@ -92,9 +92,9 @@ class _Move:
             await self._parts.call(self._remove_former)
 
     async def graph(self) -> None:
-        """The graph tier's part: nothing to do where it has no vectors. What was written meanwhile is made up for."""
+        """The graph tier's part; nothing where nothing could have a vector. What came meanwhile is made up for."""
         state = await self._parts.call(self._graph.state)
-        if not state.vectors and not state.changing_to:
+        if not state.vectors and not state.changing_to and not await self._has_texts():
             await self._save(graph_ready=True)
             return
         if state.model != self._embedder.model:
@@ -105,6 +105,15 @@ class _Move:
         for kind in KINDS:
             await self._fill_texts(kind)
         await self._save(graph_ready=True)
+
+    async def _has_texts(self) -> bool:
+        """Whether there are facts or findings: they may have come while no vector was to be had."""
+        model = self._embedder.model
+        for kind in KINDS:
+            page = await self._parts.call(lambda: self._graph.missing(kind, model, ""))  # noqa: B023
+            if page.texts:
+                return True
+        return False
 
     async def _add(self) -> None:
         dimension = (await self._embed(["dimension"])).shape[1]

@@ -24,7 +24,7 @@ from services.runtime.server import RunningServer, start_server
 from services.runtime.settings import RuntimeSettings
 from tests.integration.agent_orchestrator.desk import Desk
 from tests.stores import TestDatabase
-from tests.stubs.embedders import StubEmbedder
+from tests.stubs.embedders import StubModels
 from tests.stubs.graph_tier import GraphStub, serve_graph
 from tests.stubs.vector_tier import VectorStub, serve_vector
 
@@ -41,7 +41,7 @@ class World:
     database: TestDatabase
     vector: VectorStub = field(default_factory=VectorStub)
     graph: GraphStub = field(default_factory=GraphStub)
-    embedder: StubEmbedder = field(default_factory=StubEmbedder)
+    embedder: StubModels = field(default_factory=StubModels)
     search: search_pb2_grpc.SearchServiceStub = field(init=False)
     ingest: ingest_pb2_grpc.IngestServiceStub = field(init=False)
     channel: grpc.aio.Channel = field(init=False)

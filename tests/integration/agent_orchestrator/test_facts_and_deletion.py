@@ -8,14 +8,24 @@ import grpc
 import pytest
 
 from braid.agent.v1 import ingest_pb2
+from braid.graph.v1 import embeddings_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
-from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.errors import (
+    BraidError,
+    FieldError,
+    InvalidFieldError,
+    OverloadedError,
+    StoreUnavailableError,
+    WrongStateError,
+)
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, Metadata, World
 from tests.integration.agent_orchestrator.uploads import data, document, ingest
+from tests.stubs.embedders import StubEmbedder
 from tests.stubs.script import fail
 
 Entity = graph_pb2.EntityInput
+Embeddings = embeddings_pb2.GetGraphEmbeddingsResponse
 
 
 def fact(**values: object) -> graph_pb2.FactInput:
@@ -28,11 +38,11 @@ def fact(**values: object) -> graph_pb2.FactInput:
 
 
 async def send(
-    world: World, *messages: list[graph_pb2.FactInput]
+    world: World, *messages: list[graph_pb2.FactInput], model: str = ""
 ) -> ingest_pb2.IngestFactsResponse:
     async def parts() -> AsyncIterator[ingest_pb2.IngestFactsRequest]:
         for facts in messages:
-            yield ingest_pb2.IngestFactsRequest(facts=facts)
+            yield ingest_pb2.IngestFactsRequest(facts=facts, embedding_model=model)
 
     return await world.ingest.IngestFacts(parts(), metadata=ALICE, timeout=10)
 
@@ -71,6 +81,138 @@ async def test_without_an_embedder_facts_go_without_vectors_and_it_is_asked_once
     assert len(world.graph.facts) == 900
     assert {r.embedding_model for r in world.graph.script.requests["AddFacts"]} == {""}
     assert world.embedder.texts == []
+
+
+GIVEN = [0.0, 1.0, 0.0]
+FORMER = StubEmbedder("former", 3)
+
+
+def models_of(world: World) -> list[str]:
+    """The models of the vectors in each call to the graph tier."""
+    return [request.embedding_model for request in world.graph.script.requests["AddFacts"]]
+
+
+def lengths(world: World) -> list[int]:
+    """How long the vector of each fact is that the graph tier has."""
+    return [len(one.embedding) for one in world.graph.facts]
+
+
+@pytest.mark.parametrize(
+    ("graph", "passages", "used"),
+    [
+        ("", "", "stub"),
+        ("former", "", "former"),
+        ("", "former", "former"),
+        ("former", "x", "former"),
+    ],
+)
+async def test_facts_are_embedded_with_the_model_of_the_graph_else_of_the_passages(
+    world: World, graph: str, passages: str, used: str
+) -> None:
+    world.embedder.others = [FORMER]
+    world.graph.embeddings.model, world.vector.model = graph, passages
+    facts = [fact(fact=f"Fact {n}.") for n in range(1200)]
+    await send(world, facts[:600], facts[600:])
+    assert models_of(world) == [used] * 3
+    assert set(lengths(world)) == {3 if used == "former" else 4}
+    assert world.graph.script.count("GetGraphEmbeddings") == 1
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        Embeddings(model="unknown", dimension=4),
+        Embeddings(changing_to="stub"),
+        Embeddings(model="stub", dimension=5),
+    ],
+)
+async def test_facts_go_without_vectors_that_the_graph_would_not_take(
+    world: World, state: Embeddings
+) -> None:
+    world.graph.embeddings = state
+    answer = await send(world, [fact(fact=f"Fact {n}.") for n in range(600)])
+    assert (answer.added, answer.refused_total) == (600, 0)
+    assert set(lengths(world)) == {0}
+    assert models_of(world) == ["", ""]
+    assert world.graph.script.count("GetGraphEmbeddings") == 1
+
+
+@pytest.mark.parametrize("method", ["GetGraphEmbeddings", "GetVectorStats"])
+async def test_facts_go_without_vectors_while_nobody_tells_the_spaces_model(
+    world: World, method: str
+) -> None:
+    script = (world.graph if method == "GetGraphEmbeddings" else world.vector).script
+    script.acts[method] = fail(StoreUnavailableError("store"))
+    await send(world, [fact(fact="Mira leads.")])
+    assert (lengths(world), world.embedder.texts) == ([0], [])
+
+
+@pytest.mark.parametrize("error", [WrongStateError("another model"), OverloadedError(1.0)])
+async def test_facts_go_without_vectors_when_the_graph_comes_to_another_model_meanwhile(
+    world: World, error: BraidError
+) -> None:
+    async def changing(request: graph_pb2.AddFactsRequest) -> None:
+        if request.embedding_model:
+            world.graph.embeddings = Embeddings(changing_to="former")
+            raise error
+
+    world.graph.script.acts["AddFacts"] = changing
+    facts = [fact(fact=f"Fact {n}.") for n in range(1600)]
+    answer = await send(world, facts[:800], facts[800:])
+    assert (answer.added, set(lengths(world))) == (1600, {0})
+    assert models_of(world)[:2] == ["stub", ""]
+    assert models_of(world)[-1] == ""
+
+
+async def test_an_overloaded_graph_is_not_asked_again_without_vectors(world: World) -> None:
+    world.graph.script.acts["AddFacts"] = fail(OverloadedError(1.0))
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await send(world, [fact()])
+    assert error_from_rpc(caught.value).reason == OverloadedError(1.0).reason
+    assert world.graph.script.count("AddFacts") == 1
+
+
+async def test_given_vectors_are_of_the_model_that_is_said_and_others_are_made_like_them(
+    world: World,
+) -> None:
+    world.embedder.others = [FORMER]
+    await send(world, [fact(embedding=GIVEN), fact(fact="Bare.")], model="former")
+    assert (models_of(world), lengths(world)) == (["former"], [3, 3])
+    assert list(world.graph.facts[0].embedding) == GIVEN
+
+
+async def test_facts_beside_given_vectors_of_a_model_that_is_not_to_be_had_go_without(
+    world: World,
+) -> None:
+    await send(world, [fact(embedding=GIVEN), fact(fact="Bare.")], model="theirs")
+    assert (models_of(world), lengths(world)) == (["theirs"], [3, 0])
+
+
+async def test_messages_of_several_models_go_apart_and_in_order(world: World) -> None:
+    async def parts() -> AsyncIterator[ingest_pb2.IngestFactsRequest]:
+        for n, model in enumerate(("theirs", "theirs", "others", "")):
+            embedding = [*GIVEN, 1.0] if not model else GIVEN
+            late = fact(fact=f"Late {n}.")
+            late.valid_time.seconds = late.invalid_time.seconds = 1
+            told = [fact(fact=f"Fact {n}.", embedding=embedding), late]
+            yield ingest_pb2.IngestFactsRequest(facts=told, embedding_model=model)
+
+    answer = await world.ingest.IngestFacts(parts(), metadata=ALICE, timeout=10)
+    assert models_of(world) == ["theirs", "others", "stub"]
+    assert [one.index for one in answer.refused] == [1, 3, 5, 7]
+    assert [one.fact for one in world.graph.facts] == [f"Fact {n}." for n in range(4)]
+
+
+@pytest.mark.parametrize("error", [WrongStateError("another model"), OverloadedError(1.0)])
+async def test_given_vectors_that_the_graph_does_not_take_are_never_left_out_silently(
+    world: World, error: BraidError
+) -> None:
+    world.graph.embeddings = Embeddings(changing_to="former")
+    world.graph.script.acts["AddFacts"] = fail(error)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await send(world, [fact(embedding=[*GIVEN, 0.0]), fact(fact="Bare.")])
+    assert error_from_rpc(caught.value).reason == error.reason
+    assert world.graph.script.count("AddFacts") == 1
 
 
 async def test_what_the_graph_tier_refuses_is_the_callers_field_error(world: World) -> None:

@@ -14,6 +14,8 @@ import pytest
 from pydantic import SecretStr
 
 from braid.agent.v1 import consistency_pb2_grpc, ingest_pb2, ingest_pb2_grpc, models_pb2_grpc
+from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_grpc
+from braid.graph.v1 import query_pb2_grpc
 from braid.vector.v1 import search_pb2_grpc
 from deploy.local.stores import LocalStores
 from services.agent_orchestrator.app import Embedders, open_app
@@ -39,7 +41,7 @@ DIMENSION = 384
 
 @dataclass
 class WideEmbedder(StubEmbedder):
-    """Vectors as long as the graph's index takes them."""
+    """Vectors of a length of its own."""
 
     dimension: int = DIMENSION
 
@@ -50,7 +52,7 @@ class WideEmbedder(StubEmbedder):
 
 @dataclass
 class Models:
-    """Two models of one dimension: `default` is the configured one."""
+    """Two models: `default` is the configured one."""
 
     default: Embedder
     other: Embedder
@@ -76,6 +78,8 @@ class World:
     consistency: consistency_pb2_grpc.ConsistencyServiceStub = field(init=False)
     models: models_pb2_grpc.ModelServiceStub = field(init=False)
     chunks: search_pb2_grpc.VectorSearchServiceStub = field(init=False)
+    facts: query_pb2_grpc.GraphQueryServiceStub = field(init=False)
+    findings: graph_ingest_grpc.GraphIngestServiceStub = field(init=False)
 
     async def serve(self, stack: AsyncExitStack, embedder: Embedder) -> None:
         """The orchestrator with `embedder` as its configured model."""
@@ -162,6 +166,10 @@ async def world(
         channel = open_channel(agent.vector_target, retry=False)
         stack.push_async_callback(channel.close)
         world.chunks = search_pb2_grpc.VectorSearchServiceStub(channel)
+        graph_channel = open_channel(agent.graph_target, retry=False)
+        stack.push_async_callback(graph_channel.close)
+        world.facts = query_pb2_grpc.GraphQueryServiceStub(graph_channel)
+        world.findings = graph_ingest_grpc.GraphIngestServiceStub(graph_channel)
         await world.serve(stack, embedder)
         yield world
 

@@ -11,14 +11,19 @@ from hashlib import sha256
 import pytest
 
 from braid.agent.v1 import ingest_pb2, models_pb2
+from braid.common.v1 import retrieval_pb2
+from braid.graph.v1 import findings_pb2, query_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
+from services.graph_query.domain import EntityName
 from services.graph_query.embeddings import neo4j_store
 from services.graph_query.embeddings.neo4j_store import Neo4jEmbeddings
 from services.graph_query.embeddings.store import TextKind, TextVector
+from services.graph_query.extracted import DescribedEntity, Reading
 from services.graph_query.positions import FIRST
-from tests.integration.upkeep.conftest import OURS, Models, WideEmbedder, World
+from tests.integration.upkeep.conftest import DIMENSION, OURS, Models, WideEmbedder, World
 from tests.integration.workers import worker_process
-from tests.stubs.embedders import StubEmbedder
+from tests.store_suite.graph.builders import passage
+from tests.stubs.embedders import StubEmbedder, StubModels
 from tests.stubs.openai_server import OpenAIStub, hang
 
 NEW = "newer"
@@ -105,10 +110,11 @@ async def embed_facts(world: World, embedder: WideEmbedder) -> None:
         await world.ingest.IngestFacts(iter([request]), metadata=OURS, timeout=20)
 
 
+@pytest.mark.parametrize("new", [WideEmbedder(model=NEW), StubEmbedder(NEW, 16)])
 async def test_a_change_of_the_graph_that_was_left_in_its_midst_is_ended(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch, new: StubEmbedder
 ) -> None:
-    old, new = WideEmbedder(), WideEmbedder(model=NEW)
+    old = WideEmbedder()
     await embed_facts(world, old)
     embeddings = world.graph.embeddings
     texts = await embeddings.unembedded(world.space, TextKind.FACT, NEW, FIRST, 10)
@@ -128,19 +134,123 @@ async def test_a_change_of_the_graph_that_was_left_in_its_midst_is_ended(
         await world.work(stack, Models(default=new, other=old))
         job = await world.ended((await start(world)).id)
         assert job.state == ingest_pb2.JOB_STATE_SUCCEEDED, job
-    assert (await embeddings.vectors(world.space)) == (NEW, "", 3)
+    assert (await embeddings.vectors(world.space)) == (NEW, "", 3, new.dimension)
 
 
 async def test_facts_of_the_graph_move_too(world: World) -> None:
     old, new = WideEmbedder(), WideEmbedder(model=NEW)
     await embed_facts(world, old)
-    assert (await world.graph.embeddings.vectors(world.space)) == ("stub", "", 3)
+    assert (await world.graph.embeddings.vectors(world.space)) == ("stub", "", 3, DIMENSION)
     async with AsyncExitStack() as stack:
         await world.serve(stack, new)
         await world.work(stack, Models(default=new, other=old))
         job = await world.ended((await start(world)).id)
         assert job.state == ingest_pb2.JOB_STATE_SUCCEEDED, job
-    assert (await world.graph.embeddings.vectors(world.space)) == (NEW, "", 3)
+    assert (await world.graph.embeddings.vectors(world.space)) == (NEW, "", 3, DIMENSION)
+
+
+async def fill(world: World) -> None:
+    """Passages, facts, findings and names, each with a vector of the space's model."""
+    for n in range(3):
+        await world.put(f"d{n}", f"Ada met Bob {n}.")
+    ends = [graph_pb2.EntityInput(name=name) for name in ("Bob", "Carl", "Dora", "Eve")]
+    facts = [
+        graph_pb2.FactInput(subject=graph_pb2.EntityInput(name="Ada"), relation="KNOWS", object=end)
+        for end in ends
+    ]
+    request = ingest_pb2.IngestFactsRequest(facts=facts)
+    await world.ingest.IngestFacts(iter([request]), metadata=OURS, timeout=20)
+    told = findings_pb2.FindingInput(finding=findings_pb2.FindingDetails(key_insight="Ada knows."))
+    added = findings_pb2.AddFindingsRequest(findings=[told])
+    await world.findings.AddFindings(added, metadata=OURS, timeout=20)
+    note = passage(world.space, "note", "Note", "Ada is an engineer.")
+    vector = tuple(float(value) for value in (await WideEmbedder().embed(["Ada"]))[0])
+    read = Reading(entities=(DescribedEntity(EntityName("Ada"), "An engineer.", {}, vector),))
+    await world.graph.readings.add_reading(world.space, note, read, "stub")
+
+
+async def search(world: World, *models: StubEmbedder) -> list[bool]:
+    """Asks for facts and findings with vectors of each model; whether vectors took part in finding facts."""
+    compared = []
+    for model in models:
+        row = (await model.embed(["Who knows Bob?"]))[0]
+        vector = retrieval_pb2.QueryEmbedding(model=model.model, values=row.tolist())
+        found = await world.facts.SearchFacts(
+            query_pb2.SearchFactsRequest(query="Who knows Bob?", query_embedding=vector),
+            metadata=OURS,
+            timeout=20,
+        )
+        assert len(found.hits) >= 4
+        compared.append(found.vector_path == query_pb2.FACT_VECTOR_PATH_EXACT)
+        asked = findings_pb2.SearchFindingsRequest(query="Ada knows", query_embedding=vector)
+        answer = await world.findings.SearchFindings(asked, metadata=OURS, timeout=20)
+        assert [hit.finding.finding.key_insight for hit in answer.hits] == ["Ada knows."]
+    return compared
+
+
+async def move(world: World, to: StubEmbedder, former: StubEmbedder) -> None:
+    """Moves the space to a model while it is searched and written to."""
+    async with AsyncExitStack() as stack:
+        await world.serve(stack, to)
+        await world.work(stack, Models(default=to, other=former))
+        job = asyncio.create_task(world.ended((await start(world)).id))
+        while not job.done():
+            await search(world, to, former)
+        assert job.result().state == ingest_pb2.JOB_STATE_SUCCEEDED, job.result()
+    assert (await search(world, to)) == [True]
+
+
+async def test_a_space_moves_to_a_model_of_another_length_and_back_while_it_is_searched(
+    world: World,
+) -> None:
+    old, new = WideEmbedder(), StubEmbedder(NEW, 16)
+    async with AsyncExitStack() as stack:
+        await world.serve(stack, old)
+        await world.work(stack, Models(default=old, other=new))
+        await fill(world)
+    assert (await world.graph.embeddings.vectors(world.space)) == ("stub", "", 5, DIMENSION)
+    for to, former in ((new, old), (old, new)):
+        await move(world, to, former)
+        vectors = await world.graph.embeddings.vectors(world.space)
+        assert vectors == (to.model, "", 5, to.dimension)
+        for kind in TextKind:
+            assert not await world.graph.embeddings.unembedded(
+                world.space, kind, to.model, FIRST, 10
+            )
+        found = await world.vector.list_models(world.space)
+        assert [(one.model.name, one.embedded) for one in found.models] == [
+            (to.model, found.chunks)
+        ]
+
+
+async def test_facts_that_came_while_no_embedder_was_to_be_had_are_embedded(world: World) -> None:
+    old = WideEmbedder(away=True)
+    await embed_facts(world, old)
+    assert (await world.graph.embeddings.vectors(world.space)) == ("", "", 0, 0)
+    new = StubEmbedder(NEW, 16)
+    async with AsyncExitStack() as stack:
+        await world.serve(stack, new)
+        await world.work(stack, Models(default=new, other=old))
+        job = await world.ended((await start(world)).id)
+        assert job.state == ingest_pb2.JOB_STATE_SUCCEEDED, job
+    assert (await world.graph.embeddings.vectors(world.space)) == (NEW, "", 3, 16)
+
+
+async def test_facts_that_come_after_the_settings_changed_have_vectors_of_the_spaces_model(
+    world: World,
+) -> None:
+    old, new = WideEmbedder(), StubModels(NEW, 16, others=[WideEmbedder()])
+    await embed_facts(world, old)
+    async with AsyncExitStack() as stack:
+        await world.serve(stack, new)
+        late = graph_pb2.FactInput(
+            subject=graph_pb2.EntityInput(name="Ada"),
+            relation="KNOWS",
+            object=graph_pb2.EntityInput(name="Late"),
+        )
+        request = ingest_pb2.IngestFactsRequest(facts=[late])
+        await world.ingest.IngestFacts(iter([request]), metadata=OURS, timeout=20)
+    assert (await world.graph.embeddings.vectors(world.space)) == ("stub", "", 4, DIMENSION)
 
 
 async def test_a_move_goes_on_with_another_worker_where_one_was_ended(world: World) -> None:

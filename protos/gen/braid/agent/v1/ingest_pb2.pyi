@@ -580,18 +580,24 @@ class IngestFactsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     FACTS_FIELD_NUMBER: _builtins.int
+    EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
+    embedding_model: _builtins.str
+    """The model that made the given vectors; empty is the configured one. WRONG_STATE when the space is embedded with another."""
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_ingest_pb2.FactInput]:
-        """The facts, at most 1,000 a message; given vectors are kept, others are made."""
+        """The facts, at most 1,000 a message. Given vectors are kept; the others are made by the model that the space is embedded
+        with. Where that one is not to be had, facts go without until the space is embedded anew.
+        """
 
     def __init__(
         self,
         *,
         facts: _abc.Iterable[_ingest_pb2.FactInput] | None = ...,
+        embedding_model: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["facts", b"facts"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_model", b"embedding_model", "facts", b"facts"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
