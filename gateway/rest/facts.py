@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
 FACTS_A_MESSAGE = 1000
+# More take longer than others should wait for.
+_AT_ONCE = 50
 _END = re.compile(r"\b(subject|object)\.(name|type)\b")
 _ENDS = {"name": "", "type": "_type"}
 _INDEX = re.compile(r"^facts\[\d+\]")
@@ -90,7 +93,11 @@ async def messages(facts: Sequence[FactBody]) -> AsyncIterator[IngestFactsReques
     """Facts as the contract's stream."""
     for start in range(0, len(facts), FACTS_A_MESSAGE):
         some = facts[start : start + FACTS_A_MESSAGE]
-        yield IngestFactsRequest(facts=[fact.message() for fact in some])
+        yield await asyncio.to_thread(_message, some) if len(some) > _AT_ONCE else _message(some)
+
+
+def _message(facts: Sequence[FactBody]) -> IngestFactsRequest:
+    return IngestFactsRequest(facts=[fact.message() for fact in facts])
 
 
 def rest_name_of(facts: Sequence[FactBody]) -> Callable[[str], str]:
