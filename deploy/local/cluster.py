@@ -20,15 +20,16 @@ _SYSTEM_USER = "pgserver"  # PostgreSQL refuses to run as root
 _SOCKET_LIMIT = 100  # of about 107 bytes that a socket's path may have
 _HBA = "local all all scram-sha-256\n"
 
-# Modest memory for a stack that idles on a laptop; what is committed stays committed.
+# Modest memory for a stack that idles on a laptop; what is committed stays committed. Of shared_buffers is taken what data
+# needs: an index of vectors that does not fit is read page by page from the system, at several times the time.
 SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
     "max_connections": "100",
-    "shared_buffers": "256MB",
+    "shared_buffers": "1GB",
     "work_mem": "16MB",
     "maintenance_work_mem": "128MB",
-    "effective_cache_size": "1GB",
+    "effective_cache_size": "2GB",
     "random_page_cost": "1.1",
     "max_wal_size": "1GB",
     "io_method": "sync",  # without three idle input-output processes

@@ -1,0 +1,163 @@
+"""Vectors as of a time, where more chunks pass than are compared one by one: all are found, in whichever index."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import asyncpg
+import numpy as np
+import pytest
+
+from services.runtime.ids import chunk_id, content_sha256
+from services.vector_search.domain import (
+    Model,
+    NewChunk,
+    NewDocument,
+    QueryVector,
+    Search,
+    VectorPath,
+)
+from services.vector_search.postgres import PostgresStore
+from tests.stores import TestDatabase
+
+SPACE = "past"
+MODEL = Model("noise", 16)
+# Fewer than an index looks at in any case: what it answers is exact.
+DOCUMENTS = 80
+PRECISION = 0.002
+# More than a few chunks are too many to be compared one by one.
+CAP = "create or replace function exact_cap() returns integer language sql immutable as 'select 20'"
+# As if ten years had gone by without a write.
+YEARS_LATER = """
+update document_version set valid_from = valid_from - interval '10 years',
+  valid_until = case valid_until when 'infinity' then valid_until else valid_until - interval '10 years' end;
+update space_stats set next_change = next_change - interval '10 years' where next_change < 'infinity'"""
+FILTERED = (
+    "select * from nearest_hnsw_filtered(1::smallint, $1, $2::text::halfvec, 10, $3, null, null)"
+)
+SCANS = """
+select pg_get_expr(i.indpred, i.indrelid) as of, sum(s.idx_scan)::integer as scans
+from pg_stat_user_indexes s join pg_index i using (indexrelid)
+where s.relname ~ '^embedding_1_p' and i.indpred is not null group by 1"""
+NOW = datetime.now(UTC).year
+LONG_AGO, BETWEEN, RECENTLY, SOON = (
+    datetime(NOW + years, 1, 1, tzinfo=UTC) for years in (-30, -8, -1, 5)
+)
+FILTERS: tuple[dict[str, bool], ...] = ({}, {"most": True}, {"some": True})
+
+
+def version(number: int, valid: datetime) -> NewDocument:
+    """A version of a document with a chunk and a vector of its own."""
+    text = f"{number} {valid.isoformat()}"
+    noise = np.random.default_rng([number, valid.year]).normal(size=MODEL.dimension)
+    vector = (noise / np.linalg.norm(noise)).astype(np.float32)
+    key = chunk_id(SPACE, f"d{number}", content_sha256(text), 0)
+    return NewDocument(
+        path="document",
+        document_id=f"d{number}",
+        title="",
+        source="",
+        content_hash=content_sha256(text),
+        metadata={"most": number % 5 > 0, "some": number % 3 == 0},
+        valid_time=valid,
+        chunks=(NewChunk(key, text, 0, len(text), vector),),
+    )
+
+
+@pytest.fixture
+async def owner(vector_database: TestDatabase) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(vector_database.dsn("braid_migrator"))
+    try:
+        await connection.execute(CAP)
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def scans(owner: asyncpg.Connection) -> dict[str, int]:
+    """How often each of the two kinds of vector index was scanned, by what it is of."""
+    await owner.execute("select pg_stat_force_next_flush()")
+    return {row["of"]: row["scans"] for row in await owner.fetch(SCANS)}
+
+
+class World:
+    """A space and what it holds, to be asked both ways."""
+
+    def __init__(self, store: PostgresStore, years_gone: int = 0) -> None:
+        self._store = store
+        self.years_gone = years_gone
+        self._held: list[NewDocument] = []
+
+    async def write(self, documents: list[NewDocument]) -> None:
+        """Adds versions."""
+        await self._store.upsert(SPACE, MODEL, documents)
+        self._held += documents
+
+    async def assert_all_is_found(self, at: datetime | None) -> set[VectorPath]:
+        """Searches answer with the nearest of what holds at that time; the ways in which they looked."""
+        paths = set()
+        for metadata in FILTERS:
+            for seed in range(4):
+                query = np.random.default_rng(seed).normal(size=MODEL.dimension).astype(np.float32)
+                vector = QueryVector(MODEL.name, query / np.linalg.norm(query))
+                search = Search(vector=vector, as_of=at, metadata=metadata, use_cache=False)
+                found = await self._store.search(SPACE, search)
+                scores = self._scores(vector, at, metadata)
+                # Vectors are kept in half precision: neighbours that are as near may change places.
+                nearest = sorted(scores.values(), reverse=True)[:10]
+                assert [hit.score for hit in found.hits] == pytest.approx(nearest, abs=PRECISION)
+                assert {hit.chunk.id for hit in found.hits} <= scores.keys()
+                paths.add(found.path)
+        return paths
+
+    def _scores(
+        self, query: QueryVector, at: datetime | None, metadata: dict[str, bool]
+    ) -> dict[str, float]:
+        moment = at or datetime.now(UTC)
+        latest: dict[str, NewDocument] = {}
+        for one in sorted(self._held, key=self._begins):
+            if self._begins(one) <= moment:
+                latest[one.document_id] = one
+        chunks = [
+            one.chunks[0] for one in latest.values() if metadata.items() <= one.metadata.items()
+        ]
+        return {
+            chunk.id: float(chunk.vector @ query.values)
+            for chunk in chunks
+            if chunk.vector is not None
+        }
+
+    def _begins(self, one: NewDocument) -> datetime:
+        assert one.valid_time is not None
+        return one.valid_time.replace(year=one.valid_time.year - self.years_gone)
+
+
+@pytest.mark.parametrize("changed", [DOCUMENTS // 40, DOCUMENTS // 2, DOCUMENTS])
+async def test_what_held_then_is_found_however_much_of_it_holds_still(
+    store: PostgresStore, owner: asyncpg.Connection, changed: int
+) -> None:
+    world = World(store)
+    await world.write([version(n, LONG_AGO) for n in range(DOCUMENTS)])
+    await world.write([version(n, RECENTLY) for n in range(changed)])
+    await world.write([version(n, SOON) for n in range(DOCUMENTS - changed, DOCUMENTS)])
+    for at in (LONG_AGO, RECENTLY, None, SOON):
+        assert VectorPath.HNSW in await world.assert_all_is_found(at)
+    await owner.execute(YEARS_LATER)
+    world.years_gone = 10
+    for at in (LONG_AGO, BETWEEN, RECENTLY, None):
+        await world.assert_all_is_found(at)
+
+
+async def test_an_index_of_which_nothing_passes_is_not_scanned(
+    store: PostgresStore, owner: asyncpg.Connection
+) -> None:
+    world = World(store)
+    await world.write([version(n, LONG_AGO) for n in range(DOCUMENTS)])
+    await world.write([version(n, RECENTLY) for n in range(DOCUMENTS // 2)])
+    query = str([1.0] * MODEL.dimension)
+    for at, expected in ((BETWEEN, {"current", "(NOT current)"}), (datetime.now(UTC), {"current"})):
+        before = await scans(owner)
+        assert await owner.fetch(FILTERED, SPACE, query, at)
+        after = await scans(owner)
+        assert {index for index in after if after[index] > before[index]} == expected
