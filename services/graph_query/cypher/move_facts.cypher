@@ -1,9 +1,6 @@
-// Puts vectors of another model in the place of those in use, for a page of the space's stated facts; those without lose theirs.
-MATCH ()-[e:RELATES_TO]->()
-USING INDEX e:RELATES_TO(group_id, valid_from, uuid)
-WHERE e.group_id = $p.space AND e.valid_from >= $p.after_from AND e.uuid >= ''
-  AND NOT (e.valid_from = $p.after_from AND e.uuid <= $p.after_uuid)
-WITH e ORDER BY e.group_id, e.valid_from, e.uuid LIMIT $p.limit
+// Puts vectors of another model in the place of those in use, for some of the space's stated facts; those without lose theirs.
+UNWIND $p.uuids AS uuid
+MATCH ()-[e:RELATES_TO {uuid: uuid}]->() WHERE e.group_id = $p.space
 WITH e, e.fact_embedding IS NOT NULL AS had, coalesce(e.next_model, '') = $p.model AND size(e.next_embedding) = coalesce($p.dimension, size(e.next_embedding)) AS has
 CALL (e, had, has) {
   WITH e, had, has WHERE has
@@ -12,5 +9,4 @@ CALL (e, had, has) {
 FOREACH (_ IN CASE WHEN had AND NOT has THEN [1] ELSE [] END | REMOVE e.fact_embedding)
 WITH e, had, has, CASE WHEN has THEN size(e.next_embedding) END AS dimension
 REMOVE e.next_embedding, e.next_model
-WITH collect([toString(e.valid_from), e.uuid]) AS page, sum(CASE WHEN has AND NOT had THEN 1 WHEN had AND NOT has THEN -1 ELSE 0 END) AS change, max(dimension) AS dimension
-RETURN size(page) AS seen, page[-1] AS last, change, dimension
+RETURN sum(CASE WHEN has AND NOT had THEN 1 WHEN had AND NOT has THEN -1 ELSE 0 END) AS change, max(dimension) AS dimension

@@ -1,8 +1,7 @@
-// A page of the space's stated facts that have no vector of a model: none in use of the space's own, none laid beside of another.
+// A page of the space's stated facts of later starts than one that have no vector of a model: none in use of the space's own, none laid beside of another.
 MATCH ()-[e:RELATES_TO]->()
 USING INDEX e:RELATES_TO(group_id, valid_from, uuid)
-WHERE e.group_id = $p.space AND e.valid_from >= $p.after_from AND e.uuid >= ''
-  AND NOT (e.valid_from = $p.after_from AND e.uuid <= $p.after_uuid)
-  AND ($p.live AND e.fact_embedding IS NULL OR NOT $p.live AND coalesce(e.next_model, '') <> $p.model)
+WHERE e.group_id = $p.space AND e.valid_from > $p.after_from AND e.uuid >= ''
+  AND CASE WHEN $p.live THEN e.fact_embedding IS NULL ELSE coalesce(e.next_model, '') <> $p.model END
 WITH e ORDER BY e.group_id, e.valid_from, e.uuid LIMIT $p.limit
 RETURN e.uuid AS uuid, e.fact AS text, toString(e.valid_from) AS key

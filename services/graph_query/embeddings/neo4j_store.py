@@ -5,7 +5,7 @@ While they move, the space has no model: searches by vector skip it, and writes 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -48,8 +48,11 @@ class Neo4jEmbeddings:
     ) -> list[Text]:
         """See `EmbeddingStore`."""
         live = (await self.vectors(space)).model == model
-        told = {"space": space, "model": model, "live": live, "limit": limit, **_after(after)}
-        rows = await self._database.read(f"unembedded_{kind.value}", **told)
+
+        async def read(name: str, **told: Any) -> Rows:
+            return await self._database.read(name, space=space, model=model, live=live, **told)
+
+        rows = await _page(read, f"unembedded_{kind.value}", after, limit)
         return [Text(row["uuid"], row["text"], (row["key"], row["uuid"])) for row in rows]
 
     async def put_vectors(
@@ -93,25 +96,46 @@ class Neo4jEmbeddings:
             if not await _is_changing(writer, model):
                 return False
             state = (await writer.ask("embedding_place", kind=kind.value))[0]
-            told = {"model": model, "limit": AT_ONCE, **_after(state["place"] or FIRST)}
-            row = (await writer.run(f"move_{kind.value}", **told, dimension=state["dimension"]))[0]
+            page = await _page(
+                writer.ask, f"page_of_{kind.value}", state["place"] or FIRST, AT_ONCE
+            )
+            if not page:
+                return False
+            told = {"model": model, "dimension": state["dimension"]}
+            uuids = [row["uuid"] for row in page]
+            row = (await writer.run(f"move_{kind.value}", uuids=uuids, **told))[0]
             await _count(writer, kind, row["change"], row["dimension"])
-            if row["last"]:
-                await writer.run("note_embedding_place", kind=kind.value, place=row["last"])
-            return bool(row["seen"] == AT_ONCE)
+            place = [page[-1]["key"], page[-1]["uuid"]]
+            await writer.run("note_embedding_place", kind=kind.value, place=place)
+            return len(page) == AT_ONCE
 
         return (await self._write(space, work))[0]
 
 
-def _after(place: Sequence[str]) -> dict[str, Any]:
-    """A place in a listing by uuid, or, of facts, by start and uuid."""
+async def _page(
+    read: Callable[..., Awaitable[Rows]], name: str, after: Sequence[str], limit: int
+) -> Rows:
+    """Up to `limit` rows after a place in a listing by uuid; of facts, those of the same start and then later ones.
+
+    One query for both would walk all facts of the start again for each page.
+    """
+    told = {"after_from": _start(after[0]), "after_uuid": after[1], "limit": limit}
+    if not name.endswith(TextKind.FACT.value):
+        return await read(name, **told)
+    rows = await read(f"{name}_of_start", **told)
+    if len(rows) < limit:
+        rows = [*rows, *await read(name, **{**told, "limit": limit - len(rows)})]
+    return rows
+
+
+def _start(key: str) -> float:
+    """The start in a fact's place, the earliest for the beginning of the listing."""
     try:
-        start = float(place[0] or -OPEN)
+        return float(key or -OPEN)
     except ValueError:
         raise InvalidFieldError(
             FieldError("page_token", "is not a token of this service")
         ) from None
-    return {"after_from": start, "after_uuid": place[1]}
 
 
 async def _begin(writer: SpaceWriter, model: str) -> None:

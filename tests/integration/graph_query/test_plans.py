@@ -27,7 +27,17 @@ async def test_no_query_scans_a_label_or_a_relationship_type(
 
 
 @pytest.mark.parametrize(
-    "name", ["facts_of_space", "facts_of_relation", "unembedded_facts", "move_facts"]
+    "name",
+    [
+        "facts_of_space",
+        "facts_of_relation",
+        "unembedded_facts",
+        "unembedded_facts_of_start",
+        "page_of_facts",
+        "page_of_facts_of_start",
+        "page_of_findings",
+        "page_of_names",
+    ],
 )
 async def test_a_page_of_facts_is_read_in_the_order_of_an_index(
     graph_stores: LocalStores, name: str

@@ -21,7 +21,7 @@ from services.graph_query.positions import FIRST
 from services.graph_query.space_models import SpaceModels
 from services.graph_query.store import SpaceState
 from services.runtime.errors import OverloadedError, StoreUnavailableError
-from tests.store_suite.graph.builders import ALWAYS, DIMENSION, fact, unit
+from tests.store_suite.graph.builders import ALWAYS, DIMENSION, day, fact, new_space, unit
 from tests.store_suite.graph.embedding_suite import (
     NEW,
     OLD,
@@ -84,6 +84,24 @@ class TestNeo4j(EmbeddingSuite):
         assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5, DIMENSION)
         assert await near(store, space, 0.0, 1.0) == [1.0] * 5
         assert [one.text for one in await missing(store, space)] == ["Ann knows Zoe"]
+
+    async def test_facts_of_all_starts_are_moved_each_once_in_pages_that_begin_anywhere(
+        self, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        space = new_space()
+        starts = [None] * 4 + [day("1066-10-14")] * 3 + [day("1999-12-31")]
+        told = [
+            fact(f"Name {n}", "KNOWS", "Zoe", valid_at=since, embedding=unit(1.0))
+            for n, since in enumerate(starts)
+        ]
+        await store.add_facts(space, told, OLD)
+        texts = await missing(store, space)
+        assert await put(store, space, texts, NEW, (0.6, 0.8)) == len(told)
+        monkeypatch.setattr(neo4j_store, "AT_ONCE", 3)
+        await store.embeddings.activate(space, NEW)
+        assert await store.embeddings.vectors(space) == Vectors(NEW, "", len(told), 2)
+        hits = await store.search_vector(space, (0.6, 0.8), ALWAYS, 20, exact=True)
+        assert [round(hit.score, 2) for hit in hits] == [1.0] * len(told)
 
     async def test_a_second_call_that_comes_late_finds_the_change_made_and_leaves_the_vectors(
         self, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
