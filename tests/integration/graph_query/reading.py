@@ -11,6 +11,7 @@ from services.graph_query.domain import Passage
 from services.graph_query.episode_intake import EpisodeIntake
 from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.space_models import SpaceModels
+from services.models.embedder import Embedder
 from tests.store_suite.graph.builders import new_space, passage
 from tests.stubs.language import Script
 from tests.stubs.language_model import scripted_model
@@ -34,12 +35,15 @@ class Reading:
 
 @asynccontextmanager
 async def reading(
-    store: Neo4jStore, provider: str = "openai", seconds: float = 20.0
+    store: Neo4jStore,
+    provider: str = "openai",
+    seconds: float = 20.0,
+    embedder: Embedder | None = None,
 ) -> AsyncIterator[Reading]:
     """An intake whose model is a stub of the provider's API."""
     script = Script()
     async with scripted_model(script, provider, seconds) as (language, stub):
-        embedder = CountingEmbedder()
-        reader = build_reader(store, embedder, language)
-        models = SpaceModels(store.embeddings, embedder)
+        configured = embedder or CountingEmbedder()
+        reader = build_reader(store, configured, language)
+        models = SpaceModels(store.embeddings, configured)
         yield Reading(EpisodeIntake(store, reader, models), stub, script, new_space())

@@ -15,8 +15,10 @@ from services.graph_query.ontology.domain import (
     RelationType,
 )
 from services.models.errors import LanguageModelUnavailable
+from services.runtime.errors import WrongStateError
 from tests.integration.graph_query.reading import Reading, reading
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, unit
+from tests.stubs.embedders import StubEmbedder, StubModels
 from tests.stubs.openai_server import Answer, hang, raw, server_error
 
 PEOPLE = Ontology(
@@ -139,6 +141,34 @@ async def test_nothing_is_like_vectors_of_another_model_than_the_spaces(store: N
         known = store.known(found.space, model)
         assert bool(await known.facts_like(unit(1), 5, 0.0)) == there
         assert bool(await known.entities_like(unit(1), 5, 0.0)) == there
+
+
+async def test_a_space_of_another_model_is_read_with_that_models_vectors(
+    store: Neo4jStore,
+) -> None:
+    former = StubEmbedder("former", 8)
+    async with reading(store, embedder=StubModels(others=[former])) as found:
+        told(found)
+        known = fact("Ada", "KNOWS", "Bob", embedding=former.vector("Ada knows Bob"))
+        await store.add_facts(found.space, [known], "former")
+        counts = await found.intake.add(found.space, [found.episode("d1", MIRA)])
+    assert counts.facts == 1
+    assert await store.embeddings.vectors(found.space) == ("former", "", 2, 8)
+    near = store.known(found.space, "former")
+    row = (await former.embed(["Mira Okafor"]))[0].tolist()
+    assert "Mira Okafor" in [one.name for one in await near.entities_like(row, 5, 0.0)]
+
+
+async def test_a_space_of_a_model_that_is_not_to_be_had_waits_and_no_text_is_read(
+    store: Neo4jStore,
+) -> None:
+    async with reading(store) as found:
+        told(found)
+        known = fact("Ada", "KNOWS", "Bob", embedding=unit(1))
+        await store.add_facts(found.space, [known], "former")
+        with pytest.raises(WrongStateError):
+            await found.intake.add(found.space, [found.episode("d1", MIRA)])
+        assert found.stub.requests == []
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
