@@ -123,7 +123,8 @@ class Pool:
     def numbers(self) -> PoolNumbers:
         """How full the pool and the queue in front of it are."""
         idle = self._pool.get_idle_size()
-        used = self._pool.get_size() - idle
+        # Read from another thread, the two may be of different moments.
+        used = max(0, self._pool.get_size() - idle)
         return PoolNumbers(self._limits.size, used, idle, self._waiting)
 
     async def close(self) -> None:

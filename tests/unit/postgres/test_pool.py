@@ -40,6 +40,9 @@ class Connections:
     def get_idle_size(self) -> int:
         return 1
 
+    def get_size(self) -> int:
+        return 0
+
     async def acquire(self, *, timeout: float | None) -> Connection:  # noqa: ASYNC109 - asyncpg's shape
         return self.connection
 
@@ -88,3 +91,8 @@ async def test_a_deadlocks_victim_may_try_again_on_the_same_connection() -> None
             await session.value("select 1")
     assert not connections.connection.terminated
     assert connections.released == 1
+
+
+def test_a_connection_that_goes_while_a_pool_is_counted_makes_nothing_negative() -> None:
+    numbers = pool_over(Connections(Connection(LOST))).numbers()
+    assert (numbers.used, numbers.idle) == (0, 1)
