@@ -20,7 +20,11 @@ from services.agent_orchestrator.ingest.formats.docx import read_docx
 from services.agent_orchestrator.ingest.formats.html import read_html
 from services.agent_orchestrator.ingest.formats.mail import count_mails, read_mail, split_mailbox
 from services.agent_orchestrator.ingest.formats.markdown import read_markdown
-from services.agent_orchestrator.ingest.formats.messages import Thread, read_messages
+from services.agent_orchestrator.ingest.formats.messages import (
+    Thread,
+    count_threads,
+    read_messages,
+)
 from services.agent_orchestrator.ingest.formats.pdf import read_pdf
 from services.agent_orchestrator.ingest.front_matter import read_front_matter
 from services.agent_orchestrator.ingest.json_lines import count_lines, read_json_lines
@@ -59,7 +63,7 @@ def count_documents(upload: Upload) -> int:
     if upload.content_type == JSON_LINES:
         return count_lines(upload.data)
     if upload.content_type == MESSAGES:
-        return sum(1 for _ in _threads(replace(upload, done=len(upload.data)), _LIMITS))
+        return count_threads(upload.data, _thread_of(upload))
     if upload.content_type == MAILBOX:
         return count_mails(upload.data)
     if not upload.data or upload.data.isspace():
@@ -137,8 +141,11 @@ def _markdown(upload: Upload, text: str) -> ParsedDocument:
 
 
 def _threads(upload: Upload, limits: Limits) -> Iterator[Thread | Rejected]:
-    thread = upload.document_id or upload.source
-    return read_messages(upload.data, thread, limits.text, upload.done)
+    return read_messages(upload.data, _thread_of(upload), limits.text, upload.done)
+
+
+def _thread_of(upload: Upload) -> str:
+    return upload.document_id or upload.source
 
 
 def _check_utf8(data: bytes) -> None:

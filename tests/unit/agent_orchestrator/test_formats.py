@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from services.agent_orchestrator.ingest import formats
 from services.agent_orchestrator.ingest.decoding import decode
 from services.agent_orchestrator.ingest.documents import (
     ParsedDocument,
@@ -245,6 +246,16 @@ def test_a_message_that_comes_again_is_taken_as_it_came_last() -> None:
     [thread] = messages(THREAD[0], {**THREAD[0], "text": "Hello all."})
     assert isinstance(thread, ParsedDocument)
     assert thread.text == "Ada (2024-05-01 10:00): Hello all."
+
+
+def test_threads_are_counted_without_being_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    def put_together(*_: object) -> None:
+        pytest.fail("put together")
+
+    monkeypatch.setattr(formats.messages, "_thread", put_together)
+    lines = [*THREAD, {"text": "Of the upload's own."}, {"thread": "d", "text": "Too."}, {}]
+    raw = "\n".join(json.dumps(line) for line in lines).encode()
+    assert count_documents(Upload(MESSAGES, raw, document_id="d")) == 4
 
 
 def test_a_message_that_cannot_be_read_is_told_by_its_line_and_the_others_are_taken() -> None:

@@ -58,13 +58,9 @@ def read_messages(
     """
     threads: dict[str, dict[str, Message]] = {}
     refused = 0
-    for number, line in enumerate(io.BytesIO(data), start=1):
-        if not line.strip():
-            continue
-        try:
-            message = _message(line.removeprefix(_BOM) if number == 1 else line, thread)
-        except UnreadableError as error:
-            yield Rejected(f"line {number}", str(error))
+    for number, message in _messages(data, thread):
+        if isinstance(message, Rejected):
+            yield message
             refused += 1
             continue
         messages = threads.setdefault(message.thread, {})
@@ -74,6 +70,32 @@ def read_messages(
             yield Rejected(name, "was read before")
         else:
             yield _thread(name, list(messages.values()), limit)
+
+
+def count_threads(data: bytes, thread: str) -> int:
+    """How many `read_messages` gives: the threads, and the lines that cannot be read."""
+    names: set[str] = set()
+    refused = 0
+    for _, message in _messages(data, thread):
+        if isinstance(message, Rejected):
+            refused += 1
+        else:
+            names.add(message.thread)
+    return refused + len(names)
+
+
+def _messages(data: bytes, thread: str) -> Iterator[tuple[int, Message | Rejected]]:
+    """Each line that is not blank, with its number."""
+    for number, line in enumerate(io.BytesIO(data), start=1):
+        if line.strip():
+            yield number, _read(number, line, thread)
+
+
+def _read(number: int, line: bytes, thread: str) -> Message | Rejected:
+    try:
+        return _message(line.removeprefix(_BOM) if number == 1 else line, thread)
+    except UnreadableError as error:
+        return Rejected(f"line {number}", str(error))
 
 
 def _message(line: bytes, thread: str) -> Message:
