@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 # A message nests at most 100 deep on the wire, and each level of JSON takes three of them.
 DEEPEST_JSON = 24
-# As many as a document's metadata may have; more would take long enough to make that others wait for it.
+# As many keys and values as a document's metadata may have. Objects and lists count for nothing there, and are counted
+# by themselves here: more of either would take long enough to make that others wait for it.
 MOST_VALUES = 10_000
 _LAST_INT32 = 2**31 - 1
 
@@ -47,12 +48,15 @@ def _transportable(value: dict[str, Any]) -> dict[str, Any]:
 
 def _check_size(value: dict[str, Any]) -> None:
     level: list[Any] = [value]
-    count = 0
+    values = containers = 0
     for _ in range(DEEPEST_JSON + 1):
+        keys = sum(len(one) for one in level if isinstance(one, dict))
         level = [inner for one in level for inner in _inside(one)]
-        count += len(level)
-        if count > MOST_VALUES:
-            raise ValueError(f"may hold at most {MOST_VALUES} values")
+        inner_containers = sum(isinstance(one, dict | list) for one in level)
+        values += keys + len(level) - inner_containers
+        containers += inner_containers
+        if max(values, containers) > MOST_VALUES:
+            raise ValueError(f"may hold at most {MOST_VALUES} keys and values")
         if not level:
             return
     raise ValueError(f"may nest at most {DEEPEST_JSON} deep")

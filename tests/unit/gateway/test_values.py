@@ -15,6 +15,7 @@ from gateway.rest import views
 from gateway.rest.fields import rest_name
 from gateway.rest.json import encode
 from gateway.rest.values import DEEPEST_JSON, MOST_VALUES, Instant, JsonObject, to_struct
+from services.agent_orchestrator.ingest.documents import UnreadableError, check_values
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text()
 JSON = st.recursive(
@@ -47,16 +48,37 @@ def test_metadata_as_deep_as_it_may_be_survives_the_wire() -> None:
         TypeAdapter(JsonObject).validate_python(nested(DEEPEST_JSON + 2))
 
 
-@pytest.mark.parametrize("more", [0, 1])
-def test_metadata_has_at_most_so_many_values(more: int) -> None:
-    # The list and the object are values as well.
-    value = {"a": {"b": [None] * (MOST_VALUES - 2 + more)}}
+def counted(count: int) -> list[dict[str, Any]]:
+    """Objects of so many keys and values, each put together in another way."""
+    odd: dict[str, Any] = {"odd": []} if count % 2 else {}
+    even: dict[str, Any] = {} if count % 2 else {"even": []}
+    return [
+        {"a": {"b": [None] * (count - 2)}},
+        {str(number): {} for number in range(count)},
+        {str(number): number for number in range(count // 2)} | odd,
+        {"a": [{"b": ["c"]}] * ((count - 1) // 2)} | even,
+    ]
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_metadata_has_at_most_as_many_keys_and_values_as_documents_may(place: int) -> None:
     read = TypeAdapter(JsonObject).validate_python
-    if not more:
-        assert read(value) == value
-        return
-    with pytest.raises(ValidationError, match="at most 10000 values"):
-        read(value)
+    most, more = counted(MOST_VALUES)[place], counted(MOST_VALUES + 1)[place]
+    assert read(most) == most
+    check_values("", "", "", most)
+    with pytest.raises(ValidationError, match="at most 10000 keys and values"):
+        read(more)
+    with pytest.raises(UnreadableError, match="more than 10000 values"):
+        check_values("", "", "", more)
+
+
+@pytest.mark.parametrize("empty", [{}, []])
+def test_metadata_has_at_most_as_many_objects_and_lists(empty: object) -> None:
+    read = TypeAdapter(JsonObject).validate_python
+    most = {"a": [empty] * (MOST_VALUES - 1)}
+    assert read(most) == most
+    with pytest.raises(ValidationError, match="at most 10000"):
+        read({"a": [empty] * MOST_VALUES})
 
 
 @pytest.mark.parametrize(
