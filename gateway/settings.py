@@ -29,7 +29,9 @@ class GatewaySettings(RuntimeSettings):
         default=5.0, gt=0, description="Longest silence of an event stream."
     )
     max_body_bytes: int = Field(
-        default=MIB, ge=1024, description="Largest body of a request that is not an upload."
+        default=MIB,
+        ge=1024,
+        description="Largest body of a request that is no upload, and what may stand beside a long document's text.",
     )
     max_document_bytes: int = Field(
         default=64 * MIB, ge=1024, description="Largest body of an upload of documents."

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 Read = TypeVar("Read")
-Body = TypeVar("Body", bytes, bytearray)
+Raw = TypeVar("Raw", bytes, bytearray)
 # Longer ones may take more than a few milliseconds to read, for which every other request would wait.
 MOST_AT_ONCE = 16 * 1024
 
 
-async def parsed(read: Callable[[Body], Read], body: Body) -> Read:
+async def parsed(read: Callable[[Raw], Read], body: Raw) -> Read:
     """What `read` makes of the body: a long one beside the event loop, in a thread. Raises what `read` raises.
 
     Others go on only between the steps of `read`: a parser keeps the interpreter to itself until it has all of a text

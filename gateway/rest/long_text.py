@@ -1,7 +1,7 @@
 """The long text of a JSON body, taken out a piece at a time.
 
 A JSON parser keeps the interpreter to itself until it has all of a string: other requests would wait for one document.
-Between pieces they go on. What is left of the body is small, and is read as any other.
+Between pieces they go on. What is left of the body may be as long as bodies without such a text, and is read as those.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from services.runtime.errors import FieldError, InvalidFieldError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Body = bytes | bytearray
+    Bytes = bytes | bytearray
     Spans = list[tuple[int, int]]
 
 PIECE_BYTES = 256 * 1024
 _CHARACTER_BYTES = 4
+# Each takes a step in Python. None needs more than five: an empty object with its key is `"":{},`.
+_MARKS_A_VALUE = 8
 _MARK = re.compile(rb'["{}\[\],:]')
 _DEEPER = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 # Whole characters and escapes, both halves of a surrogate pair together: a piece may end after any of them.
@@ -40,11 +42,11 @@ class Bounds(NamedTuple):
 class Taken(NamedTuple):
     """A body whose text is empty now, and that text as pieces of UTF-8; None where the body has no such text."""
 
-    rest: Body
+    rest: Bytes
     text: list[bytes] | None
 
 
-def take_text(body: Body, name: str, bounds: Bounds) -> Taken:
+def take_text(body: Bytes, name: str, bounds: Bounds) -> Taken:
     """Takes the text `name` out of the JSON object in `body`. Whether the rest is JSON is not looked at.
 
     InvalidFieldError for a text that is no JSON string, and when more stands beside it than the bounds allow.
@@ -61,29 +63,37 @@ def take_text(body: Body, name: str, bounds: Bounds) -> Taken:
     return Taken(rest, [_plain(body[start:end]).encode() for start, end in text if end > start])
 
 
-def _texts(body: Body, wanted: str, bounds: Bounds) -> Iterator[Spans]:
+def _texts(body: Bytes, wanted: str, bounds: Bounds) -> Iterator[Spans]:
     """The pieces of each text of the name in the outermost object."""
-    depth = place = taken = commas = 0
+    depth = taken = 0
     name, before = "", b""
-    while mark := _MARK.search(body, place, place + bounds.size):
-        start = place = mark.end()
-        if mark[0] == b'"':
-            spans = list(_spans(body, start, bounds.piece))
-            end = spans[-1][1]
-            place = end + 1
-            if depth == 1 and before != b":":
-                name = _plain(body[start:end])
-            elif depth == 1 and name == wanted:
-                taken += end - start
-                yield spans
-        commas += mark[0] == b","
-        if place - taken > bounds.size or commas > bounds.values:
+    for count, (mark, spans) in enumerate(_marks(body, bounds), start=1):
+        start, end = spans[0][0], spans[-1][1]
+        own = depth == 1 and mark == b'"'
+        is_text = own and before == b":" and name == wanted
+        if is_text:
+            taken += end - start
+        if end - taken > bounds.size or count > bounds.values * _MARKS_A_VALUE:
             raise _too_much(bounds)
-        depth += _DEEPER.get(mark[0], 0)
-        before = mark[0]
+        if is_text:
+            yield spans
+        elif own and before != b":":
+            name = _plain(body[start:end])
+        depth += _DEEPER.get(mark, 0)
+        before = mark
 
 
-def _spans(body: Body, start: int, piece: int) -> Iterator[tuple[int, int]]:
+def _marks(body: Bytes, bounds: Bounds) -> Iterator[tuple[bytes, Spans]]:
+    """Each mark outside of strings, where it is; with an opening quote, its string in pieces."""
+    place = 0
+    while mark := _MARK.search(body, place, place + bounds.size):
+        string = mark[0] == b'"'
+        spans = list(_spans(body, mark.end(), bounds.piece)) if string else [mark.span()]
+        yield mark[0], spans
+        place = spans[-1][1] + string
+
+
+def _spans(body: Bytes, start: int, piece: int) -> Iterator[tuple[int, int]]:
     """The string whose content begins at `start`, in pieces of whole characters: the last ends at its closing quote."""
     while True:
         match = _WHOLE.match(body, start, start + piece)
@@ -99,7 +109,7 @@ def _spans(body: Body, start: int, piece: int) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _before_split(body: Body, end: int) -> int:
+def _before_split(body: Bytes, end: int) -> int:
     """`end`, or where the character begins that it would part."""
     for place in range(end, end - _CHARACTER_BYTES, -1):
         if body[place : place + 1] and body[place] & 0xC0 != 0x80:  # noqa: PLR2004 - goes on a character of UTF-8
@@ -107,7 +117,7 @@ def _before_split(body: Body, end: int) -> int:
     return end
 
 
-def _plain(string: Body) -> str:
+def _plain(string: Bytes) -> str:
     try:
         plain: str = from_json(b'"%b"' % bytes(string))
     except ValueError:

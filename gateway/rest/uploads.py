@@ -10,7 +10,6 @@ from starlette.datastructures import UploadFile
 
 from braid.agent.v1.ingest_pb2 import DocumentMetadata, IngestDocumentRequest
 from gateway.kinds import kind_of
-from gateway.rest.bodies import MOST_AT_ONCE
 from gateway.rest.invalid import invalid
 from gateway.rest.long_text import PIECE_BYTES, Bounds, take_text
 from gateway.rest.values import MOST_VALUES, Body, Instant, JsonObject, Text, stamp, to_struct
@@ -92,14 +91,15 @@ class Document:
 def read_document(body: bytearray, *, most: int) -> Document:
     """The document of a JSON body. InvalidFieldError names every wrong field.
 
-    At most `most` bytes may stand beside the text: what is made of them goes in one message.
+    At most `most` bytes may stand beside a text of several pieces: what is made of them goes in one message.
     """
-    if len(body) <= MOST_AT_ONCE:
+    if len(body) <= PIECE_BYTES:
         document = _checked(body)
         return Document(document.described(), [document.text.encode()])
     values = MOST_VALUES + len(DocumentBody.model_fields)
     rest, text = take_text(body, "text", Bounds(size=most, values=values))
-    return Document(_checked(rest, whole=text is None).described(), text or ())
+    document = _checked(rest, whole=text is None)
+    return Document(document.described(), [document.text.encode()] if text is None else text)
 
 
 def _checked(body: bytes | bytearray, *, whole: bool = True) -> DocumentBody:

@@ -70,7 +70,7 @@ async def create(
     if kind != "application/json":
         told = "must be application/json or multipart/form-data"
         raise InvalidFieldError(FieldError("Content-Type", told))
-    read = partial(read_document, most=settings.max_message_bytes)
+    read = partial(read_document, most=settings.max_body_bytes)
     document = await parsed(read, await whole(request))
     return _accepted([await _take(caller, clients, document.parts(), "")])
 

@@ -11,6 +11,7 @@ from braid.agent.v1 import ingest_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest
 from braid.vector.v1 import documents_pb2
 from gateway.rest.values import MOST_VALUES
+from gateway.settings import GatewaySettings
 from services.runtime import errors
 from services.runtime.times import to_timestamp
 from tests.integration.gateway.conftest import Served
@@ -119,6 +120,20 @@ async def test_a_large_document_as_json_arrives_whole(served: Served) -> None:
     assert uploaded(served)[1].decode() == text
     refused = await served.http.post(DOCUMENTS, json={"text": text, "nonsense": 1})
     assert [problem["field"] for problem in refused.json()["fields"]] == ["nonsense"]
+
+
+async def test_much_may_stand_beside_a_large_text_but_not_more_than_in_other_bodies(
+    served: Served,
+) -> None:
+    served.script.answer("IngestDocument", ACCEPTED)
+    most = GatewaySettings.model_fields["max_body_bytes"].default
+    body = {"text": "All of it. " * 200_000, "metadata": {"a": "x" * (most - 100)}}
+    assert (await served.http.post(DOCUMENTS, json=body)).status_code == 202
+    metadata, data = uploaded(served)
+    assert (len(metadata.metadata["a"]), len(data)) == (most - 100, len(body["text"]))
+    refused = await served.http.post(DOCUMENTS, json=body | {"title": "x" * 100})
+    assert refused.status_code == 422
+    assert [problem["field"] for problem in refused.json()["fields"]] == ["body"]
 
 
 async def test_a_large_document_of_escapes_arrives_as_what_they_stand_for(served: Served) -> None:

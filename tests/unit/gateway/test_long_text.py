@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
+from gateway.rest import long_text
 from gateway.rest.long_text import Bounds, take_text
 from services.runtime.errors import InvalidFieldError
 
@@ -125,13 +126,37 @@ def test_the_rest_is_the_body_without_its_text() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    ['"' + "a" * BOUNDS.size + '"', " " * BOUNDS.size + "1", str([1] * (BOUNDS.values + 2))],
+    [
+        '"' + "a" * BOUNDS.size + '"',
+        " " * BOUNDS.size + "1",
+        str([1] * 8 * BOUNDS.values),
+        "[" * 8 * BOUNDS.values,
+        "{" + '""' * 8 * BOUNDS.values,
+        "[" + "{}" * 4 * BOUNDS.values,
+        '{"":' * 3 * BOUNDS.values,
+    ],
 )
 @pytest.mark.parametrize("place", ['{"text": "a", "other": %s}', '{"other": %s, "text": "a"}'])
 def test_little_may_stand_beside_a_text(place: str, other: str) -> None:
     with pytest.raises(InvalidFieldError) as refused:
         take_text((place % other).encode(), "text", BOUNDS)
     assert [problem.field for problem in refused.value.fields] == ["body"]
+
+
+def test_any_values_that_are_few_enough_may_stand_beside_a_text() -> None:
+    dense = ",".join(f'"{number}":{{}}' for number in range(BOUNDS.values))
+    sent = b'{"text": "a", "other": {%b}}' % dense.encode()
+    rest, text = take_text(sent, "text", BOUNDS)
+    assert (len(rest), text) == (len(sent) - 1, [b"a"])
+
+
+def test_a_long_name_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(_string: bytes) -> str:
+        pytest.fail("read")
+
+    monkeypatch.setattr(long_text, "from_json", read)
+    with pytest.raises(InvalidFieldError):
+        take_text(b'{"%b": 1}' % (b"a" * BOUNDS.size), "text", BOUNDS)
 
 
 def test_a_text_may_be_as_long_as_it_likes() -> None:
