@@ -77,7 +77,7 @@ class DirectWriter:
             "insert_version_chunks",
             *(owners, [1] * count, [0] * count, self._ids(passages), [0] * count),
             [len(each.text) for each in passages],
-            [None] * count,
+            [0] * count,
         )
 
     def _ids(self, passages: Sequence[Passage]) -> list[str]:

@@ -48,9 +48,10 @@ FILTERS: tuple[dict[str, bool], ...] = ({}, {"most": True}, {"some": True})
 
 
 def version(number: int, valid: datetime) -> NewDocument:
-    """A version of a document with a chunk and a vector of its own."""
-    text = f"{number} {valid.isoformat()}"
-    noise = np.random.default_rng([number, valid.year]).normal(size=MODEL.dimension)
+    """A version of a document: of every other one it has the chunk and the vector of all its versions."""
+    year = valid.year if number % 2 else 0
+    text = f"{number} {year}"
+    noise = np.random.default_rng([number, year]).normal(size=MODEL.dimension)
     vector = (noise / np.linalg.norm(noise)).astype(np.float32)
     key = chunk_id(SPACE, f"d{number}", content_sha256(text), 0)
     return NewDocument(
@@ -58,7 +59,7 @@ def version(number: int, valid: datetime) -> NewDocument:
         document_id=f"d{number}",
         title="",
         source="",
-        content_hash=content_sha256(text),
+        content_hash=content_sha256(f"{number} {valid.isoformat()}"),
         metadata={"most": number % 5 > 0, "some": number % 3 == 0},
         valid_time=valid,
         chunks=(NewChunk(key, text, 0, len(text), vector),),
