@@ -7,17 +7,21 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from services.graph_query.claims import GivenEnds, claimed_episode
+from services.graph_query.claims import GivenEnds
 from services.graph_query.domain import EntityName, FactCounts
 from services.graph_query.entity_resolution import Resolution
 from services.graph_query.extraction.gazetteer import Uuids
 from services.graph_query.fact_batch import FactBatch, PreparedFact, claims_of
-from services.graph_query.identity import document_uuid
 from services.graph_query.names import is_linkable, link_key, name_key
 from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_described import NOTHING, Described, describe
 from services.graph_query.neo4j_endings import put_endings, settle_new
-from services.graph_query.neo4j_types import apply_types, delete_unclaimed, known_names
+from services.graph_query.neo4j_types import (
+    apply_types,
+    claimant_nodes,
+    delete_unclaimed,
+    known_names,
+)
 from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.spelling import Source, Spelling, best
 
@@ -161,10 +165,7 @@ def _by_fact(
     space: str, given: Mapping[tuple[str, str], set[str]]
 ) -> defaultdict[str, list[list[Any]]]:
     """Claims by the fact that they are of, as columns."""
-    claimants = {claimant for claimant, _ in given}
-    nodes = {
-        one: (document_uuid(space, one) if one else None, claimed_episode(one)) for one in claimants
-    }
+    nodes = {one: claimant_nodes(space, one) for one in {claimant for claimant, _ in given}}
     claims: defaultdict[str, list[list[Any]]] = defaultdict(list)
     for (claimant, uuid), told in sorted(given.items()):
         claims[uuid].append([claimant, *nodes[claimant], sorted(told)])

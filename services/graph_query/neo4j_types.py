@@ -141,17 +141,18 @@ async def _write_moves(
     await delete_unclaimed(writer, claimants, copied, moved=True)
 
 
+def claimant_nodes(space: str, claimant: str) -> tuple[str | None, str | None]:
+    """The document and the episode that a claimant stands for: neither, when nobody is named."""
+    return document_uuid(space, claimant) if claimant else None, claimed_episode(claimant)
+
+
 def _claim_rows(space: str, claims: Mapping[tuple[str, str, str], list[str]], place: int) -> Rows:
-    return [
-        {
-            "document_id": key[0],
-            "document_uuid": document_uuid(space, key[0]),
-            "episode_uuid": claimed_episode(key[0]),
-            "uuid": key[place],
-            "given": given,
-        }
-        for key, given in sorted(claims.items())
-    ]
+    rows: Rows = []
+    for key, given in sorted(claims.items()):
+        document, episode = claimant_nodes(space, key[0])
+        ends = {"document_uuid": document, "episode_uuid": episode}
+        rows.append({"document_id": key[0], **ends, "uuid": key[place], "given": given})
+    return rows
 
 
 def _ends(

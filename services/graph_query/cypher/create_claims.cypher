@@ -1,4 +1,14 @@
-// Notes with which document or episode a fact was given, and how its ends were.
+// Notes with which document or episode a fact was given, and how its ends were. Those of somebody are found by claimant: a
+// fact that many documents gave has as many claims.
 UNWIND $p.rows AS row
-MERGE (c:FactClaim {fact_uuid: row.uuid, document_id: row.document_id, group_id: $p.space})
-SET c.claimant = nullIf(row.document_id, ''), c.document_uuid = row.document_uuid, c.episode_uuid = row.episode_uuid, c.given = coalesce(c.given, []) + [g IN row.given WHERE NOT g IN coalesce(c.given, [])]
+CALL (row) {
+  WITH row WHERE row.document_id <> ''
+  MERGE (c:FactClaim {group_id: $p.space, claimant: row.document_id, fact_uuid: row.uuid})
+  ON CREATE SET c.document_id = row.document_id
+  RETURN c
+UNION ALL
+  WITH row WHERE row.document_id = ''
+  MERGE (c:FactClaim {fact_uuid: row.uuid, document_id: row.document_id, group_id: $p.space})
+  RETURN c
+}
+SET c.document_uuid = row.document_uuid, c.episode_uuid = row.episode_uuid, c.given = coalesce(c.given, []) + [g IN row.given WHERE NOT g IN coalesce(c.given, [])]

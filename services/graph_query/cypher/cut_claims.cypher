@@ -1,6 +1,15 @@
-// Takes back how documents gave facts; a claim of which nothing is left goes.
+// Takes back how documents gave facts; a claim of which nothing is left goes. Those of somebody are found by claimant.
 UNWIND $p.rows AS row
-MATCH (c:FactClaim {fact_uuid: row.uuid, document_id: row.document_id, group_id: $p.space})
+CALL (row) {
+  WITH row WHERE row.document_id <> ''
+  MATCH (c:FactClaim {group_id: $p.space, claimant: row.document_id, fact_uuid: row.uuid})
+  USING INDEX c:FactClaim(group_id, claimant, fact_uuid)
+  RETURN c
+UNION ALL
+  WITH row WHERE row.document_id = ''
+  MATCH (c:FactClaim {fact_uuid: row.uuid, document_id: row.document_id, group_id: $p.space})
+  RETURN c
+}
 SET c.given = [g IN c.given WHERE NOT g IN row.given]
 WITH c WHERE size(c.given) = 0
 DELETE c

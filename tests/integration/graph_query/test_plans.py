@@ -47,6 +47,15 @@ async def test_a_page_of_facts_is_read_in_the_order_of_an_index(
     assert [one for one in _operators(plan) if one.endswith(("Top", "Sort"))] == []
 
 
+@pytest.mark.parametrize("name", ["create_claims", "cut_claims"])
+async def test_a_claim_of_somebody_is_found_among_all_those_of_its_fact(
+    graph_stores: LocalStores, name: str
+) -> None:
+    plan = await _plan(graph_stores, name)
+    seeks = [told for told in _details(plan) if "UNIQUE" in told]
+    assert [told for told in seeks if "group_id, claimant, fact_uuid" in told]
+
+
 async def _plan(stores: LocalStores, name: str) -> dict[str, Any]:
     found = settings(stores)
     auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
@@ -63,3 +72,9 @@ def _operators(plan: dict[str, Any]) -> Iterator[str]:
     yield plan["operatorType"].partition("@")[0]
     for child in plan.get("children", ()):
         yield from _operators(child)
+
+
+def _details(plan: dict[str, Any]) -> Iterator[str]:
+    yield str(plan["args"].get("Details", ""))
+    for child in plan.get("children", ()):
+        yield from _details(child)

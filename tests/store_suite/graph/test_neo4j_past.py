@@ -33,6 +33,9 @@ SET e.invalid_at = $at, e.valid_until = $at.epochSeconds, e.braid_known_from = $
 _GONE = """MATCH ()-[e:RELATES_TO {group_id: $space}]->() DELETE e
 WITH DISTINCT 1 AS one MATCH (s:BraidSpace {group_id: $space}) SET s.last_write = s.last_write + duration('PT1S')"""
 _OPEN = "MATCH (v:FactVersion {group_id: $space}) WHERE v.known_until = 2.0 ^ 60 RETURN count(v) AS open"
+_CLAIMS = """MATCH (c:FactClaim {group_id: $space})
+RETURN c.document_id AS document, c.claimant AS claimant, c.document_uuid, c.episode_uuid, size(c.given) AS given
+ORDER BY document"""
 _WITHOUT_CLAIMANTS = "MATCH (c:FactClaim {group_id: $space}) REMOVE c.claimant"
 _WITHOUT_ENDS = "MATCH ()-[e:RELATES_TO {group_id: $space}]->() REMOVE e.braid_ends"
 
@@ -174,6 +177,31 @@ async def test_what_documents_claimed_before_claims_had_claimants_goes_with_them
     assert (await store.delete_episodes(space, [text.uuid])).facts == 1
     left = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
     assert [one.target.name for one in left] == ["Vega"]
+
+
+async def test_a_fact_of_nobody_moves_to_another_entity_without_a_document(
+    store: Neo4jStore, driver: AsyncDriver
+) -> None:
+    space = new_space()
+    await store.add_facts(space, [fact("Nova", "KNOWS", "Luna")], "")
+    await store.add_facts(space, [near("Nova", "Star", "Vega")], "")
+    moved = await driver.execute_query(_CLAIMS, space=space)
+    assert [record.values() for record in moved.records] == [["", None, None, None, 1]] * 2
+    assert len(await targets(store, space, "Star", None)) == 2
+
+
+async def test_a_fact_of_several_documents_moves_with_the_claim_of_each(
+    store: Neo4jStore, driver: AsyncDriver
+) -> None:
+    space = new_space()
+    documents = ["a", "b", "c"]
+    given = [fact("Nova", "KNOWS", "Luna", document_id=one) for one in documents]
+    await store.add_facts(space, given, "")
+    await store.add_facts(space, given, "")
+    await store.add_facts(space, [near("Nova", "Star", "Vega")], "")
+    claims = await driver.execute_query(_CLAIMS, space=space)
+    told = [(record["document"], record["claimant"], record["given"]) for record in claims.records]
+    assert told == [("", None, 1), *((one, one, 1) for one in documents)]
 
 
 async def test_nothing_is_written_before_the_graph_is_of_this_design(
