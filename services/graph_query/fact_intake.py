@@ -69,8 +69,8 @@ class FactIntake:
 
         Raises what writing the message before raised.
         """
-        length = await self._length(request)
-        batch = await self._prepared(request.facts, length)
+        await self._find_length(request)
+        batch = await self._prepared(request.facts, request.embedding_model)
         if not len(batch):
             return
         await self._written()
@@ -92,17 +92,17 @@ class FactIntake:
         """What became of the facts so far."""
         return self._answer
 
-    async def _length(self, request: ingest_pb2.AddFactsRequest) -> int:
-        """Values that the message's vectors have to have: those of its model in the space, else those of the first."""
+    async def _find_length(self, request: ingest_pb2.AddFactsRequest) -> None:
+        """Notes how many values vectors of the message's model have in the space, where that is known."""
         model = request.embedding_model
-        first = next((len(fact.embedding) for fact in request.facts if fact.embedding), 0)
-        if first and not model:
+        if model in self._lengths or not any(fact.embedding for fact in request.facts):
+            return
+        if not model:
             raise InvalidFieldError(FieldError("embedding_model", "is needed for vectors"))
-        if first and model not in self._lengths:
-            self._lengths[model] = await self._models.length(self._space, model) or first
-        return self._lengths.get(model, 0)
+        if length := await self._models.length(self._space, model):
+            self._lengths[model] = length
 
-    async def _prepared(self, messages: Sequence[ingest_pb2.FactInput], length: int) -> FactBatch:
+    async def _prepared(self, messages: Sequence[ingest_pb2.FactInput], model: str) -> FactBatch:
         """The facts that are taken. While they are prepared the message before is written."""
         batch = FactBatch(NameKeys(self._space))
         for place, message in enumerate(messages):
@@ -112,20 +112,19 @@ class FactIntake:
             index, self._position = self._position, self._position + 1
             try:
                 fact = mapping.given_fact(message)
-                self._check(fact, length)
+                self._check(fact)
+                self._check_length(fact, model)
             except ValueError as refusal:
                 self._refuse(index, str(refusal))
             else:
                 batch.add(fact)
         return batch
 
-    def _check(self, fact: GivenFact, length: int) -> None:
+    def _check(self, fact: GivenFact) -> None:
         if is_reversed(fact.valid_at, fact.invalid_at):
             raise ValueError("invalid_time is not after valid_time")
         if len(fact.embedding) > MAX_DIMENSION:
             raise ValueError(f"embedding must have at most {MAX_DIMENSION} values")
-        if fact.embedding and len(fact.embedding) != length:
-            raise ValueError(f"embedding must have {length} values")
         if fact.embedding and not any(fact.embedding):
             raise ValueError("embedding must not be all zeros")
         if reserved := RESERVED_TYPES & {fact.subject.type, fact.object.type}:
@@ -133,6 +132,14 @@ class FactIntake:
         misfit = self._ontology.misfit(fact.relation, fact.subject.type, fact.object.type)
         if misfit is not None:
             raise ValueError(misfit)
+
+    def _check_length(self, fact: GivenFact, model: str) -> None:
+        """The first fact that is taken tells how long vectors are, in a space that has none of the model yet."""
+        if not fact.embedding:
+            return
+        length = self._lengths.setdefault(model, len(fact.embedding))
+        if len(fact.embedding) != length:
+            raise ValueError(f"embedding must have {length} values")
 
     def _refuse(self, index: int, reason: str) -> None:
         self._answer.refused_total += 1

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from services.graph_query.embeddings.store import RETRY_SECONDS, EmbeddingStore, Vectors
 from services.models.embedder import Embedder
-from services.models.registry import embedder_of
+from services.models.registry import embedder_of, length_of
 from services.runtime.errors import EmbedderUnavailableError, OverloadedError, WrongStateError
+from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
     from services.models.vectors import Matrix
+
+
+_NOT_THIS = "The space's vectors are of a model, or of a length, that is not configured."
+# Spaces that are warned of; all others are not.
+_MOST_TOLD = 1_000
 
 
 class Embedded(NamedTuple):
@@ -28,6 +34,7 @@ class SpaceModels:
         """`embedder` is the configured one; it may have others beside it."""
         self._store = store
         self._embedder = embedder
+        self._told: set[str] = set()
 
     async def embedder(self, space: str) -> Embedder:
         """What embeds it. OverloadedError while it changes over, WrongStateError when its model is not to be had."""
@@ -36,12 +43,19 @@ class SpaceModels:
     async def embed(self, space: str, texts: Sequence[str], model: str = "") -> Embedded | None:
         """Vectors of a model, "" for the space's; None when the space would not take them, or none is to be had."""
         held = await self._store.vectors(space)
-        try:
-            own = embedder_of(self._embedder, model) if model else self._of(held)
-            rows = await own.embed(texts) if own is not None else None
-        except (EmbedderUnavailableError, OverloadedError, WrongStateError):
+        if model not in ("", self._embedder.model, held.model):
+            # Any name goes to the provider: none that the caller alone gives is asked for.
             return None
-        if own is None or rows is None or not held.takes(own.model, rows.shape[1]):
+        try:
+            own = self._of(held, model)
+            rows = await own.embed(texts)
+        except WrongStateError:
+            self._tell(space)
+            return None
+        except (EmbedderUnavailableError, OverloadedError):
+            return None
+        if not held.takes(own.model, rows.shape[1]):
+            self._tell(space)
             return None
         return Embedded(rows, own.model)
 
@@ -50,20 +64,18 @@ class SpaceModels:
         held = await self._store.vectors(space)
         if held.model == model and held.dimension:
             return held.dimension
-        return _length(self._embedder) if model == self._embedder.model else None
+        return length_of(self._embedder) if model == self._embedder.model else None
 
-    def _of(self, held: Vectors) -> Embedder:
+    def _of(self, held: Vectors, model: str = "") -> Embedder:
         if held.changing_to:
             raise OverloadedError(RETRY_SECONDS)
-        own = embedder_of(self._embedder, held.model)
-        if own is None or not held.takes(own.model, _length(own)):
-            raise WrongStateError("The space's vectors are of a model that is not configured.")
+        own = embedder_of(self._embedder, model or held.model)
+        if own is None or not held.takes(own.model, length_of(own)):
+            raise WrongStateError(_NOT_THIS)
         return own
 
-
-def _length(embedder: Embedder) -> int | None:
-    """Values of a model's vectors; None for one that is not known and has not answered yet."""
-    try:
-        return embedder.dimension
-    except EmbedderUnavailableError:
-        return None
+    def _tell(self, space: str) -> None:
+        """Warns once a space."""
+        if space not in self._told and len(self._told) < _MOST_TOLD:
+            self._told.add(space)
+            get_logger("graph").warning("texts go without vectors", space=space, reason=_NOT_THIS)

@@ -9,6 +9,7 @@ from services.models.embedder import Embedder
 from services.models.factory import build_embedder
 from services.models.settings import LOCAL_MODEL, EmbeddingSettings
 from services.models.vectors import Matrix
+from services.runtime.errors import EmbedderUnavailableError
 
 
 @runtime_checkable
@@ -27,8 +28,19 @@ def embedder_of(embedder: Embedder, model: str) -> Embedder | None:
     return embedder.named(model) if isinstance(embedder, ManyModels) else None
 
 
+def length_of(embedder: Embedder) -> int | None:
+    """Values of a model's vectors; None for one that is not known and has not answered yet."""
+    try:
+        return embedder.dimension
+    except EmbedderUnavailableError:
+        return None
+
+
 class EmbedderRegistry:
     """Builds each embedder once, when it is first asked for; weights and libraries load when first used.
+
+    Each is kept until the end, and any name goes to the provider: ask for models of settings and of spaces alone, never
+    for one that a caller names.
 
     Taken as an `Embedder` it is the configured one.
     """

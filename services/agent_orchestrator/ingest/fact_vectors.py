@@ -10,34 +10,53 @@ from braid.common.v1 import errors_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
 from services.agent_orchestrator.remodelling.tiers import GraphModels, VectorModels
 from services.models.embedder import Embedder
-from services.models.registry import embedder_of
+from services.models.registry import embedder_of, length_of
 from services.runtime.errors import BraidError
+from services.runtime.status import reason_name
 from services.runtime.telemetry import get_logger
 
 EMBED_SECONDS = 30.0
+# Slices that go without before somebody is asked again; twice as many each time: a long stream shall not wait for an
+# embedder that hangs as often as it has slices.
+FIRST_REST = 9
+
+
+class SpaceModel(NamedTuple):
+    """A space's model, "" for none yet; that of its graph's vectors, and how many values they have (0: not known)."""
+
+    model: str
+    of_graph: str
+    length: int
 
 
 class Made(NamedTuple):
-    """Facts that were given vectors here, and the vectors' model."""
+    """Facts that were given vectors here, the vectors' model, and the space as it was then."""
 
     facts: Sequence[graph_pb2.FactInput] = ()
     model: str = ""
+    space: SpaceModel | None = None
+
+
+class _WithoutError(Exception):
+    """Why facts go without vectors, in words of ours alone; `passing` when it may be otherwise before long."""
+
+    def __init__(self, reason: str, *, passing: bool = False) -> None:
+        super().__init__(reason)
+        self.passing = passing
 
 
 class FactVectors:
-    """Vectors for one stream of facts. The space's model is asked for once.
-
-    Once no vector is to be had nobody is asked again: a long stream would wait as often as it has slices.
-    """
+    """Vectors for one stream of facts. The space's model is asked for once, and again after a failure."""
 
     def __init__(self, graph: GraphModels, vector: VectorModels, embedder: Embedder) -> None:
         """`embedder` is the configured one; it may have others beside it."""
         self._graph = graph
         self._vector = vector
         self._embedder = embedder
-        self._had = True
-        self._own: Embedder | None = None
-        self._length = 0
+        self._space: SpaceModel | None = None
+        self._left = 0
+        self._rest = FIRST_REST
+        self._told: set[str] = set()
 
     async def fill(self, facts: Sequence[graph_pb2.FactInput], given: str) -> Made:
         """Gives vectors to facts that have none; nothing when none are to be had, and the facts stay as they are.
@@ -45,24 +64,33 @@ class FactVectors:
         `given` is the model of the vectors that some of the facts have, "" when none has one.
         """
         missing = [fact for fact in facts if not fact.embedding]
-        if not missing or not self._had:
+        if not missing or self._rests():
             return Made()
         try:
             async with asyncio.timeout(EMBED_SECONDS):
-                made = await self._made(facts, missing, given)
-        except (BraidError, TimeoutError) as error:
-            get_logger("ingest").warning("facts not embedded", error=type(error).__name__)
-            made = Made()
-        self._had = bool(made.facts)
-        return made
+                return await self._made(facts, missing, given)
+        except _WithoutError as reason:
+            self._without(str(reason), passing=reason.passing)
+        except TimeoutError:
+            self._without("the embedder takes too long", passing=True)
+        except BraidError as error:
+            self._without(reason_name(error), passing=True)
+        return Made()
+
+    def kept(self, made: Made) -> Made:
+        """What was made; nothing, if the graph was found with another model since, and the facts have none then."""
+        if not made.facts or made.space is self._space:
+            return made
+        _clear(made)
+        return Made()
 
     async def refused(self, made: Made, error: BraidError) -> bool:
         """Whether the graph took no facts because of the vectors made here, which are taken away from them then."""
         if not made.facts or not await self._has_moved(error):
             return False
-        for fact in made.facts:
-            fact.ClearField("embedding")
-        self._had = False
+        _clear(made)
+        self._space = None
+        self._without("the graph has come to another model", passing=True)
         return True
 
     async def _made(
@@ -71,26 +99,37 @@ class FactVectors:
         missing: Sequence[graph_pb2.FactInput],
         given: str,
     ) -> Made:
-        own = embedder_of(self._embedder, given) if given else await self._of_space()
-        if own is None:
-            return Made()
+        space = await self._of_space()
+        own = self._chosen(space, given)
+        length = next((len(fact.embedding) for fact in facts if fact.embedding), space.length)
+        # Where it is known before, no text is embedded in vain.
+        _check(length, length_of(own))
         rows = await own.embed([sentence(fact) for fact in missing])
-        length = next((len(fact.embedding) for fact in facts if fact.embedding), self._length)
-        if length not in (0, rows.shape[1]):
-            return Made()
+        _check(length, rows.shape[1])
         for fact, row in zip(missing, rows.tolist(), strict=True):
             fact.embedding.extend(row)
-        return Made(missing, own.model)
+        return Made(missing, own.model, space)
 
-    async def _of_space(self) -> Embedder | None:
-        """The embedder of the graph's model, else of the passages'; None while the graph changes over."""
-        if self._own is None:
+    def _chosen(self, space: SpaceModel, given: str) -> Embedder:
+        """What embeds facts beside given vectors: never a model that the caller alone names."""
+        if given not in ("", self._embedder.model, space.model):
+            raise _WithoutError("vectors were given of a model that is not the space's")
+        if given and space.of_graph not in ("", given):
+            raise _WithoutError("vectors were given of a model that the graph does not have")
+        own = embedder_of(self._embedder, given or space.model)
+        if own is None:
+            raise _WithoutError("the space's model is not to be had")
+        return own
+
+    async def _of_space(self) -> SpaceModel:
+        """The graph's model, else that of the passages."""
+        if self._space is None:
             held = await self._graph.state()
             if held.changing_to:
-                return None
+                raise _WithoutError("the graph changes over to another model", passing=True)
             model = held.model or await self._vector.recorded()
-            self._own, self._length = embedder_of(self._embedder, model), held.dimension
-        return self._own
+            self._space = SpaceModel(model, held.model, held.dimension)
+        return self._space
 
     async def _has_moved(self, error: BraidError) -> bool:
         """Whether the graph has another model by now, or is changing over to one."""
@@ -99,6 +138,21 @@ class FactVectors:
         overloaded = error.reason == errors_pb2.ERROR_REASON_OVERLOADED
         return overloaded and bool((await self._graph.state()).changing_to)
 
+    def _rests(self) -> bool:
+        if not self._left:
+            return False
+        self._left -= 1
+        return True
+
+    def _without(self, reason: str, *, passing: bool) -> None:
+        """Warns once of each reason."""
+        if reason not in self._told:
+            self._told.add(reason)
+            get_logger("ingest").warning("facts not embedded", reason=reason)
+        if passing:
+            self._left = self._rest
+            self._rest *= 2
+
 
 def sentence(fact: graph_pb2.FactInput) -> str:
     """The statement: as given, else subject, relation and object in words."""
@@ -106,3 +160,14 @@ def sentence(fact: graph_pb2.FactInput) -> str:
         return fact.fact
     relation = fact.relation.replace("_", " ").lower()
     return f"{fact.subject.name} {relation} {fact.object.name}"
+
+
+def _check(wanted: int, length: int | None) -> None:
+    """Refuses vectors of another length than the space has or was given; 0 and None are not known."""
+    if wanted and length not in (None, wanted):
+        raise _WithoutError("the model's vectors have another length than those that are there")
+
+
+def _clear(made: Made) -> None:
+    for fact in made.facts:
+        fact.ClearField("embedding")

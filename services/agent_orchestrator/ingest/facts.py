@@ -75,6 +75,7 @@ class FactIngestion:
         self, some: Slice, vectors: FactVectors, made: Made
     ) -> graph_pb2.AddFactsResponse:
         """Without the vectors made here when the graph has come to another model; given ones are never left out."""
+        made = vectors.kept(made)
         try:
             return await self._graph.add_facts(some.facts, some.model or made.model)
         except BraidError as error:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import grpc
 import pytest
+from structlog.testing import capture_logs
+from structlog.typing import EventDict
 
 from braid.agent.v1 import ingest_pb2
 from braid.graph.v1 import embeddings_pb2
@@ -92,6 +94,11 @@ def models_of(world: World) -> list[str]:
     return [request.embedding_model for request in world.graph.script.requests["AddFacts"]]
 
 
+def warnings(logs: Sequence[EventDict]) -> list[str]:
+    """Why facts were not embedded, each time that it was told."""
+    return [str(one["reason"]) for one in logs if one["event"] == "facts not embedded"]
+
+
 def lengths(world: World) -> list[int]:
     """How long the vector of each fact is that the graph tier has."""
     return [len(one.embedding) for one in world.graph.facts]
@@ -160,8 +167,7 @@ async def test_facts_go_without_vectors_when_the_graph_comes_to_another_model_me
     facts = [fact(fact=f"Fact {n}.") for n in range(1600)]
     answer = await send(world, facts[:800], facts[800:])
     assert (answer.added, set(lengths(world))) == (1600, {0})
-    assert models_of(world)[:2] == ["stub", ""]
-    assert models_of(world)[-1] == ""
+    assert models_of(world) == ["stub", "", "", "", ""]
 
 
 async def test_an_overloaded_graph_is_not_asked_again_without_vectors(world: World) -> None:
@@ -172,20 +178,70 @@ async def test_an_overloaded_graph_is_not_asked_again_without_vectors(world: Wor
     assert world.graph.script.count("AddFacts") == 1
 
 
+@pytest.mark.parametrize("tier", ["graph", "passages"])
 async def test_given_vectors_are_of_the_model_that_is_said_and_others_are_made_like_them(
-    world: World,
+    world: World, tier: str
 ) -> None:
     world.embedder.others = [FORMER]
+    (world.graph.embeddings if tier == "graph" else world.vector).model = "former"
     await send(world, [fact(embedding=GIVEN), fact(fact="Bare.")], model="former")
     assert (models_of(world), lengths(world)) == (["former"], [3, 3])
     assert list(world.graph.facts[0].embedding) == GIVEN
 
 
-async def test_facts_beside_given_vectors_of_a_model_that_is_not_to_be_had_go_without(
-    world: World,
+@pytest.mark.parametrize("graph", ["", "former"])
+async def test_nothing_is_embedded_with_a_model_that_the_caller_alone_names(
+    world: World, graph: str
 ) -> None:
+    theirs = StubEmbedder("theirs", 3)
+    world.embedder.others = [FORMER, theirs]
+    world.graph.embeddings.model = graph
     await send(world, [fact(embedding=GIVEN), fact(fact="Bare.")], model="theirs")
-    assert (models_of(world), lengths(world)) == (["theirs"], [3, 0])
+    assert (models_of(world), lengths(world), theirs.texts) == (["theirs"], [3, 0], [])
+
+
+async def test_nothing_is_embedded_in_vain_beside_vectors_of_another_length(world: World) -> None:
+    with capture_logs() as logs:
+        await send(world, [fact(embedding=GIVEN), fact(fact="Bare.")], model="stub")
+    assert (lengths(world), world.embedder.texts) == ([3, 0], [])
+    assert warnings(logs) == ["the model's vectors have another length than those that are there"]
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        (Embeddings(model="unknown", dimension=4), "the space's model is not to be had"),
+        (Embeddings(changing_to="stub"), "the graph changes over to another model"),
+        (
+            Embeddings(model="stub", dimension=5),
+            "the model's vectors have another length than those that are there",
+        ),
+    ],
+)
+async def test_a_stream_whose_facts_go_without_vectors_is_warned_of_once_with_the_reason(
+    world: World, state: Embeddings, reason: str
+) -> None:
+    world.graph.embeddings = state
+    with capture_logs() as logs:
+        await send(world, *[[fact(fact=f"Fact {n}.") for n in range(500)]] * 3)
+    assert warnings(logs) == [reason]
+    assert world.embedder.texts == []
+
+
+@pytest.mark.parametrize("method", ["GetGraphEmbeddings", "GetVectorStats"])
+async def test_a_long_stream_asks_again_for_a_model_that_nobody_told(
+    world: World, method: str
+) -> None:
+    script = (world.graph if method == "GetGraphEmbeddings" else world.vector).script
+
+    async def away_at_first(_request: object) -> None:
+        if not world.graph.script.count("AddFacts"):
+            raise StoreUnavailableError("store")
+
+    script.acts[method] = away_at_first
+    await send(world, *([fact(fact=f"Fact {m}/{n}.") for n in range(500)] for m in range(11)))
+    assert models_of(world) == [*[""] * 10, "stub"]
+    assert lengths(world)[-1] == 4
 
 
 async def test_messages_of_several_models_go_apart_and_in_order(world: World) -> None:

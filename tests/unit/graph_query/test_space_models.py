@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from structlog.testing import capture_logs
 
 from braid.graph.v1 import ingest_pb2
 from services.graph_query.domain import Passage
@@ -122,9 +123,19 @@ async def test_the_first_vector_of_any_other_model_tells_how_long_they_are(
 
 async def test_a_vector_that_no_index_takes_is_refused(store: FakeGraphStore) -> None:
     request = given([1.0] * (MAX_DIMENSION + 1), [1.0] * MAX_DIMENSION, model="any")
-    added, reasons = await taken(store, request)
-    assert (added, reasons[0]) == (0, f"embedding must have at most {MAX_DIMENSION} values")
-    assert await taken(store, given([1.0] * MAX_DIMENSION, model="any")) == (1, [])
+    reason = f"embedding must have at most {MAX_DIMENSION} values"
+    assert await taken(store, request) == (1, [reason])
+
+
+async def test_a_fact_that_is_refused_does_not_tell_how_long_vectors_are(
+    store: FakeGraphStore,
+) -> None:
+    late, zeros, good = (given(one, model="any") for one in ([1.0] * 2, [0.0] * 3, [1.0] * 7))
+    late.facts[0].valid_time.seconds = late.facts[0].invalid_time.seconds = 1
+    several = given([0.0] * 5, [1.0] * 7, model="any")
+    refused = ["invalid_time is not after valid_time", *["embedding must not be all zeros"] * 2]
+    assert await taken(store, late, zeros, several, good) == (2, refused)
+    assert (await store.embeddings.vectors(SPACE)).dimension == 7
 
 
 async def test_findings_are_embedded_with_the_spaces_model(store: FakeGraphStore) -> None:
@@ -158,12 +169,39 @@ async def test_given_vectors_of_findings_are_of_one_length(store: FakeGraphStore
         await intake.add(SPACE, told[1:], "any")
 
 
-async def test_a_finding_beside_given_vectors_of_another_length_goes_without(
+async def test_a_finding_beside_given_vectors_is_embedded_with_the_configured_or_the_spaces_model_alone(
     store: FakeGraphStore,
 ) -> None:
-    intake = FindingIntake(store.findings, models(store, StubEmbedder("any", 5)))
-    told = [finding("Given", embedding=(1.0, 0.0)), finding("Bare")]
-    assert (await intake.add(SPACE, told, "any")).without_vector == 1
+    named = StubEmbedder("named", 3)
+    intake = FindingIntake(store.findings, models(store, FORMER, named))
+    told = [finding("Given", embedding=(1.0, 0.0, 0.0)), finding("Bare")]
+    assert (await intake.add(SPACE, told, "named")).without_vector == 1
+    assert named.texts == []
+    told = [finding("Given", embedding=(1.0,) * 4), finding("Bare")]
+    assert (await intake.add("other", told, "stub")).without_vector == 0
+    await store.add_facts("third", [fact("A", "OWNS", "B", embedding=(1.0, 0.0, 0.0))], "former")
+    told = [finding("Given", embedding=(1.0, 0.0, 0.0)), finding("Bare")]
+    assert (await intake.add("third", told, "former")).without_vector == 0
+
+
+async def test_nothing_is_embedded_that_the_space_does_not_take(store: FakeGraphStore) -> None:
+    await with_vectors(store)
+    configured, longer = StubEmbedder("stub"), StubEmbedder("former", 5)
+    assert await SpaceModels(store.embeddings, configured).embed(SPACE, ["text"], "stub") is None
+    assert await SpaceModels(store.embeddings, longer).embed(SPACE, ["text"]) is None
+    assert configured.texts == longer.texts == []
+
+
+async def test_a_space_whose_texts_go_without_vectors_is_warned_of_once(
+    store: FakeGraphStore,
+) -> None:
+    await with_vectors(store)
+    longer = SpaceModels(store.embeddings, StubEmbedder("former", 5))
+    with capture_logs() as logs:
+        for _ in range(3):
+            assert await longer.embed(SPACE, ["text"]) is None
+    assert [(one["log_level"], one["space"]) for one in logs] == [("warning", SPACE)]
+    assert "length" in logs[0]["reason"]
 
 
 async def test_a_text_is_read_with_vectors_of_the_spaces_model(store: FakeGraphStore) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from services.models.factory import build_embedder
-from services.models.registry import EmbedderRegistry, embedder_of
+from services.models.registry import EmbedderRegistry, embedder_of, length_of
 from services.models.settings import EmbeddingSettings
 from tests.stubs.embedders import StubEmbedder
 
@@ -44,3 +44,15 @@ def test_an_embedder_alone_is_that_of_its_own_model() -> None:
     alone = StubEmbedder("one")
     assert embedder_of(alone, "") is embedder_of(alone, "one") is alone
     assert embedder_of(alone, "two") is None
+
+
+async def test_the_length_of_a_model_that_is_not_known_is_none_until_it_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    models = registry(monkeypatch, EMBEDDING_API_KEY="sk-x")
+    other = embedder_of(models, "any-other")
+    assert other is not None
+    assert length_of(other) is None
+    assert length_of(StubEmbedder("one", 3)) == 3
+    await models.close()
+    await models.default.close()
