@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from neo4j import AsyncGraphDatabase
 
 from deploy.local.stores import LocalStores
 from services.runtime.queries import Queries
-from tests.store_suite.graph.neo4j_graph import settings
+from tests.store_suite.graph.neo4j_graph import connected
 
 QUERIES = Queries.load("services.graph_query", "cypher", ".cypher")
 NOT_PLANNED = {"index_states"}  # SHOW has no plan to look at
@@ -57,10 +56,8 @@ async def test_a_claim_of_somebody_is_found_among_all_those_of_its_fact(
 
 
 async def _plan(stores: LocalStores, name: str) -> dict[str, Any]:
-    found = settings(stores)
-    auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
     async with (
-        AsyncGraphDatabase.driver(found.neo4j_uri, auth=auth) as driver,
+        connected(stores) as driver,
         driver.session() as session,
     ):
         result = await session.run(f"EXPLAIN {QUERIES[name]}", {"p": {}})

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import pytest
+from neo4j import AsyncDriver
 
 from deploy.local.stores import LocalStores
 from tests.conftest import LoopThread
-from tests.store_suite.graph.neo4j_graph import prepare
+from tests.store_suite.graph.neo4j_graph import connected, prepare
 
 pytest.register_assert_rewrite(
     "tests.store_suite.graph.embedding_suite",
@@ -29,3 +32,10 @@ def graph_stores(stores: LocalStores, stores_loop: LoopThread) -> LocalStores:
     """The stores with the graph's schema in Neo4j."""
     stores_loop.run(prepare(stores))
     return stores
+
+
+@pytest.fixture
+async def driver(graph_stores: LocalStores) -> AsyncIterator[AsyncDriver]:
+    """A driver beside the store's, for statements that no service would make."""
+    async with connected(graph_stores) as found:
+        yield found

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from neo4j import AsyncGraphDatabase
+from neo4j import AsyncDriver, AsyncGraphDatabase
 from pydantic import SecretStr
 
 from deploy.local.stores import LocalStores
@@ -61,13 +61,20 @@ async def opened(stores: LocalStores) -> AsyncIterator[Neo4jStore]:
         await store.close()
 
 
-async def dump(stores: LocalStores, space: str) -> Dump:
-    """Everything local in a space, in canonical form."""
+@asynccontextmanager
+async def connected(stores: LocalStores) -> AsyncIterator[AsyncDriver]:
+    """A driver beside the store's, for statements that no service would make."""
     found = settings(stores)
     auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
     async with AsyncGraphDatabase.driver(
         found.neo4j_uri, auth=auth, notifications_min_severity="OFF"
     ) as driver:
+        yield driver
+
+
+async def dump(stores: LocalStores, space: str) -> Dump:
+    """Everything local in a space, in canonical form."""
+    async with connected(stores) as driver:
 
         async def rows(query: str) -> list[list[Any]]:
             result = await driver.execute_query(query, space=space)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from hashlib import sha256
 
 import pytest
-from neo4j import AsyncGraphDatabase
 
 from deploy.local.stores import LocalStores
 from services.graph_query.embeddings import neo4j_store
@@ -33,7 +32,7 @@ from tests.store_suite.graph.embedding_suite import (
     put,
 )
 from tests.store_suite.graph.findings_suite import finding
-from tests.store_suite.graph.neo4j_graph import opened, settings
+from tests.store_suite.graph.neo4j_graph import connected, opened
 from tests.stubs.embedders import StubEmbedder
 
 
@@ -257,9 +256,7 @@ async def _name_vectors(
     stores: LocalStores, space: str, what: str, among: str = "n.name IN ['Ada', 'Bob']"
 ) -> list[list[float]]:
     """Does something with entities as a language model's reading would leave two of them."""
-    found = settings(stores)
-    auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
     query = f"MATCH (n:Entity {{group_id: $space}}) WHERE {among} {what}"
-    async with AsyncGraphDatabase.driver(found.neo4j_uri, auth=auth) as driver:
+    async with connected(stores) as driver:
         result = await driver.execute_query(query, space=space)
         return [list(record["vector"]) for record in result.records]

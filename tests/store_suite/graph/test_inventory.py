@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from neo4j import AsyncGraphDatabase
 
 from deploy.local.stores import LocalStores
 from services.graph_query.fake import FakeGraphStore
@@ -14,7 +13,7 @@ from services.graph_query.positions import FIRST
 from tests.store_suite.graph.builders import fact, new_space
 from tests.store_suite.graph.erasure_suite import ErasureSuite, Store
 from tests.store_suite.graph.inventory_suite import InventorySuite
-from tests.store_suite.graph.neo4j_graph import opened, settings
+from tests.store_suite.graph.neo4j_graph import connected, opened
 
 _STRAY = """CREATE (:Entity {uuid: $uuid, group_id: $space, name: 'Stray'})
 CREATE (:EntityName {entity_uuid: $uuid, group_id: $space, name_key: 'stray', type: ''})"""
@@ -52,7 +51,5 @@ class TestNeo4j(InventorySuite, ErasureSuite):
 
 async def run(stores: LocalStores, query: str, space: str) -> None:
     """A statement that no service would make."""
-    found = settings(stores)
-    auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
-    async with AsyncGraphDatabase.driver(found.neo4j_uri, auth=auth) as driver:
+    async with connected(stores) as driver:
         await driver.execute_query(query, space=space, uuid=UUID)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from neo4j import AsyncDriver, AsyncGraphDatabase
+from neo4j import AsyncDriver
 
 from deploy.local.stores import LocalStores
 from services.graph_query.neo4j_store import Neo4jStore
 from tests.store_suite.graph.builders import ALWAYS, DIMENSION, fact, new_space, unit
 from tests.store_suite.graph.embedding_suite import OLD, filled, spread
 from tests.store_suite.graph.findings_suite import finding
-from tests.store_suite.graph.neo4j_graph import opened, settings
+from tests.store_suite.graph.neo4j_graph import opened
 
 _FACTS = """CYPHER 25 CREATE VECTOR INDEX braid_fact_similarity FOR ()-[e:RELATES_TO]-() ON e.fact_embedding
 WITH [e.group_id, e.valid_from, e.valid_until, e.relation_key] OPTIONS $options"""
@@ -34,16 +34,6 @@ _NAMED = "MATCH (s:BraidSpace {group_id: $space}) SET s.embedding_model = 'old'"
 async def store(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
     async with opened(graph_stores) as found:
         yield found
-
-
-@pytest.fixture
-async def driver(graph_stores: LocalStores) -> AsyncIterator[AsyncDriver]:
-    found = settings(graph_stores)
-    auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
-    async with AsyncGraphDatabase.driver(
-        found.neo4j_uri, auth=auth, notifications_min_severity="OFF"
-    ) as driver:
-        yield driver
 
 
 async def test_indexes_of_one_length_give_way_to_those_of_any(

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
-from neo4j import AsyncDriver, AsyncGraphDatabase
+from neo4j import AsyncDriver
 
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_store
@@ -44,14 +44,6 @@ _WITHOUT_ENDS = "MATCH ()-[e:RELATES_TO {group_id: $space}]->() REMOVE e.braid_e
 async def store(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
     async with opened(graph_stores) as found:
         yield found
-
-
-@pytest.fixture
-async def driver(graph_stores: LocalStores) -> AsyncIterator[AsyncDriver]:
-    found = settings(graph_stores)
-    auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
-    async with AsyncGraphDatabase.driver(found.neo4j_uri, auth=auth) as opened_driver:
-        yield opened_driver
 
 
 def near(name: str, kind: str, target: str) -> GivenFact:
