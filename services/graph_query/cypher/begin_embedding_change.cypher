@@ -1,5 +1,5 @@
 // From now on the space has no model that anybody could ask for, until it has the new one.
-MATCH (s:BraidSpace {group_id: $p.space}) WHERE s.changing IS NULL
+MATCH (s:BraidSpace {group_id: $p.space}) USING INDEX SEEK s:BraidSpace(group_id) WHERE s.changing IS NULL
 SET s.embedding_dimension = CASE WHEN s.next_model = $p.model THEN s.next_dimension END
 SET s.changing = $p.model, s.embedding_model = $p.mark
 REMOVE s.next_model, s.next_dimension

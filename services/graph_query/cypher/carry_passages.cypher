@@ -1,4 +1,4 @@
 // Notes all versions that passages stand in.
 UNWIND $p.rows AS row
-MATCH (p:BraidPassage {uuid: row[0], group_id: $p.space})
+MATCH (p:BraidPassage {uuid: row[0], group_id: $p.space}) USING INDEX SEEK p:BraidPassage(uuid)
 SET p.starts = row[1]

@@ -1,8 +1,8 @@
 // The claims of the given entities' facts, with the ends that each fact has now and the interval that it was stated with.
 UNWIND $p.uuids AS uuid
-MATCH (:Entity {uuid: uuid})-[e:RELATES_TO]-()
+MATCH (n:Entity {uuid: uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
 WITH DISTINCT e
-MATCH (c:FactClaim {fact_uuid: e.uuid, group_id: $p.space})
+MATCH (c:FactClaim {fact_uuid: e.uuid, group_id: $p.space}) USING INDEX SEEK c:FactClaim(fact_uuid)
 RETURN e.uuid AS uuid, startNode(e).uuid AS source, endNode(e).uuid AS target, e.name AS relation,
        e.valid_from AS valid_from, coalesce(e.stated_until, e.valid_until) AS valid_until,
        e.origin AS origin, e.fact AS fact, c.document_id AS document_id, c.given AS given, e.fact_embedding IS NOT NULL AS embedded

@@ -3,8 +3,8 @@
 // origin, the interval as instants (seconds and nanoseconds: the driver takes long to send them whole) and as numbers,
 // attributes, claims; a claim is document's id and uuid, episode, ends. The words of a fact's ends are half of each uuid.
 UNWIND $p.rows AS row
-MATCH (a:Entity {uuid: row[1]})
-MATCH (b:Entity {uuid: row[2]})
+MATCH (a:Entity {uuid: row[1]}) USING INDEX SEEK a:Entity(uuid)
+MATCH (b:Entity {uuid: row[2]}) USING INDEX SEEK b:Entity(uuid)
 CREATE (a)-[e:RELATES_TO]->(b)
 SET e = row[11]
 SET e += {uuid: row[0], group_id: $p.space, name: row[3], relation_key: row[4], fact: row[5], episodes: [], created_at: $p.now,

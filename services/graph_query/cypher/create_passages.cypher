@@ -1,6 +1,6 @@
 // New episodes, with what Braid keeps of each beside Graphiti's own properties.
 UNWIND $p.rows AS row
-MATCH (d:Document {uuid: row.document})
+MATCH (d:Document {uuid: row.document}) USING INDEX SEEK d:Document(uuid)
 CREATE (e:Episodic {uuid: row.uuid, group_id: $p.space, name: row.title, source: 'text', source_description: row.source,
                     content: row.content, entity_edges: [], created_at: $p.now, valid_at: coalesce(row.reference_time, $p.now)})
 CREATE (:BraidPassage {uuid: row.uuid, group_id: $p.space, document_id: row.document_id, title: row.title, words: row.words,

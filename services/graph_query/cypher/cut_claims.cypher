@@ -3,11 +3,11 @@ UNWIND $p.rows AS row
 CALL (row) {
   WITH row WHERE row.document_id <> ''
   MATCH (c:FactClaim {group_id: $p.space, claimant: row.document_id, fact_uuid: row.uuid})
-  USING INDEX c:FactClaim(group_id, claimant, fact_uuid)
+  USING INDEX SEEK c:FactClaim(group_id, claimant, fact_uuid)
   RETURN c
 UNION ALL
   WITH row WHERE row.document_id = ''
-  MATCH (c:FactClaim {fact_uuid: row.uuid, document_id: row.document_id, group_id: $p.space})
+  MATCH (c:FactClaim {fact_uuid: row.uuid, document_id: row.document_id, group_id: $p.space}) USING INDEX SEEK c:FactClaim(fact_uuid)
   RETURN c
 }
 SET c.given = [g IN c.given WHERE NOT g IN row.given]

@@ -1,8 +1,8 @@
 // Drops what the given documents claimed; tells of which facts, and how their ends were given.
 UNWIND $p.documents AS document_id
-MATCH (c:FactClaim {group_id: $p.space, claimant: document_id}) WHERE c.fact_uuid >= ''
+MATCH (c:FactClaim {group_id: $p.space, claimant: document_id}) USING INDEX SEEK c:FactClaim(group_id, claimant, fact_uuid) WHERE c.fact_uuid >= ''
 WITH c, document_id, c.fact_uuid AS uuid, c.given AS given
 DELETE c
 WITH document_id, uuid, given
-MATCH (a)-[:RELATES_TO {uuid: uuid}]->(b)
+MATCH (a)-[e:RELATES_TO {uuid: uuid}]->(b) USING INDEX SEEK e:RELATES_TO(uuid)
 RETURN document_id, uuid, a.uuid AS source, b.uuid AS target, given

@@ -1,6 +1,8 @@
 // Takes mentions back.
 UNWIND $p.rows AS row
-MATCH (e:Episodic {uuid: row[0]})
-MATCH (n:Entity {uuid: row[1]})
-MATCH (e)-[m:BRAID_MENTIONS]->(n)
-DELETE m
+MATCH (e:Episodic {uuid: row[0]}) USING INDEX SEEK e:Episodic(uuid)
+MATCH (n:Entity {uuid: row[1]}) USING INDEX SEEK n:Entity(uuid)
+CALL (e, n) {
+  MATCH (e)-[m:BRAID_MENTIONS]->(n)
+  DELETE m
+}

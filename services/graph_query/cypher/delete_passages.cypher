@@ -1,5 +1,5 @@
 // Removes episodes with what Braid keeps of them.
 UNWIND $p.uuids AS uuid
-MATCH (e:Episodic {uuid: uuid, group_id: $p.space})
-MATCH (p:BraidPassage {uuid: uuid})
+MATCH (e:Episodic {uuid: uuid, group_id: $p.space}) USING INDEX SEEK e:Episodic(uuid)
+MATCH (p:BraidPassage {uuid: uuid}) USING INDEX SEEK p:BraidPassage(uuid)
 DETACH DELETE e, p

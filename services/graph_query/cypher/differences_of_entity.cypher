@@ -1,23 +1,25 @@
 // An entity's stated facts that hold at one of two times only, and that no other fact says at the other time.
 CYPHER 25
 CALL () {
-  MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
+  MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)
+  WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
   RETURN k.entity_uuid AS uuid
   UNION
   UNWIND $p.anchor.uuids AS uuid
   RETURN uuid
 }
 CALL () {
-  MATCH (k:EntityName {group_id: $p.space, name_key: $p.other.key}) WHERE k.type >= '' AND ($p.other.type = '' OR k.type = $p.other.type)
+  MATCH (k:EntityName {group_id: $p.space, name_key: $p.other.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)
+  WHERE k.type >= '' AND ($p.other.type = '' OR k.type = $p.other.type)
   RETURN collect(k.entity_uuid) + $p.other.uuids AS others
 }
 CALL (uuid, others) {
   WITH uuid, others WHERE $p.outgoing
-  MATCH (:Entity {uuid: uuid})-[e:RELATES_TO]->(b) WHERE NOT $p.with_other OR b.uuid IN others
+  MATCH (n:Entity {uuid: uuid})-[e:RELATES_TO]->(b) USING INDEX SEEK n:Entity(uuid) WHERE NOT $p.with_other OR b.uuid IN others
   RETURN e
   UNION
   WITH uuid WHERE $p.incoming
-  MATCH (:Entity {uuid: uuid})<-[e:RELATES_TO]-()
+  MATCH (n:Entity {uuid: uuid})<-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
   RETURN e
 }
 WITH DISTINCT e WHERE e.group_id = $p.space AND ($p.relation = '' OR e.relation_key = $p.relation)

@@ -1,6 +1,6 @@
 // The space's stated facts that hold at one of two times only, and that no other fact says at the other time.
 CYPHER 25
-MATCH ()-[e:RELATES_TO]->()
+MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
 WHERE e.group_id = $p.space AND e.valid_from <= $p.begun AND e.uuid >= '' AND e.valid_until > $p.over
 WITH e WHERE $p.relation = '' OR e.relation_key = $p.relation
 WITH e, e.valid_from <= $p.before.until AND e.valid_until > $p.before.since AS before,

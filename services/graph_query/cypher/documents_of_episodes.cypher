@@ -1,12 +1,12 @@
 // Those of the given documents, and of the documents that the given episodes belong to, that claim facts.
 CALL () {
   UNWIND $p.uuids AS uuid
-  MATCH (p:BraidPassage {uuid: uuid, group_id: $p.space})
+  MATCH (p:BraidPassage {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:BraidPassage(uuid)
   RETURN p.document_id AS document_id
   UNION
   UNWIND $p.documents AS document_id
   RETURN document_id
 }
 WITH document_id
-WHERE EXISTS { MATCH (c:FactClaim {group_id: $p.space, claimant: document_id}) WHERE c.fact_uuid >= '' }
+WHERE EXISTS { MATCH (c:FactClaim {group_id: $p.space, claimant: document_id}) USING INDEX SEEK c:FactClaim(group_id, claimant, fact_uuid) WHERE c.fact_uuid >= '' }
 RETURN document_id

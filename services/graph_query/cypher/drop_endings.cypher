@@ -1,8 +1,8 @@
 // Forgets what ended facts that are no more, and tells it; what episodes that are there say of them is kept for when they are
 // told again.
 UNWIND $p.uuids AS uuid
-MATCH (x:FactEnding {fact_uuid: uuid})
-WHERE $p.moved OR x.cause = '' OR NOT EXISTS { MATCH (e:Episodic {uuid: x.cause}) }
+MATCH (x:FactEnding {fact_uuid: uuid}) USING INDEX SEEK x:FactEnding(fact_uuid)
+WHERE $p.moved OR x.cause = '' OR NOT EXISTS { MATCH (e:Episodic {uuid: x.cause}) USING INDEX SEEK e:Episodic(uuid) }
 WITH x, uuid, x.cause AS cause
 DELETE x
 RETURN uuid, cause

@@ -1,7 +1,7 @@
 // Facts end at another time than they did, or hold on; how they were stated to end stays on record. Without a cause the first
 // episode that a fact cites is taken for it. Whose word the end itself is stands beside that.
 UNWIND $p.rows AS row
-MATCH ()-[e:RELATES_TO {uuid: row.uuid}]->()
+MATCH ()-[e:RELATES_TO {uuid: row.uuid}]->() USING INDEX SEEK e:RELATES_TO(uuid)
 SET e.stated_at = CASE WHEN e.stated_until IS NULL THEN e.invalid_at ELSE e.stated_at END
 SET e.stated_until = coalesce(e.stated_until, e.valid_until)
 SET e.invalid_at = row.at, e.valid_until = row.until, e.expired_at = CASE WHEN row.until < e.stated_until THEN $p.now END,

@@ -1,6 +1,6 @@
 // How the given facts end: as stated, as now and by which episode's word, and all that has ended them.
 UNWIND $p.uuids AS uuid
-MATCH ()-[e:RELATES_TO {uuid: uuid}]->() WHERE e.group_id = $p.space
+MATCH ()-[e:RELATES_TO {uuid: uuid}]->() USING INDEX SEEK e:RELATES_TO(uuid) WHERE e.group_id = $p.space
 RETURN uuid, e.valid_from AS since, e.valid_until AS until, CASE WHEN e.stated_until IS NULL THEN e.invalid_at ELSE e.stated_at END AS stated,
        coalesce(e.braid_ended_by, '') AS told_by,
-       COLLECT { MATCH (x:FactEnding {fact_uuid: uuid}) RETURN [x.cause, x.at] } AS endings
+       COLLECT { MATCH (x:FactEnding {fact_uuid: uuid}) USING INDEX SEEK x:FactEnding(fact_uuid) RETURN [x.cause, x.at] } AS endings

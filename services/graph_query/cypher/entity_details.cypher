@@ -1,13 +1,14 @@
 // Entities by name or uuid with their other spellings, most mentioned first.
 CYPHER 25
 CALL () {
-  MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
+  MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)
+  WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
   RETURN k.entity_uuid AS uuid
   UNION
   UNWIND $p.anchor.uuids AS uuid
   RETURN uuid
 }
-MATCH (n:Entity {uuid: uuid}) WHERE n.group_id = $p.space
+MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid) WHERE n.group_id = $p.space
 CALL (n) {
   MATCH (n)-[e:RELATES_TO]-() WHERE e.group_id = $p.space AND e.valid_from <= $p.now AND e.valid_until > $p.now
   RETURN count(DISTINCT e) AS holding
@@ -20,7 +21,7 @@ CALL (n) {
 CALL (n) {
   MATCH (n)-[e:RELATES_TO]-()
   WITH n, e LIMIT $p.looked_at
-  MATCH (c:FactClaim {fact_uuid: e.uuid})
+  MATCH (c:FactClaim {fact_uuid: e.uuid}) USING INDEX SEEK c:FactClaim(fact_uuid)
   UNWIND c.given AS g
   WITH n, e, split(g, '\t') AS parts
   UNWIND CASE WHEN startNode(e) = n THEN [parts[1]] ELSE [] END + CASE WHEN endNode(e) = n THEN [parts[3]] ELSE [] END AS name

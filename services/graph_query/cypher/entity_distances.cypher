@@ -1,8 +1,8 @@
 // How many facts of the time lie between entities and the nearest of others; nothing where there are more than four.
 UNWIND $p.uuids AS uuid
-MATCH (n:Entity {uuid: uuid}) WHERE n.group_id = $p.space
+MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid) WHERE n.group_id = $p.space
 UNWIND $p.centers AS center
-MATCH (c:Entity {uuid: center}) WHERE c.group_id = $p.space AND c <> n
+MATCH (c:Entity {uuid: center}) USING INDEX SEEK c:Entity(uuid) WHERE c.group_id = $p.space AND c <> n
 MATCH path = shortestPath((c)-[:RELATES_TO|CO_OCCURS*..4]-(n))
 WHERE all(r IN relationships(path) WHERE CASE type(r)
   WHEN 'CO_OCCURS' THEN r.valid_until IS NULL OR r.valid_until > $p.since AND r.valid_from <= $p.until

@@ -1,3 +1,3 @@
 // Some of a document's episodes.
-MATCH (:Document {uuid: $p.document, group_id: $p.space})-[:HAS_EPISODE]->(e:Episodic)
+MATCH (d:Document {uuid: $p.document, group_id: $p.space})-[:HAS_EPISODE]->(e:Episodic) USING INDEX SEEK d:Document(uuid)
 RETURN e.uuid AS uuid LIMIT $p.limit

@@ -1,11 +1,11 @@
 // Stated facts with their ends, citations and attributes.
 CYPHER 25
 UNWIND $p.uuids AS wanted
-MATCH ()-[e:RELATES_TO {uuid: wanted}]->() WHERE e.group_id = $p.space
+MATCH ()-[e:RELATES_TO {uuid: wanted}]->() USING INDEX SEEK e:RELATES_TO(uuid) WHERE e.group_id = $p.space
 MATCH (a)-[e]->(b)
 CALL (e) {
   UNWIND e.episodes[..$p.citations] AS uuid
-  MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
+  MATCH (p:Episodic {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:Episodic(uuid)
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }

@@ -1,5 +1,5 @@
 // Which of the given facts are there, whether they have a vector, and how documents gave them.
 UNWIND $p.uuids AS uuid
-MATCH ()-[e:RELATES_TO {uuid: uuid}]->()
+MATCH ()-[e:RELATES_TO {uuid: uuid}]->() USING INDEX SEEK e:RELATES_TO(uuid)
 RETURN uuid, e.fact_embedding IS NOT NULL AS embedded,
-       COLLECT { MATCH (c:FactClaim {fact_uuid: uuid, group_id: $p.space}) RETURN [c.document_id, c.given] } AS claims
+       COLLECT { MATCH (c:FactClaim {fact_uuid: uuid, group_id: $p.space}) USING INDEX SEEK c:FactClaim(fact_uuid) RETURN [c.document_id, c.given] } AS claims

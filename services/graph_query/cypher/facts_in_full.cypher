@@ -1,10 +1,10 @@
 // Facts with their ends and citations.
 CYPHER 25
 UNWIND $p.uuids AS wanted
-MATCH (a)-[e:RELATES_TO {uuid: wanted}]->(b) WHERE e.group_id = $p.space
+MATCH (a)-[e:RELATES_TO {uuid: wanted}]->(b) USING INDEX SEEK e:RELATES_TO(uuid) WHERE e.group_id = $p.space
 CALL (e) {
   UNWIND e.episodes[..$p.citations] AS uuid
-  MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
+  MATCH (p:Episodic {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:Episodic(uuid)
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }

@@ -1,26 +1,28 @@
 // A page of an entity's stated facts in time order, at either end or at one, and with another entity at the other.
 CYPHER 25
 CALL () {
-  MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
+  MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)
+  WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
   RETURN k.entity_uuid AS uuid
   UNION
   UNWIND $p.anchor.uuids AS uuid
   RETURN uuid
 }
 CALL () {
-  MATCH (k:EntityName {group_id: $p.space, name_key: $p.other.key}) WHERE k.type >= '' AND ($p.other.type = '' OR k.type = $p.other.type)
+  MATCH (k:EntityName {group_id: $p.space, name_key: $p.other.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)
+  WHERE k.type >= '' AND ($p.other.type = '' OR k.type = $p.other.type)
   RETURN collect(k.entity_uuid) + $p.other.uuids AS others
 }
 CALL (uuid, others) {
   WITH uuid, others WHERE $p.outgoing
-  MATCH (:Entity {uuid: uuid})-[e:RELATES_TO]->(b)
+  MATCH (n:Entity {uuid: uuid})-[e:RELATES_TO]->(b) USING INDEX SEEK n:Entity(uuid)
   WHERE e.group_id = $p.space AND e.valid_from <= $p.until AND e.valid_until > $p.since AND (NOT $p.with_other OR b.uuid IN others)
     AND ($p.relation = '' OR e.relation_key = $p.relation)
     AND (e.valid_from > $p.after_from OR e.valid_from = $p.after_from AND e.uuid > $p.after_uuid)
   RETURN e
   UNION
   WITH uuid WHERE $p.incoming
-  MATCH (:Entity {uuid: uuid})<-[e:RELATES_TO]-()
+  MATCH (n:Entity {uuid: uuid})<-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
   WHERE e.group_id = $p.space AND e.valid_from <= $p.until AND e.valid_until > $p.since AND ($p.relation = '' OR e.relation_key = $p.relation)
     AND (e.valid_from > $p.after_from OR e.valid_from = $p.after_from AND e.uuid > $p.after_uuid)
   RETURN e
@@ -29,7 +31,7 @@ WITH DISTINCT e ORDER BY e.valid_from, e.uuid LIMIT $p.limit
 MATCH (a)-[e]->(b)
 CALL (e) {
   UNWIND e.episodes[..$p.citations] AS uuid
-  MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
+  MATCH (p:Episodic {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:Episodic(uuid)
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }

@@ -1,14 +1,14 @@
 // A page of the space's stated facts in time order.
 CYPHER 25
 MATCH ()-[e:RELATES_TO]->()
-USING INDEX e:RELATES_TO(group_id, valid_from, uuid)
+USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
 WHERE e.group_id = $p.space AND e.valid_from >= $p.after_from AND e.valid_from <= $p.until AND e.uuid >= ''
   AND NOT (e.valid_from = $p.after_from AND e.uuid <= $p.after_uuid) AND e.valid_until > $p.since
 WITH e ORDER BY e.group_id, e.valid_from, e.uuid LIMIT $p.limit
 MATCH (a)-[e]->(b)
 CALL (e) {
   UNWIND e.episodes[..$p.citations] AS uuid
-  MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
+  MATCH (p:Episodic {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:Episodic(uuid)
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }

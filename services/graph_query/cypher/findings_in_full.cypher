@@ -1,12 +1,12 @@
 // Findings with what they are about, as entities where there are any, and the chunks that they come from.
 CYPHER 25
 UNWIND $p.uuids AS wanted
-MATCH (f:BraidFinding {uuid: wanted, group_id: $p.space})
+MATCH (f:BraidFinding {uuid: wanted, group_id: $p.space}) USING INDEX SEEK f:BraidFinding(uuid)
 CALL (f) {
   MATCH (f)-[:ABOUT]->(s:BraidSubject)
   CALL (s) {
-    MATCH (k:EntityName {group_id: $p.space, name_key: s.name_key}) WHERE k.type >= ''
-    MATCH (n:Entity {uuid: k.entity_uuid})
+    MATCH (k:EntityName {group_id: $p.space, name_key: s.name_key}) USING INDEX SEEK k:EntityName(group_id, name_key, type) WHERE k.type >= ''
+    MATCH (n:Entity {uuid: k.entity_uuid}) USING INDEX SEEK n:Entity(uuid)
     WITH n, k.type AS type ORDER BY CASE type WHEN s.type THEN 0 ELSE 1 END, type LIMIT 1
     RETURN collect([n.uuid, n.name, type]) AS named
   }
@@ -20,7 +20,8 @@ CALL (f) {
 }
 CALL (f) {
   MATCH (f)-[:FROM]->(s:BraidSource)
-  MATCH (p:Episodic {uuid: s.uuid, group_id: $p.space})
+  WITH s.uuid AS uuid
+  MATCH (p:Episodic {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:Episodic(uuid)
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   WITH p, d ORDER BY p.uuid LIMIT $p.citations
   RETURN collect([p.uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited

@@ -1,11 +1,11 @@
 // The names and episodes that findings are linked to: those given, and those from the given episodes.
 CALL () {
   UNWIND $p.uuids AS uuid
-  MATCH (f:BraidFinding {uuid: uuid, group_id: $p.space})
+  MATCH (f:BraidFinding {uuid: uuid, group_id: $p.space}) USING INDEX SEEK f:BraidFinding(uuid)
   RETURN f
   UNION
   UNWIND $p.episodes AS uuid
-  MATCH (f:BraidFinding)-[:FROM]->(:BraidSource {uuid: uuid, group_id: $p.space})
+  MATCH (f:BraidFinding)-[:FROM]->(s1:BraidSource {uuid: uuid, group_id: $p.space}) USING INDEX SEEK s1:BraidSource(uuid)
   RETURN f
 }
 RETURN COLLECT { WITH f MATCH (f)-[:ABOUT]->(s:BraidSubject) RETURN [s.name_key, s.type] } AS subjects,

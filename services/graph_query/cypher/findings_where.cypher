@@ -7,19 +7,20 @@ CALL () {
   RETURN f, score
   UNION ALL
   UNWIND CASE $p.source WHEN 'about' THEN [$p.about_key] ELSE [] END AS key
-  MATCH (s:BraidSubject {group_id: $p.space, name_key: key})<-[:ABOUT]-(f:BraidFinding) WHERE s.type >= ''
+  MATCH (s:BraidSubject {group_id: $p.space, name_key: key})<-[:ABOUT]-(f:BraidFinding) USING INDEX SEEK s:BraidSubject(group_id, name_key, type)
+  WHERE s.type >= ''
   RETURN DISTINCT f, 0.0 AS score
   UNION ALL
   UNWIND CASE $p.source WHEN 'episode' THEN [$p.episode] ELSE [] END AS uuid
-  MATCH (:BraidSource {uuid: uuid})<-[:FROM]-(f:BraidFinding)
+  MATCH (s1:BraidSource {uuid: uuid})<-[:FROM]-(f:BraidFinding) USING INDEX SEEK s1:BraidSource(uuid)
   RETURN f, 0.0 AS score
   UNION ALL
   UNWIND CASE $p.source WHEN 'uuids' THEN $p.uuids ELSE [] END AS uuid
-  MATCH (f:BraidFinding {uuid: uuid})
+  MATCH (f:BraidFinding {uuid: uuid}) USING INDEX SEEK f:BraidFinding(uuid)
   RETURN DISTINCT f, 0.0 AS score
   UNION ALL
   UNWIND CASE $p.source WHEN 'space' THEN [$p.space] ELSE [] END AS space
-  MATCH (f:BraidFinding) WHERE f.group_id = space AND f.created <= $p.after_created AND f.uuid >= ''
+  MATCH (f:BraidFinding) USING INDEX SEEK f:BraidFinding(group_id, created, uuid) WHERE f.group_id = space AND f.created <= $p.after_created AND f.uuid >= ''
   RETURN f, 0.0 AS score
 }
 WITH f, score WHERE f.group_id = $p.space AND f.kind IN $p.kinds AND f.type_key >= $p.type_from AND f.type_key <= $p.type_until

@@ -1,4 +1,4 @@
 // Takes their names from entities that are about to vanish.
 UNWIND $p.uuids AS uuid
-MATCH (k:EntityName {entity_uuid: uuid, group_id: $p.space})
+MATCH (k:EntityName {entity_uuid: uuid, group_id: $p.space}) USING INDEX SEEK k:EntityName(entity_uuid)
 DELETE k

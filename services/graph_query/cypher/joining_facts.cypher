@@ -1,8 +1,8 @@
 // The best fact between each two entities at a time: stated before local, then the latest to begin.
 CYPHER 25
 UNWIND $p.pairs AS pair
-MATCH (c:Entity {uuid: pair[0]}) WHERE c.group_id = $p.space
-MATCH (n:Entity {uuid: pair[1]})
+MATCH (c:Entity {uuid: pair[0]}) USING INDEX SEEK c:Entity(uuid) WHERE c.group_id = $p.space
+MATCH (n:Entity {uuid: pair[1]}) USING INDEX SEEK n:Entity(uuid)
 CALL (c, n) {
   MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
   WHERE CASE type(r)
@@ -14,14 +14,14 @@ CALL (c, n) {
 CALL (r) {
   WITH r WHERE type(r) = 'RELATES_TO'
   UNWIND r.episodes[..$p.citations] AS uuid
-  MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
+  MATCH (p:Episodic {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:Episodic(uuid)
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }
 CALL (r) {
   WITH r WHERE type(r) = 'CO_OCCURS'
-  MATCH (s:BraidSentence {uuid: r.sentence_uuid})
-  OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: s.episode_uuid})
+  MATCH (s:BraidSentence {uuid: r.sentence_uuid}) USING INDEX SEEK s:BraidSentence(uuid)
+  OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: s.episode_uuid}) USING INDEX SEEK p:Episodic(uuid)
   RETURN head(collect(s)) AS s, collect([s.episode_uuid, d.document_id, d.title, d.source]) AS place
 }
 RETURN pair, [r.uuid, coalesce(r.fact, s.text), r.name, startNode(r).uuid, startNode(r).name, labels(startNode(r)),

@@ -2,5 +2,5 @@
 MERGE (d:BraidDeletion {group_id: $p.space, id: $p.id})
 SET d += $p.counts, d.ended = $p.ended, d.kept_at = $p.now
 WITH d
-MATCH (old:BraidDeletion) WHERE old.group_id = $p.space AND old.id >= '' AND old.kept_at < $p.before
+MATCH (old:BraidDeletion) USING INDEX SEEK old:BraidDeletion(group_id, id) WHERE old.group_id = $p.space AND old.id >= '' AND old.kept_at < $p.before
 DELETE old

@@ -1,7 +1,7 @@
 // Keeps what is known of facts as past versions, before they are changed or removed. What a fact has become in this same
 // write was never known and is not kept. An end's type is the one that it had when this became known.
 UNWIND $p.rows AS row
-MATCH (a)-[e:RELATES_TO {uuid: row.fact_uuid}]->(b) WHERE e.braid_known_from < $p.now
+MATCH (a)-[e:RELATES_TO {uuid: row.fact_uuid}]->(b) USING INDEX SEEK e:RELATES_TO(uuid) WHERE e.braid_known_from < $p.now
 CREATE (v:FactVersion)
 SET v = {uuid: row.uuid, group_id: $p.space, fact_uuid: e.uuid, source_uuid: a.uuid, target_uuid: b.uuid, source_name: a.name, target_name: b.name,
          source_type: coalesce([i IN range(0, size(coalesce(a.braid_types, [])) - 1) WHERE a.braid_types_until[i] > e.braid_known_from | a.braid_types[i]][0], [l IN labels(a) WHERE l <> 'Entity'][0], ''),

@@ -2,13 +2,14 @@
 // them and the latest of those that hold at an instant.
 CYPHER 25
 CALL () {
-  MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
+  MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)
+  WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
   RETURN k.entity_uuid AS uuid
   UNION
   UNWIND $p.anchor.uuids AS uuid
   RETURN uuid
 }
-MATCH (n:Entity {uuid: uuid}) WHERE n.group_id = $p.space
+MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid) WHERE n.group_id = $p.space
 WITH n, COUNT { (n)<-[:BRAID_MENTIONS]-() } AS mentions, COUNT { (n)-[:RELATES_TO]-() } AS facts
 ORDER BY mentions DESC, facts DESC, n.uuid
 WITH collect(n) AS found, collect([n.uuid, n.name, labels(n), coalesce(n.summary, ''), mentions]) AS entities
@@ -38,7 +39,7 @@ CALL (page, latest) {
   MATCH (a)-[e]->(b)
   CALL (e) {
     UNWIND e.episodes[..$p.citations] AS uuid
-    MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
+    MATCH (p:Episodic {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:Episodic(uuid)
     OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
     RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
   }

@@ -1,6 +1,6 @@
 // Links findings to the names and the findings that they are about, and to the episodes that they come from.
 UNWIND $p.rows AS row
-MATCH (f:BraidFinding {uuid: row.uuid})
+MATCH (f:BraidFinding {uuid: row.uuid}) USING INDEX SEEK f:BraidFinding(uuid)
 CALL (f, row) {
   UNWIND row.subjects AS subject
   MERGE (s:BraidSubject {group_id: $p.space, name_key: subject[0], type: subject[1]})
@@ -9,7 +9,7 @@ CALL (f, row) {
 }
 CALL (f, row) {
   UNWIND row.findings AS uuid
-  MATCH (g:BraidFinding {uuid: uuid})
+  MATCH (g:BraidFinding {uuid: uuid}) USING INDEX SEEK g:BraidFinding(uuid)
   MERGE (f)-[:ABOUT]->(g)
 }
 CALL (f, row) {

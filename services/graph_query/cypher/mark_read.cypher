@@ -1,4 +1,4 @@
 // Notes that a language model has read episodes.
 UNWIND $p.uuids AS uuid
-MATCH (p:BraidPassage {uuid: uuid, group_id: $p.space})
+MATCH (p:BraidPassage {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:BraidPassage(uuid)
 SET p.read = true

@@ -4,5 +4,5 @@ FOREACH (row IN $p.longer |
   FOREACH (_ IN CASE WHEN row.removed THEN [1] ELSE [] END | SET v:BraidPastFact))
 WITH $p.gone AS gone
 UNWIND gone AS uuid
-MATCH (v:FactVersion {uuid: uuid}) WHERE v.group_id = $p.space
+MATCH (v:FactVersion {uuid: uuid}) USING INDEX SEEK v:FactVersion(uuid) WHERE v.group_id = $p.space
 DETACH DELETE v

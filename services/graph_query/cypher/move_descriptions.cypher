@@ -1,9 +1,12 @@
 // What episodes say of entities is said of others.
 UNWIND $p.rows AS row
-MATCH (e:Episodic {uuid: row[0]})
-MATCH (a:Entity {uuid: row[1]})
-MATCH (b:Entity {uuid: row[2]})
-MATCH (e)-[m:MENTIONS]->(a)
+MATCH (e:Episodic {uuid: row[0]}) USING INDEX SEEK e:Episodic(uuid)
+MATCH (a:Entity {uuid: row[1]}) USING INDEX SEEK a:Entity(uuid)
+MATCH (b:Entity {uuid: row[2]}) USING INDEX SEEK b:Entity(uuid)
+CALL (e, a) {
+  MATCH (e)-[m:MENTIONS]->(a)
+  RETURN m
+}
 MERGE (e)-[k:MENTIONS]->(b)
 SET k = properties(m)
 DELETE m

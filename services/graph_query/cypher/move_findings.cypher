@@ -1,6 +1,6 @@
 // Puts vectors of another model in the place of those in use, for some of the space's findings; those without lose theirs.
 UNWIND $p.uuids AS uuid
-MATCH (e:BraidFinding {uuid: uuid}) WHERE e.group_id = $p.space
+MATCH (e:BraidFinding {uuid: uuid}) USING INDEX SEEK e:BraidFinding(uuid) WHERE e.group_id = $p.space
 WITH e, e.embedding IS NOT NULL AS had, coalesce(e.next_model, '') = $p.model AND size(e.next_embedding) = coalesce($p.dimension, size(e.next_embedding)) AS has
 CALL (e, had, has) {
   WITH e, had, has WHERE has

@@ -1,7 +1,7 @@
 // The types of the given names, whether questions are linked to them, and how their entities are shown where that is not as
 // the name is written here (a stated fact's spelling is 1); in one row, as rows take the driver time.
 UNWIND $p.names AS told
-MATCH (k:EntityName {group_id: $p.space, name_key: told[0]}) WHERE k.type >= ''
-MATCH (n:Entity {uuid: k.entity_uuid})
+MATCH (k:EntityName {group_id: $p.space, name_key: told[0]}) USING INDEX SEEK k:EntityName(group_id, name_key, type) WHERE k.type >= ''
+MATCH (n:Entity {uuid: k.entity_uuid}) USING INDEX SEEK n:Entity(uuid)
 RETURN collect([told[0], k.type, k.link_key IS NOT NULL,
   CASE WHEN n.name = told[1] AND n.name_source = 1 THEN null ELSE [n.uuid, n.name_source, n.name] END]) AS names

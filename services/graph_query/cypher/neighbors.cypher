@@ -1,7 +1,7 @@
 // An entity's neighbours at a time: how many there are, and the first by stated facts, number of facts, name. A
 // co-occurrence of no version holds at any time; facts of a space join entities of that space alone. Properties are read at once
 // and names of those alone that may be shown, and each kind is looked at by what it has: thousands of neighbours have to be ranked.
-MATCH (c:Entity {uuid: $p.uuid}) WHERE c.group_id = $p.space
+MATCH (c:Entity {uuid: $p.uuid}) USING INDEX SEEK c:Entity(uuid) WHERE c.group_id = $p.space
 CALL (c) {
   CALL (c) {
     MATCH (c)-[r:RELATES_TO]-(n)
@@ -38,14 +38,14 @@ CALL (c, n) {
   CALL (r) {
     WITH r WHERE type(r) = 'RELATES_TO'
     UNWIND r.episodes[..$p.citations] AS uuid
-    MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
+    MATCH (p:Episodic {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:Episodic(uuid)
     OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
     RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
   }
   CALL (r) {
     WITH r WHERE type(r) = 'CO_OCCURS'
-    MATCH (s:BraidSentence {uuid: r.sentence_uuid})
-    OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: s.episode_uuid})
+    MATCH (s:BraidSentence {uuid: r.sentence_uuid}) USING INDEX SEEK s:BraidSentence(uuid)
+    OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: s.episode_uuid}) USING INDEX SEEK p:Episodic(uuid)
     RETURN head(collect(s)) AS s, collect([s.episode_uuid, d.document_id, d.title, d.source]) AS place
   }
   RETURN collect([r.uuid, coalesce(r.fact, s.text), r.name, startNode(r).uuid, startNode(r).name, labels(startNode(r)),

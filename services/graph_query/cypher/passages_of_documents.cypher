@@ -1,7 +1,7 @@
 // Documents' versions, and their passages with those that each stands in.
 UNWIND $p.documents AS uuid
-MATCH (d:Document {uuid: uuid}) WHERE d.group_id = $p.space
+MATCH (d:Document {uuid: uuid}) USING INDEX SEEK d:Document(uuid) WHERE d.group_id = $p.space
 MATCH (d)-[:HAS_EPISODE]->(e:Episodic)
-MATCH (p:BraidPassage {uuid: e.uuid})
+MATCH (p:BraidPassage {uuid: e.uuid}) USING INDEX SEEK p:BraidPassage(uuid)
 RETURN uuid AS document, coalesce(d.versions, []) AS versions,
        collect([p.uuid, coalesce(p.starts, []), p.valid_from, p.valid_until, p.gaps]) AS passages

@@ -1,6 +1,6 @@
 // Entities show the latest that any episode says of them, or nothing.
 UNWIND $p.uuids AS uuid
-MATCH (n:Entity {uuid: uuid})
+MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)
 OPTIONAL MATCH (n)<-[m:MENTIONS]-() WHERE m.summary <> '' OR size(coalesce(m.attribute_names, [])) > 0
 WITH n, m ORDER BY m.created_at DESC, m.uuid
 WITH n, head(collect(m)) AS m

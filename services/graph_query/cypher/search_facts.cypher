@@ -1,7 +1,7 @@
 // The space as of the search, and how many facts all spaces have; its stated facts by their words and by the entities that are named, as uuids with scores.
 CYPHER 25
 CALL () {
-  OPTIONAL MATCH (s:BraidSpace {group_id: $p.space})
+  OPTIONAL MATCH (s:BraidSpace {group_id: $p.space}) USING INDEX SEEK s:BraidSpace(group_id)
   RETURN coalesce(s.revision, 0) AS revision, coalesce(s.vectors, 0) AS vectors, coalesce(s.embedding_model, '') AS model,
     coalesce(s.embedding_dimension, 0) AS dimension
 }
@@ -15,9 +15,9 @@ CALL () {
 }
 CALL () {
   UNWIND $p.link_keys AS key
-  MATCH (k:EntityName {group_id: $p.space, link_key: key})
+  MATCH (k:EntityName {group_id: $p.space, link_key: key}) USING INDEX SEEK k:EntityName(group_id, link_key)
   WITH DISTINCT k.entity_uuid AS uuid LIMIT 12
-  MATCH (n:Entity {uuid: uuid})-[e:RELATES_TO]-()
+  MATCH (n:Entity {uuid: uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
   WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND coalesce(e.valid_until, $p.open) > $p.since
     AND ($p.relation = '' OR toLower(e.name) = $p.relation) AND ($p.entity_key = '' OR uuid IN $p.only)
   WITH e, toFloat(count(DISTINCT n)) AS ends ORDER BY ends DESC, e.valid_from DESC, e.uuid LIMIT $p.limit
@@ -27,4 +27,4 @@ CALL () {
   MATCH ()-[e:RELATES_TO]->()
   RETURN count(e) AS stored
 }
-RETURN revision, vectors, model, dimension, text, entity, stored, EXISTS { MATCH (p:BraidPassage) WHERE p.group_id = $p.space } AS episodes
+RETURN revision, vectors, model, dimension, text, entity, stored, EXISTS { MATCH (p:BraidPassage) USING INDEX SEEK p:BraidPassage(group_id) WHERE p.group_id = $p.space } AS episodes

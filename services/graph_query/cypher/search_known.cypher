@@ -2,7 +2,7 @@
 // and those of the entities that are named.
 CYPHER 25
 CALL () {
-  OPTIONAL MATCH (s:BraidSpace {group_id: $p.space})
+  OPTIONAL MATCH (s:BraidSpace {group_id: $p.space}) USING INDEX SEEK s:BraidSpace(group_id)
   RETURN coalesce(s.revision, 0) AS revision, coalesce(s.vectors, 0) AS vectors, coalesce(s.embedding_model, '') AS model,
     coalesce(s.embedding_dimension, 0) AS dimension
 }
@@ -20,12 +20,12 @@ CALL () {
   }
   WITH uuid, max(score) AS score
   CALL (uuid) {
-    MATCH ()-[e:RELATES_TO {uuid: uuid}]->()
+    MATCH ()-[e:RELATES_TO {uuid: uuid}]->() USING INDEX SEEK e:RELATES_TO(uuid)
     WHERE e.group_id = $p.space AND e.braid_known_from <= $p.known AND e.valid_from <= $p.until AND e.valid_until > $p.since
       AND ($p.relation = '' OR e.relation_key = $p.relation) AND ($p.entity_key = '' OR e.source_node_uuid IN $p.only OR e.target_node_uuid IN $p.only)
     RETURN true AS known
     UNION ALL
-    MATCH (v:FactVersion {fact_uuid: uuid})
+    MATCH (v:FactVersion {fact_uuid: uuid}) USING INDEX SEEK v:FactVersion(fact_uuid)
     WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known AND v.valid_from <= $p.until AND v.valid_until > $p.since
       AND ($p.relation = '' OR toLower(v.name) = $p.relation) AND ($p.entity_key = '' OR v.source_uuid IN $p.only OR v.target_uuid IN $p.only)
     RETURN true AS known
@@ -36,19 +36,19 @@ CALL () {
 CALL () {
   CALL () {
     UNWIND $p.link_keys AS key
-    MATCH (k:EntityName {group_id: $p.space, link_key: key})
+    MATCH (k:EntityName {group_id: $p.space, link_key: key}) USING INDEX SEEK k:EntityName(group_id, link_key)
     RETURN DISTINCT k.entity_uuid AS uuid LIMIT 12
   }
   CALL (uuid) {
-    MATCH (:Entity {uuid: uuid})-[e:RELATES_TO]-()
+    MATCH (n:Entity {uuid: uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
     WHERE e.group_id = $p.space AND e.braid_known_from <= $p.known
     RETURN e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, e.name AS name, e.valid_from AS since, e.valid_until AS until
     UNION
-    MATCH (v:FactVersion {source_uuid: uuid})
+    MATCH (v:FactVersion {source_uuid: uuid}) USING INDEX SEEK v:FactVersion(source_uuid, target_uuid)
     WHERE v.target_uuid >= '' AND v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
     RETURN v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, v.name AS name, v.valid_from AS since, v.valid_until AS until
     UNION
-    MATCH (v:FactVersion {target_uuid: uuid})
+    MATCH (v:FactVersion {target_uuid: uuid}) USING INDEX SEEK v:FactVersion(target_uuid)
     WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
     RETURN v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, v.name AS name, v.valid_from AS since, v.valid_until AS until
   }

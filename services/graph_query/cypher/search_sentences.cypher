@@ -5,10 +5,10 @@ WHERE s.group_id = $p.space AND coalesce(s.valid_until, $p.open) > $p.since AND 
   AND (s.gaps IS NULL OR none(i IN range(0, size(s.gaps) - 1, 2) WHERE s.gaps[i] <= $p.since AND s.gaps[i + 1] > $p.until))
   AND ($p.entity_key = '' OR s.subject_uuid IN $p.only OR any(uuid IN s.target_uuids WHERE uuid IN $p.only))
 WITH s, score LIMIT $p.limit
-MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: s.episode_uuid})
+MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: s.episode_uuid}) USING INDEX SEEK p:Episodic(uuid)
 CALL (s) {
   UNWIND [s.subject_uuid] + s.target_uuids[..16] AS uuid
-  MATCH (n:Entity {uuid: uuid})
+  MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)
   RETURN collect([n.uuid, n.name, labels(n)]) AS named
 }
 WITH score, s, [[p.uuid, d.document_id, d.title, d.source]] AS place, named ORDER BY score DESC, s.uuid

@@ -1,7 +1,7 @@
 // Stated facts, as uuids with scores, of an entity nearest to a vector, every fact that passes the filter compared.
 CYPHER 25
-MATCH (k:EntityName {group_id: $p.space, name_key: $p.entity_key}) WHERE k.type >= ''
-MATCH (n:Entity {uuid: k.entity_uuid})-[e:RELATES_TO]-()
+MATCH (k:EntityName {group_id: $p.space, name_key: $p.entity_key}) USING INDEX SEEK k:EntityName(group_id, name_key, type) WHERE k.type >= ''
+MATCH (n:Entity {uuid: k.entity_uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
 WHERE e.group_id = $p.space AND size(e.fact_embedding) = size($p.vector) AND e.valid_from <= $p.until AND e.valid_until > $p.since
   AND ($p.relation = '' OR toLower(e.name) = $p.relation)
 WITH DISTINCT e

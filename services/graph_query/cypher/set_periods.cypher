@@ -1,14 +1,14 @@
 // Sets when passages, their sentences and what these put together hold.
 UNWIND $p.rows AS row
-MATCH (p:BraidPassage {uuid: row.uuid, group_id: $p.space})
+MATCH (p:BraidPassage {uuid: row.uuid, group_id: $p.space}) USING INDEX SEEK p:BraidPassage(uuid)
 SET p.valid_from = row.since, p.valid_until = row.until, p.gaps = row.gaps
 WITH row
 UNWIND row.sentences AS told
-MATCH (s:BraidSentence {uuid: told[0]})
+MATCH (s:BraidSentence {uuid: told[0]}) USING INDEX SEEK s:BraidSentence(uuid)
 SET s.valid_from = row.since, s.valid_until = row.until, s.gaps = row.gaps
 WITH row, told
-MATCH (a:Entity {uuid: told[1]})
+MATCH (a:Entity {uuid: told[1]}) USING INDEX SEEK a:Entity(uuid)
 UNWIND told[2] AS target
-MATCH (b:Entity {uuid: target})
+MATCH (b:Entity {uuid: target}) USING INDEX SEEK b:Entity(uuid)
 MATCH (a)-[r:CO_OCCURS]->(b) WHERE r.sentence_uuid = told[0]
 SET r.valid_from = row.since, r.valid_until = row.until, r.gaps = row.gaps

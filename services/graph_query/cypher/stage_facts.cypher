@@ -1,6 +1,6 @@
 // Lays vectors of another model beside those in use: stated facts.
 UNWIND $p.rows AS row
-MATCH ()-[e:RELATES_TO {uuid: row.uuid}]->() WHERE e.group_id = $p.space
+MATCH ()-[e:RELATES_TO {uuid: row.uuid}]->() USING INDEX SEEK e:RELATES_TO(uuid) WHERE e.group_id = $p.space
 SET e.next_model = $p.model
 WITH e, row
 CALL db.create.setRelationshipVectorProperty(e, 'next_embedding', row.vector)

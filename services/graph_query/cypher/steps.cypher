@@ -1,6 +1,6 @@
 // From entities to their neighbours at a time.
 UNWIND $p.uuids AS uuid
-MATCH (n:Entity {uuid: uuid})-[r:RELATES_TO|CO_OCCURS]-(m:Entity)
+MATCH (n:Entity {uuid: uuid})-[r:RELATES_TO|CO_OCCURS]-(m:Entity) USING INDEX SEEK n:Entity(uuid)
 WHERE n.group_id = $p.space AND m <> n AND CASE type(r)
   WHEN 'CO_OCCURS' THEN $p.local AND (r.valid_until IS NULL OR r.valid_until > $p.since AND r.valid_from <= $p.until
     AND (r.gaps IS NULL OR none(i IN range(0, size(r.gaps) - 1, 2) WHERE r.gaps[i] <= $p.since AND r.gaps[i + 1] > $p.until)))

@@ -1,8 +1,9 @@
 // Forgets what a document had claimed; those of the facts that are not there and that no other document had claimed.
-MATCH (c:BraidPastClaim {group_id: $p.space, document_id: $p.document_id}) WHERE c.fact_uuid >= ''
+MATCH (c:BraidPastClaim {group_id: $p.space, document_id: $p.document_id}) USING INDEX SEEK c:BraidPastClaim(group_id, document_id, fact_uuid)
+WHERE c.fact_uuid >= ''
 WITH c, c.fact_uuid AS uuid
 DELETE c
 WITH DISTINCT uuid
-WHERE NOT EXISTS { MATCH ()-[:RELATES_TO {uuid: uuid}]->() }
-  AND NOT EXISTS { MATCH (o:BraidPastClaim {fact_uuid: uuid}) WHERE o.group_id = $p.space AND o.document_id <> $p.document_id }
+WHERE NOT EXISTS { MATCH ()-[e:RELATES_TO {uuid: uuid}]->() USING INDEX SEEK e:RELATES_TO(uuid) }
+  AND NOT EXISTS { MATCH (o:BraidPastClaim {fact_uuid: uuid}) USING INDEX SEEK o:BraidPastClaim(fact_uuid) WHERE o.group_id = $p.space AND o.document_id <> $p.document_id }
 RETURN uuid

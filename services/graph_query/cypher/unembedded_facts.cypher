@@ -1,6 +1,6 @@
 // A page of the space's stated facts of later starts than one that have no vector of a model: none in use of the space's own, none laid beside of another.
 MATCH ()-[e:RELATES_TO]->()
-USING INDEX e:RELATES_TO(group_id, valid_from, uuid)
+USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
 WHERE e.group_id = $p.space AND e.valid_from > $p.after_from AND e.uuid >= ''
   AND CASE WHEN $p.live THEN e.fact_embedding IS NULL ELSE coalesce(e.next_model, '') <> $p.model END
 WITH e ORDER BY e.group_id, e.valid_from, e.uuid LIMIT $p.limit

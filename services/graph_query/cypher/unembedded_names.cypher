@@ -1,5 +1,5 @@
 // A page of the space's entities with a vector of their name that have no vector of a model: none in use of the space's own, none laid beside of another.
-MATCH (e:Entity)
+MATCH (e:Entity) USING INDEX SEEK e:Entity(group_id, uuid)
 WHERE e.group_id = $p.space AND e.uuid > $p.after_uuid AND e.name_embedding IS NOT NULL
   AND ($p.live AND e.name_embedding IS NULL OR NOT $p.live AND coalesce(e.next_model, '') <> $p.model)
 WITH e ORDER BY e.group_id, e.uuid LIMIT $p.limit

@@ -1,6 +1,6 @@
 // Of a page of the space's entities by name and uuid, after a position, those that are joined to nothing.
 CALL () {
-  MATCH (n:Entity)
+  MATCH (n:Entity) USING INDEX SEEK n:Entity(group_id, name, uuid)
   WHERE n.group_id = $p.space AND n.name >= $p.after_name AND n.uuid >= '' AND (n.name > $p.after_name OR n.uuid > $p.after_uuid)
   WITH n ORDER BY n.group_id, n.name, n.uuid LIMIT $p.limit
   RETURN [n.name, n.uuid] AS place, NOT EXISTS { (n)--() } AS alone

@@ -1,7 +1,7 @@
 // Names among these entities' that no title and no fact gives any more: unmarked, and told.
 UNWIND $p.uuids AS uuid
-MATCH (k:EntityName {entity_uuid: uuid, group_id: $p.space}) WHERE k.linked
-MATCH (n:Entity {uuid: uuid})
+MATCH (k:EntityName {entity_uuid: uuid, group_id: $p.space}) USING INDEX SEEK k:EntityName(entity_uuid) WHERE k.linked
+MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)
 WHERE NOT EXISTS { (n)-[:RELATES_TO]-() } AND NOT EXISTS { (n)<-[:MENTIONS]-() }
   AND NOT EXISTS { (n)<-[m:BRAID_MENTIONS]-() WHERE m.kind = $p.about }
 SET k.linked = false

@@ -2,18 +2,19 @@
 CYPHER 25
 UNWIND $p.uuids AS wanted
 CALL (wanted) {
-  MATCH ()-[e:RELATES_TO {uuid: wanted}]->() WHERE e.group_id = $p.space AND e.braid_known_from <= $p.known
+  MATCH ()-[e:RELATES_TO {uuid: wanted}]->() USING INDEX SEEK e:RELATES_TO(uuid) WHERE e.group_id = $p.space AND e.braid_known_from <= $p.known
   RETURN e AS one, e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, '' AS prefix
   UNION ALL
-  MATCH (v:FactVersion {fact_uuid: wanted}) WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
+  MATCH (v:FactVersion {fact_uuid: wanted}) USING INDEX SEEK v:FactVersion(fact_uuid)
+  WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
   RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
 }
-OPTIONAL MATCH (a:Entity {uuid: source})
-OPTIONAL MATCH (b:Entity {uuid: target})
-OPTIONAL MATCH ()-[e:RELATES_TO {uuid: fact}]->()
+OPTIONAL MATCH (a:Entity {uuid: source}) USING INDEX SEEK a:Entity(uuid)
+OPTIONAL MATCH (b:Entity {uuid: target}) USING INDEX SEEK b:Entity(uuid)
+OPTIONAL MATCH ()-[e:RELATES_TO {uuid: fact}]->() USING INDEX SEEK e:RELATES_TO(uuid)
 CALL (one, e) {
   UNWIND coalesce(e.episodes, [one.episode_uuid])[..$p.citations] AS uuid
-  MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
+  MATCH (p:Episodic {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:Episodic(uuid)
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }

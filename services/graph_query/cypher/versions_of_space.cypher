@@ -1,14 +1,14 @@
 // A page of the space's facts as they were known at an instant, in time order: as they are, or as past versions.
 CYPHER 25
 CALL () {
-  MATCH ()-[e:RELATES_TO]->()
+  MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
   WHERE e.group_id = $p.space AND e.valid_from >= $p.after_from AND e.valid_from <= $p.until AND e.uuid >= ''
     AND (e.valid_from > $p.after_from OR e.uuid > $p.after_uuid) AND e.valid_until > $p.since
     AND e.braid_known_from <= $p.known AND ($p.relation = '' OR e.relation_key = $p.relation)
   WITH e ORDER BY e.group_id, e.valid_from, e.uuid LIMIT $p.limit
   RETURN e AS one, e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, '' AS prefix
   UNION ALL
-  MATCH (v:FactVersion)
+  MATCH (v:FactVersion) USING INDEX SEEK v:FactVersion(group_id, valid_from, fact_uuid)
   WHERE v.group_id = $p.space AND v.valid_from >= $p.after_from AND v.valid_from <= $p.until AND v.fact_uuid >= ''
     AND (v.valid_from > $p.after_from OR v.fact_uuid > $p.after_uuid) AND v.valid_until > $p.since
     AND v.known_from <= $p.known AND v.known_until > $p.known AND ($p.relation = '' OR toLower(v.name) = $p.relation)
@@ -16,12 +16,12 @@ CALL () {
   RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
 }
 WITH one, fact, source, target, prefix ORDER BY one.valid_from, fact LIMIT $p.limit
-OPTIONAL MATCH (a:Entity {uuid: source})
-OPTIONAL MATCH (b:Entity {uuid: target})
-OPTIONAL MATCH ()-[e:RELATES_TO {uuid: fact}]->()
+OPTIONAL MATCH (a:Entity {uuid: source}) USING INDEX SEEK a:Entity(uuid)
+OPTIONAL MATCH (b:Entity {uuid: target}) USING INDEX SEEK b:Entity(uuid)
+OPTIONAL MATCH ()-[e:RELATES_TO {uuid: fact}]->() USING INDEX SEEK e:RELATES_TO(uuid)
 CALL (one, e) {
   UNWIND coalesce(e.episodes, [one.episode_uuid])[..$p.citations] AS uuid
-  MATCH (p:Episodic {uuid: uuid, group_id: $p.space})
+  MATCH (p:Episodic {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:Episodic(uuid)
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }

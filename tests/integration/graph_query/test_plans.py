@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import AsyncIterator
 
 import pytest
+from neo4j import AsyncDriver
 
 from deploy.local.stores import LocalStores
-from services.runtime.queries import Queries
+from tests.integration.graph_query.plans import PLANNED, details, operators, plan_of
 from tests.store_suite.graph.neo4j_graph import connected
 
-QUERIES = Queries.load("services.graph_query", "cypher", ".cypher")
-NOT_PLANNED = {"index_states"}  # SHOW has no plan to look at
+
+@pytest.fixture
+async def driver(graph_stores: LocalStores) -> AsyncIterator[AsyncDriver]:
+    async with connected(graph_stores) as found:
+        yield found
 
 
-@pytest.mark.parametrize("name", sorted(set(QUERIES.names()) - NOT_PLANNED))
+@pytest.mark.parametrize("name", PLANNED)
 async def test_no_query_scans_a_label_or_a_relationship_type(
-    graph_stores: LocalStores, name: str
+    driver: AsyncDriver, name: str
 ) -> None:
-    plan = await _plan(graph_stores, name)
-    operators = list(_operators(plan))
-    assert operators
-    assert [one for one in operators if one.endswith("Scan")] == []
+    found = list(operators(await plan_of(driver, name)))
+    assert found
+    assert [one for one in found if one.endswith("Scan")] == []
 
 
 @pytest.mark.parametrize(
@@ -39,39 +41,17 @@ async def test_no_query_scans_a_label_or_a_relationship_type(
     ],
 )
 async def test_a_page_of_facts_is_read_in_the_order_of_an_index(
-    graph_stores: LocalStores, name: str
+    driver: AsyncDriver, name: str
 ) -> None:
-    plan = await _plan(graph_stores, name)
+    plan = await plan_of(driver, name)
     # Reading all facts of a space to put them in order is a `Top`, a `PartialTop` or a `Sort`.
-    assert [one for one in _operators(plan) if one.endswith(("Top", "Sort"))] == []
+    assert [one for one in operators(plan) if one.endswith(("Top", "Sort"))] == []
 
 
 @pytest.mark.parametrize("name", ["create_claims", "cut_claims"])
 async def test_a_claim_of_somebody_is_found_among_all_those_of_its_fact(
-    graph_stores: LocalStores, name: str
+    driver: AsyncDriver, name: str
 ) -> None:
-    plan = await _plan(graph_stores, name)
-    seeks = [told for told in _details(plan) if "UNIQUE" in told]
+    plan = await plan_of(driver, name)
+    seeks = [told for told in details(plan) if "UNIQUE" in told]
     assert [told for told in seeks if "group_id, claimant, fact_uuid" in told]
-
-
-async def _plan(stores: LocalStores, name: str) -> dict[str, Any]:
-    async with (
-        connected(stores) as driver,
-        driver.session() as session,
-    ):
-        result = await session.run(f"EXPLAIN {QUERIES[name]}", {"p": {}})
-        plan: Any = (await result.consume()).plan
-    return dict(plan)
-
-
-def _operators(plan: dict[str, Any]) -> Iterator[str]:
-    yield plan["operatorType"].partition("@")[0]
-    for child in plan.get("children", ()):
-        yield from _operators(child)
-
-
-def _details(plan: dict[str, Any]) -> Iterator[str]:
-    yield str(plan["args"].get("Details", ""))
-    for child in plan.get("children", ()):
-        yield from _details(child)

@@ -1,0 +1,36 @@
+"""How Neo4j would run the named queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from neo4j import AsyncDriver
+
+from services.runtime.queries import Queries
+
+QUERIES = Queries.load("services.graph_query", "cypher", ".cypher")
+NOT_PLANNED = {"index_states"}  # SHOW has no plan to look at
+PLANNED = sorted(set(QUERIES.names()) - NOT_PLANNED)
+
+
+async def plan_of(driver: AsyncDriver, name: str) -> dict[str, Any]:
+    """The plan of a named query, by the statistics of now."""
+    async with driver.session() as session:
+        result = await session.run(f"EXPLAIN {QUERIES[name]}", {"p": {}})
+        plan: Any = (await result.consume()).plan
+    return dict(plan)
+
+
+def operators(plan: dict[str, Any]) -> Iterator[str]:
+    """What a plan consists of, from its end to its beginnings."""
+    yield plan["operatorType"].partition("@")[0]
+    for child in plan.get("children", ()):
+        yield from operators(child)
+
+
+def details(plan: dict[str, Any]) -> Iterator[str]:
+    """What each operator is told, in the same order."""
+    yield str(plan["args"].get("Details", ""))
+    for child in plan.get("children", ()):
+        yield from details(child)
