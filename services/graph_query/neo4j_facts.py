@@ -13,7 +13,6 @@ from services.graph_query.entity_resolution import Resolution
 from services.graph_query.extraction.gazetteer import Uuids
 from services.graph_query.fact_batch import FactBatch, PreparedFact, claims_of
 from services.graph_query.names import is_linkable, link_key, name_key
-from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_described import NOTHING, Described, describe
 from services.graph_query.neo4j_endings import put_endings, settle_new
 from services.graph_query.neo4j_types import (
@@ -68,8 +67,7 @@ async def add_facts(
     ]
     await _create(writer, rows, described)
     await _set_vectors(writer, facts, known, model)
-    if added := _claim_rows({uuid: claims[uuid] for uuid in sorted(claims.keys() & known)}):
-        await writer.run("create_claims", rows=added)
+    await _claim(writer, {uuid: claims[uuid] for uuid in sorted(claims.keys() & known)})
     touched |= {document for document, _ in given}
     touched |= await _link_names(writer, found)
     await _let_ask(writer, held.unasked)
@@ -80,6 +78,12 @@ async def add_facts(
         await writer.run("cause_versions", uuids=cited, known=writer.now.timestamp())
     await _end_new(writer, told, new, described.episode or None)
     return FactCounts(added=len(new), unchanged=len(batch) - len(new))
+
+
+async def claim_facts(writer: SpaceWriter, claimant: str, given: Mapping[str, set[str]]) -> None:
+    """Lets a document or an episode claim facts that are there: how it gives each, by uuid."""
+    told = {(claimant, uuid): ends for uuid, ends in given.items()}
+    await _claim(writer, _by_fact(writer.space, told))
 
 
 async def _let_ask(writer: SpaceWriter, unasked: Collection[str]) -> None:
@@ -172,12 +176,15 @@ def _by_fact(
     return claims
 
 
-def _claim_rows(claims: Mapping[str, Iterable[list[Any]]]) -> Rows:
-    return [
+async def _claim(writer: SpaceWriter, claims: Mapping[str, Iterable[list[Any]]]) -> None:
+    """Notes claims of facts that are there, by fact, as columns."""
+    rows = [
         {"uuid": uuid, **dict(zip(_CLAIM, columns, strict=True))}
         for uuid, several in claims.items()
         for columns in several
     ]
+    if rows:
+        await writer.run("create_claims", rows=rows)
 
 
 async def _create(writer: SpaceWriter, rows: Sequence[list[Any]], described: Described) -> None:

@@ -6,15 +6,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.graph_query.claims import GivenEnds, claimed_episode, episode_claimant
+from services.graph_query.claims import GivenEnds, episode_claimant
 from services.graph_query.domain import EntityName, EpisodeCounts, GivenFact
 from services.graph_query.extracted import Reading, Supported
 from services.graph_query.fact_batch import FactBatch
 from services.graph_query.findings.neo4j_writes import add_findings
-from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_described import Described, take_back_descriptions
 from services.graph_query.neo4j_endings import Told, put_endings, settle_ends, take_back_endings
-from services.graph_query.neo4j_facts import add_facts
+from services.graph_query.neo4j_facts import add_facts, claim_facts
 from services.graph_query.neo4j_writer import SpaceWriter
 
 
@@ -77,18 +76,7 @@ async def _support(
     for one in supported:
         if one.fact in there:
             given[one.fact].add(GivenEnds.of(one.given).encode())
-    claimant = episode_claimant(episode)
-    rows: Rows = [
-        {
-            "document_id": claimant,
-            "document_uuid": None,
-            "episode_uuid": claimed_episode(claimant),
-            "uuid": uuid,
-            "given": sorted(told),
-        }
-        for uuid, told in sorted(given.items())
-    ]
-    if rows:
-        await writer.run("create_claims", rows=rows)
-        await writer.cite((), [row["uuid"] for row in rows])
+    if given:
+        await claim_facts(writer, episode_claimant(episode), given)
+        await writer.cite((), sorted(given))
     return [one.given for one in supported if one.fact not in there]

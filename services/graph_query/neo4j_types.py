@@ -143,7 +143,9 @@ async def _write_moves(
 
 def claimant_nodes(space: str, claimant: str) -> tuple[str | None, str | None]:
     """The document and the episode that a claimant stands for: neither, when nobody is named."""
-    return document_uuid(space, claimant) if claimant else None, claimed_episode(claimant)
+    if episode := claimed_episode(claimant):
+        return None, episode
+    return document_uuid(space, claimant) if claimant else None, None
 
 
 def _claim_rows(space: str, claims: Mapping[tuple[str, str, str], list[str]], place: int) -> Rows:
