@@ -18,7 +18,6 @@ from services.graph_query.episode_intake import EpisodeIntake, EpisodeReader
 from services.graph_query.episode_reading import WholeReader
 from services.graph_query.findings.calls import FindingCalls
 from services.graph_query.findings.extraction import FindingExtractor
-from services.graph_query.findings.intake import FindingIntake
 from services.graph_query.findings.reading import FindingReader
 from services.graph_query.findings.store import FindingStore
 from services.graph_query.graphiti.reader import GraphitiReader
@@ -159,14 +158,11 @@ async def keep_schema(store: Neo4jStore) -> None:
         await asyncio.sleep(_SCHEMA_RETRY_SECONDS)
 
 
-def build_reader(
-    store: Neo4jStore, embedder: Embedder, language: LanguageModel | None
-) -> EpisodeReader | None:
+def build_reader(store: Neo4jStore, language: LanguageModel | None) -> EpisodeReader | None:
     """What reads episodes, None without a language model."""
     if language is None:
         return None
-    intake = FindingIntake(store.findings, SpaceModels(store.embeddings, embedder))
-    findings = FindingReader(FindingExtractor(language), intake)
+    findings = FindingReader(FindingExtractor(language))
     return WholeReader(findings, GraphitiReader(language, store.known), language)
 
 
@@ -191,9 +187,7 @@ async def run(
         await serve(
             settings=runtime,
             listen=settings.listen,
-            services=build_services(
-                store, registry, build_reader(store, registry, language), reranker
-            ),
+            services=build_services(store, registry, build_reader(store, language), reranker),
             probes={"neo4j": store.ping},
         )
     finally:

@@ -34,11 +34,11 @@ class WholeReader:
     ) -> Reading:
         """What the passage says; nothing is written. AnswerUnusable where the passage may be to blame."""
         try:
-            found = await self._findings.read(space, passage)
+            found = await self._findings.read(space, passage, embedder)
             reading = await self._facts.read(space, passage, ontology, embedder)
         except PromptRefused as refused:
             await self._raise(refused)
-        return replace(reading, findings=tuple(found.findings))
+        return replace(reading, findings=tuple(found))
 
     async def _raise(self, refused: PromptRefused) -> NoReturn:
         """A model that refuses a harmless prompt too is set up wrongly: no passage is to blame."""

@@ -10,6 +10,7 @@ from services.graph_query.findings.store import FindingStore
 from services.graph_query.names import name_key
 from services.graph_query.space_models import SpaceModels
 from services.graph_query.store import MAX_DIMENSION
+from services.models.vectors import Matrix
 from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
 
 
@@ -31,7 +32,7 @@ class FindingIntake:
         length = (await self._models.length(space, model) or len(given)) if given else 0
         for place, finding in enumerate(findings):
             _check(f"findings[{place}]", finding, length)
-        ready, model = await self.embedded(space, findings, model if given else "", length)
+        ready, model = await self._embedded(space, findings, model if given else "", length)
         try:
             return await self._store.add_findings(space, ready, model)
         except WrongStateError:
@@ -40,8 +41,8 @@ class FindingIntake:
         # The space has come to another model since its own was asked for.
         return await self._store.add_findings(space, findings, "")
 
-    async def embedded(
-        self, space: str, findings: Sequence[GivenFinding], model: str = "", length: int = 0
+    async def _embedded(
+        self, space: str, findings: Sequence[GivenFinding], model: str, length: int
     ) -> tuple[Sequence[GivenFinding], str]:
         """The findings with vectors, and the vectors' model; as they are where no vector can be had.
 
@@ -53,11 +54,16 @@ class FindingIntake:
         made = await self._models.embed(space, [findings[n].fields.statement for n in bare], model)
         if made is None or length not in (0, made.rows.shape[1]):
             return findings, model
-        ready = list(findings)
-        for place, row in zip(bare, made.rows, strict=True):
-            vector = tuple(float(value) for value in row)
-            ready[place] = replace(findings[place], embedding=vector)
-        return ready, made.model
+        ready = dict(zip(bare, with_vectors([findings[n] for n in bare], made.rows), strict=True))
+        return [ready.get(place, finding) for place, finding in enumerate(findings)], made.model
+
+
+def with_vectors(findings: Sequence[GivenFinding], rows: Matrix) -> list[GivenFinding]:
+    """Each finding with its row."""
+    return [
+        replace(finding, embedding=tuple(float(value) for value in row))
+        for finding, row in zip(findings, rows, strict=True)
+    ]
 
 
 def _check(place: str, finding: GivenFinding, length: int) -> None:

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from services.graph_query.domain import Passage
 from services.graph_query.findings.domain import GivenFinding
 from services.graph_query.findings.extraction import FindingExtractor
-from services.graph_query.findings.intake import FindingIntake
-
-
-@dataclass(frozen=True, slots=True)
-class ReadFindings:
-    """An episode's findings and the model of their vectors, "" without any."""
-
-    findings: Sequence[GivenFinding] = ()
-    model: str = ""
+from services.graph_query.findings.intake import with_vectors
+from services.models.embedder import Embedder
 
 
 class FindingReader:
     """Reads episodes' findings with a language model and gives them vectors. Nothing is written."""
 
-    def __init__(self, extractor: FindingExtractor, intake: FindingIntake) -> None:
+    def __init__(self, extractor: FindingExtractor) -> None:
         self._extractor = extractor
-        self._intake = intake
 
-    async def read(self, space: str, passage: Passage) -> ReadFindings:
-        """The passage's findings. LanguageModelUnavailable when the model gives no answer."""
+    async def read(
+        self, space: str, passage: Passage, embedder: Embedder
+    ) -> Sequence[GivenFinding]:
+        """The passage's findings with the embedder's vectors.
+
+        LanguageModelUnavailable when the model gives no answer, or what the embedder raises.
+        """
         found = await self._extractor.extract(space, passage)
-        return ReadFindings(*await self._intake.embedded(space, found))
+        if not found:
+            return found
+        return with_vectors(found, await embedder.embed([one.fields.statement for one in found]))

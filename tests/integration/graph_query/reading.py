@@ -44,6 +44,6 @@ async def reading(
     script = Script()
     async with scripted_model(script, provider, seconds) as (language, stub):
         configured = embedder or CountingEmbedder()
-        reader = build_reader(store, configured, language)
+        reader = build_reader(store, language)
         models = SpaceModels(store.embeddings, configured)
         yield Reading(EpisodeIntake(store, reader, models), stub, script, new_space())

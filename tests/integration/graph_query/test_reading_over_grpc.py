@@ -23,7 +23,6 @@ from tests.integration.graph_query.messages import episode
 from tests.stubs.language import Script
 from tests.stubs.language_model import scripted_model
 from tests.stubs.openai_server import OpenAIStub, raw
-from tests.unit.graph_query.embedder import CountingEmbedder
 
 NOTE = "Mira Okafor has led the Payments Guild since March 2020."
 
@@ -67,7 +66,7 @@ async def reading_tier(store: Neo4jStore, folder: Path) -> AsyncIterator[Reads]:
     )
     await asyncio.to_thread(load_session)  # takes seconds, once in a process
     async with scripted_model(script) as (language, stub):
-        reader = build_reader(store, CountingEmbedder(), language)
+        reader = build_reader(store, language)
         async with serve_tier(store, folder, reader) as tier:
             yield Reads(tier, stub, script)
 
