@@ -32,8 +32,8 @@ WITH f, score WHERE f.group_id = $p.space AND f.kind IN $p.kinds AND f.type_key 
   AND ($p.metric = '' OR any(i IN range(0, size(f.metric_keys) - 1) WHERE
     f.metric_keys[i] = $p.metric AND f.metric_values[i] >= $p.metric_from AND f.metric_values[i] <= $p.metric_until))
   AND ($p.uuids IS NULL OR f.uuid IN $p.uuids)
-  AND ($p.episode = '' OR EXISTS { (f)-[:FROM]->(:BraidSource {uuid: $p.episode}) })
-  AND (size($p.about_findings) = 0 OR EXISTS { (f)-[:ABOUT]->(g:BraidFinding) WHERE g.uuid IN $p.about_findings })
+  AND ($p.episode = '' OR EXISTS { MATCH (f)-[:FROM]->(source:BraidSource {uuid: $p.episode}) USING INDEX SEEK source:BraidSource(uuid) })
+  AND (size($p.about_findings) = 0 OR EXISTS { MATCH (f)-[:ABOUT]->(g:BraidFinding) USING INDEX SEEK g:BraidFinding(uuid) WHERE g.uuid IN $p.about_findings })
   AND ($p.about_key = '' OR EXISTS { (f)-[:ABOUT]->(s:BraidSubject) WHERE s.name_key = $p.about_key AND 
     ($p.about_type = '' OR s.type = $p.about_type OR head($p.about_known) = $p.about_type AND NOT s.type IN $p.about_known) })
   AND (f.created < $p.after_created OR f.created = $p.after_created AND f.uuid > $p.after_uuid)
