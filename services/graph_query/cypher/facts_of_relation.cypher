@@ -3,7 +3,7 @@ CYPHER 25
 MATCH ()-[e:RELATES_TO]->()
 USING INDEX SEEK e:RELATES_TO(group_id, relation_key, valid_from, uuid)
 WHERE e.group_id = $p.space AND e.relation_key = $p.relation AND e.valid_from >= $p.after_from AND e.valid_from <= $p.until AND e.uuid >= ''
-  AND NOT (e.valid_from = $p.after_from AND e.uuid <= $p.after_uuid) AND e.valid_until > $p.since
+  AND CASE e.valid_from WHEN $p.after_from THEN e.uuid > $p.after_uuid ELSE true END AND e.valid_until > $p.since
 WITH e ORDER BY e.group_id, e.relation_key, e.valid_from, e.uuid LIMIT $p.limit
 MATCH (a)-[e]->(b)
 CALL (e) {

@@ -12,6 +12,19 @@ from services.runtime.queries import Queries
 QUERIES = Queries.load("services.graph_query", "cypher", ".cypher")
 NOT_PLANNED = {"index_states"}  # SHOW has no plan to look at
 PLANNED = sorted(set(QUERIES.names()) - NOT_PLANNED)
+# Pages that may be of any space, however large.
+IN_ORDER = (
+    "facts_of_space",
+    "facts_of_relation",
+    "unembedded_facts",
+    "unembedded_facts_of_start",
+    "page_of_facts",
+    "page_of_facts_of_start",
+    "page_of_findings",
+    "page_of_names",
+)
+# Reading all that a space has to put it in order: a `Top`, a `PartialTop` or a `Sort`.
+ORDERING = ("Top", "Sort")
 
 
 async def plan_of(driver: AsyncDriver, name: str) -> dict[str, Any]:

@@ -8,7 +8,14 @@ import pytest
 from neo4j import AsyncDriver
 
 from deploy.local.stores import LocalStores
-from tests.integration.graph_query.plans import PLANNED, details, operators, plan_of
+from tests.integration.graph_query.plans import (
+    IN_ORDER,
+    ORDERING,
+    PLANNED,
+    details,
+    operators,
+    plan_of,
+)
 from tests.store_suite.graph.neo4j_graph import connected
 
 
@@ -27,25 +34,12 @@ async def test_no_query_scans_a_label_or_a_relationship_type(
     assert [one for one in found if one.endswith("Scan")] == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "facts_of_space",
-        "facts_of_relation",
-        "unembedded_facts",
-        "unembedded_facts_of_start",
-        "page_of_facts",
-        "page_of_facts_of_start",
-        "page_of_findings",
-        "page_of_names",
-    ],
-)
+@pytest.mark.parametrize("name", IN_ORDER)
 async def test_a_page_of_facts_is_read_in_the_order_of_an_index(
     driver: AsyncDriver, name: str
 ) -> None:
     plan = await plan_of(driver, name)
-    # Reading all facts of a space to put them in order is a `Top`, a `PartialTop` or a `Sort`.
-    assert [one for one in operators(plan) if one.endswith(("Top", "Sort"))] == []
+    assert [one for one in operators(plan) if one.endswith(ORDERING)] == []
 
 
 @pytest.mark.parametrize("name", ["create_claims", "cut_claims"])

@@ -16,7 +16,14 @@ import pytest_asyncio
 from neo4j import AsyncDriver
 
 from deploy.local.stores import LocalStores
-from tests.integration.graph_query.plans import PLANNED, QUERIES, operators, plan_of
+from tests.integration.graph_query.plans import (
+    IN_ORDER,
+    ORDERING,
+    PLANNED,
+    QUERIES,
+    operators,
+    plan_of,
+)
 from tests.store_suite.graph.neo4j_graph import connected, prepare
 from tests.stores import FORGETFUL, data_folder
 
@@ -72,6 +79,14 @@ async def test_a_query_that_is_planned_early_looks_its_keys_up(
     assert found
     # A hash join reads all that is at one end instead of what is between both.
     assert [one for one in found if one.endswith(("Scan", "HashJoin"))] == []
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
+async def test_a_page_that_is_planned_early_is_read_in_the_order_of_an_index(
+    driver: AsyncDriver, name: str
+) -> None:
+    plan = await plan_of(driver, name)
+    assert [one for one in operators(plan) if one.endswith(ORDERING)] == []
 
 
 async def test_without_being_told_neo4j_would_read_whole_indexes(driver: AsyncDriver) -> None:
