@@ -21,6 +21,7 @@ from services.runtime.pools import observe_pools
 from services.runtime.server import Service, serve
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.document_servicer import DocumentServicer
+from services.vector_search.indexing import Indexing
 from services.vector_search.inventory_servicer import InventoryServicer
 from services.vector_search.model_servicer import ModelServicer
 from services.vector_search.postgres import PostgresStore
@@ -40,16 +41,18 @@ def build_services(
     queries: QueryEmbedder | None = None,
     result_cache_bytes: int = 0,
     registry: Registry | None = None,
+    indexing: Indexing | None = None,
 ) -> list[Service]:
     """The services of the tier over one store and one embedder, with so much memory for results.
 
     `queries` embeds what is searched for, by the same model; default: the embedder itself. `registry` has the models
-    of spaces that were embedded with another one.
+    of spaces that were embedded with another one. `indexing` is told of vectors that are written.
     """
     results = ResultCache(store, result_cache_bytes)
     searcher = Searcher(store, queries or QueryEmbedder(embedder), results, registry)
     search = SearchServicer(searcher, store)
-    documents = DocumentServicer(DocumentWriter(store, embedder, registry), store)
+    models = ModelServicer(store, indexing)
+    documents = DocumentServicer(DocumentWriter(store, embedder, registry, indexing), store)
     return [
         Service(
             "braid.vector.v1.VectorSearchService",
@@ -61,9 +64,7 @@ def build_services(
         ),
         Service(
             "braid.vector.v1.EmbeddingModelService",
-            partial(
-                models_pb2_grpc.add_EmbeddingModelServiceServicer_to_server, ModelServicer(store)
-            ),
+            partial(models_pb2_grpc.add_EmbeddingModelServiceServicer_to_server, models),
         ),
         Service(
             "braid.vector.v1.InventoryService",
@@ -102,19 +103,23 @@ async def run(
     )
     queries = QueryEmbedder(CachedEmbedder(embedder, embedding.cache_entries), stored)
     registry = EmbedderRegistry(embedding, embedder)
+    indexing = Indexing(store)
+    services = build_services(
+        store,
+        embedder,
+        queries=queries,
+        result_cache_bytes=settings.result_cache_mib * 1024 * 1024,
+        registry=registry,
+        indexing=indexing,
+    )
     try:
-        await serve(
-            settings=runtime,
-            listen=settings.listen,
-            services=build_services(
-                store,
-                embedder,
-                queries=queries,
-                result_cache_bytes=settings.result_cache_mib * 1024 * 1024,
-                registry=registry,
-            ),
-            probes={"postgresql": store.ping},
-        )
+        async with indexing.running():
+            await serve(
+                settings=runtime,
+                listen=settings.listen,
+                services=services,
+                probes={"postgresql": store.ping},
+            )
     finally:
         await queries.close()
         await registry.close()

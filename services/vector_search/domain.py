@@ -258,11 +258,15 @@ class TextLanguage:
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """A model of a space, whether searches and writes use it, and how many chunks have a vector of it."""
+    """A model of a space, whether searches and writes use it, and how many chunks have a vector of it.
+
+    `unindexed` of these vectors wait outside of the index that a large space has.
+    """
 
     model: Model
     active: bool
     embedded: int
+    unindexed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

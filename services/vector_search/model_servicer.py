@@ -8,6 +8,7 @@ from braid.vector.v1 import models_pb2, models_pb2_grpc
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.vector_search.domain import ChunkVector, Model
+from services.vector_search.indexing import Indexing
 from services.vector_search.store import ModelStore
 from services.vector_search.vectors import unit_vector
 
@@ -19,8 +20,10 @@ _DEFAULT_PAGE_SIZE = 100
 class ModelServicer(models_pb2_grpc.EmbeddingModelServiceServicer):
     """Embedding models of the caller's space."""
 
-    def __init__(self, store: ModelStore) -> None:
+    def __init__(self, store: ModelStore, indexing: Indexing | None = None) -> None:
+        """`indexing` is told of vectors that are stored."""
         self._store = store
+        self._indexing = indexing
 
     async def ListEmbeddingModels(
         self, _request: models_pb2.ListEmbeddingModelsRequest, _context: Context
@@ -34,6 +37,7 @@ class ModelServicer(models_pb2_grpc.EmbeddingModelServiceServicer):
                     dimension=each.model.dimension,
                     active=each.active,
                     embedded_chunks=each.embedded,
+                    unindexed_chunks=each.unindexed,
                 )
                 for each in found.models
             ),
@@ -70,9 +74,10 @@ class ModelServicer(models_pb2_grpc.EmbeddingModelServiceServicer):
         self, request: models_pb2.PutEmbeddingsRequest, _context: Context
     ) -> models_pb2.PutEmbeddingsResponse:
         """See the contract."""
-        stored = await self._store.fill_embeddings(
-            current_call().space, request.model, _vectors(request)
-        )
+        space = current_call().space
+        stored = await self._store.fill_embeddings(space, request.model, _vectors(request))
+        if self._indexing:
+            await self._indexing.written(space, stored)
         return models_pb2.PutEmbeddingsResponse(stored=stored)
 
     async def HoldWrites(

@@ -17,6 +17,7 @@ from services.vector_search.domain import (
     WriteResult,
 )
 from services.vector_search.postgres_embeddings import StoredEmbeddings
+from services.vector_search.postgres_indexing import PostgresIndexing
 from services.vector_search.postgres_inventory import PostgresInventory
 from services.vector_search.postgres_models import PostgresModels
 from services.vector_search.postgres_search import PostgresReads
@@ -28,13 +29,14 @@ def load_queries() -> Queries:
     return Queries.load("services.vector_search", "sql", ".sql")
 
 
-class PostgresStore(PostgresReads, PostgresModels, PostgresInventory):
-    """Implements `Store`. Opened by `open`, closed by `close`."""
+class PostgresStore(PostgresReads, PostgresModels, PostgresInventory, PostgresIndexing):
+    """Implements `Store` and `IndexStore`. Opened by `open`, closed by `close`."""
 
     def __init__(self, readers: Pool, writers: Pool, queries: Queries) -> None:
         PostgresReads.__init__(self, readers, queries)
         PostgresModels.__init__(self, writers, queries)
         PostgresInventory.__init__(self, writers, queries)
+        PostgresIndexing.__init__(self, writers, queries)
         self._readers = readers
         self._writers = writers
 

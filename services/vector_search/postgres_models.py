@@ -35,7 +35,10 @@ class PostgresModels:
         """See `ModelStore`."""
         async with self._model_pool.session() as session:
             rows = await session.fetch(self._model_queries["space_models"], space)
-        found = [ModelStatus(_model(row), row["active"], row["embedded"]) for row in rows]
+        found = [
+            ModelStatus(_model(row), row["active"], row["embedded"], row["unindexed"])
+            for row in rows
+        ]
         return SpaceModels(found, rows[0]["chunks"] if rows else 0)
 
     async def add_model(self, space: str, model: Model) -> None:

@@ -16,6 +16,7 @@ from services.runtime.errors import (
     WrongStateError,
 )
 from services.vector_search.domain import Model, NewDocument, Vector, WriteResult
+from services.vector_search.indexing import Indexing
 from services.vector_search.model_checks import wrong_model
 from services.vector_search.recorded_models import Registry
 from services.vector_search.store import MissingVectorsError, VectorStore
@@ -28,16 +29,33 @@ class DocumentWriter:
     """Writes documents of the current call's space."""
 
     def __init__(
-        self, store: VectorStore, embedder: Embedder, registry: Registry | None = None
+        self,
+        store: VectorStore,
+        embedder: Embedder,
+        registry: Registry | None = None,
+        indexing: Indexing | None = None,
     ) -> None:
-        """`registry` has the models of spaces that are embedded with another one than `embedder`'s."""
+        """`registry` has the models of spaces that are embedded with another one than `embedder`'s.
+
+        `indexing` is told of what is written.
+        """
         self._store = store
         self._embedder = embedder
         self._registry = registry
+        self._indexing = indexing
 
     async def write(self, documents: Sequence[NewDocument], model_name: str) -> WriteResult:
         """All documents or none. InvalidFieldError for what is wrong with them; see `VectorStore.upsert`."""
         space = current_call().space
+        result = await self._write(space, documents, model_name)
+        if self._indexing:
+            stored = sum(len(one.added) + len(one.reindexed) for one in result.outcomes)
+            await self._indexing.written(space, stored)
+        return result
+
+    async def _write(
+        self, space: str, documents: Sequence[NewDocument], model_name: str
+    ) -> WriteResult:
         check_documents(documents)
         model = self._model(await self._store.space_model(space), documents, model_name)
         unchanged = await self._unchanged(space, documents)

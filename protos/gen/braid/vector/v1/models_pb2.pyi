@@ -28,6 +28,7 @@ class EmbeddingModel(_message.Message):
     DIMENSION_FIELD_NUMBER: _builtins.int
     ACTIVE_FIELD_NUMBER: _builtins.int
     EMBEDDED_CHUNKS_FIELD_NUMBER: _builtins.int
+    UNINDEXED_CHUNKS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name."""
     dimension: _builtins.int
@@ -36,6 +37,10 @@ class EmbeddingModel(_message.Message):
     """Searches and writes use it."""
     embedded_chunks: _builtins.int
     """How many of the space's chunks have a vector of it."""
+    unindexed_chunks: _builtins.int
+    """How many of these vectors are not in the index yet: searches compare them one by one, beside the index. They enter
+    it when writes pause. Spaces of up to 4,000 chunks need no index: 0.
+    """
     def __init__(
         self,
         *,
@@ -43,10 +48,11 @@ class EmbeddingModel(_message.Message):
         dimension: _builtins.int = ...,
         active: _builtins.bool = ...,
         embedded_chunks: _builtins.int = ...,
+        unindexed_chunks: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["active", b"active", "dimension", b"dimension", "embedded_chunks", b"embedded_chunks", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active", b"active", "dimension", b"dimension", "embedded_chunks", b"embedded_chunks", "name", b"name", "unindexed_chunks", b"unindexed_chunks"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,151 @@
+"""Vectors of large spaces enter the index when there is time.
+
+A write is answered before: searches compare what waits one by one, beside the index. So a space is searched in full
+from the first moment, and loading many documents does not wait for what costs PostgreSQL the most.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+from services.runtime.errors import BraidError
+from services.runtime.telemetry import get_logger
+
+AT_ONCE = 100
+"""Vectors of one transaction: a writer of the same documents waits for it."""
+SOON = 8_000
+"""With so many waiting, comparing them takes some milliseconds of each search: writes need not pause any more."""
+FULL = 16_000
+"""With so many, those who write help: what waits never outgrows what is brought in."""
+PAUSE_SECONDS = 1.0
+ROUND_SECONDS = 60.0
+
+
+class IndexStore(Protocol):
+    """Raises StoreUnavailableError, OverloadedError or DeadlineError when it cannot answer."""
+
+    async def waiting_vectors(self, space: str, most: int) -> int:
+        """How many vectors of the space are to enter the index, counted up to `most`; 0 of a small space."""
+        ...
+
+    async def waiting_spaces(self) -> list[str]:
+        """The spaces that have some."""
+        ...
+
+    async def index_vectors(self, space: str, most: int) -> int:
+        """Brings in at most so many; how many. 0 also when others hold what is left."""
+        ...
+
+
+class Indexing:
+    """Of one process; several do not disturb each other."""
+
+    def __init__(
+        self,
+        store: IndexStore,
+        *,
+        pause_seconds: float = PAUSE_SECONDS,
+        soon: int = SOON,
+        full: int = FULL,
+    ) -> None:
+        """Spaces have their turn once nothing was written for `pause_seconds`, or `soon` vectors wait."""
+        self._store = store
+        self._pause = pause_seconds
+        self._soon = soon
+        self._full = full
+        # When spaces of which vectors wait were last written to.
+        self._written: dict[str, float] = {}
+        self._news = asyncio.Event()
+
+    async def written(self, space: str, vectors: int) -> None:
+        """After a write that stored so many. It brings in as many itself where very many wait; it never fails."""
+        if not vectors:
+            return
+        try:
+            waiting = await self._store.waiting_vectors(space, self._full)
+            if not waiting:
+                return
+            self._written[space] = time.monotonic()
+            self._news.set()
+            if waiting >= self._full:
+                await self._bring_in(space, vectors)
+        except (BraidError, TimeoutError) as error:
+            _put_off(error)  # what was written stays, and is found: the next round sees to it
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Brings vectors in for as long as the block runs."""
+        task = asyncio.create_task(self._run(), name="indexing")
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def round(self) -> None:
+        """Looks for what others left, such as a process that ended, and sees to all spaces that wait."""
+        for space in await self._store.waiting_spaces():
+            self._written.setdefault(space, 0.0)
+        await self.turn()
+
+    async def turn(self) -> None:
+        """Sees to the spaces that are known to wait and are not being written to."""
+        for space in list(self._written):
+            await self._see_to(space)
+
+    async def _run(self) -> None:
+        looked = 0.0
+        while True:
+            try:
+                if not looked or time.monotonic() - looked > ROUND_SECONDS:
+                    await self.round()
+                    looked = time.monotonic()
+                else:
+                    await self.turn()
+            except (BraidError, TimeoutError) as error:
+                _put_off(error)
+            except Exception:  # noqa: BLE001 - whatever it is, it must not end what keeps searches fast
+                get_logger("indexing").exception("failed")
+            await self._rest()
+
+    async def _rest(self) -> None:
+        """Until a write tells of vectors; a pause where some are known to wait."""
+        if self._written:
+            await asyncio.sleep(self._pause)
+            return
+        self._news.clear()
+        try:
+            async with asyncio.timeout(ROUND_SECONDS):
+                await self._news.wait()
+        except TimeoutError:
+            return
+
+    async def _see_to(self, space: str) -> None:
+        while await self._has_time(space):
+            known = self._written.get(space)
+            if await self._store.index_vectors(space, AT_ONCE):
+                continue
+            # Nothing is left, or others hold it: they tell of it again when they have written, perhaps just now.
+            if self._written.get(space) == known:
+                self._written.pop(space, None)
+            return
+
+    async def _has_time(self, space: str) -> bool:
+        if time.monotonic() - self._written.get(space, 0.0) >= self._pause:
+            return True
+        return await self._store.waiting_vectors(space, self._soon) >= self._soon
+
+    async def _bring_in(self, space: str, vectors: int) -> None:
+        while vectors > 0:
+            moved = await self._store.index_vectors(space, min(vectors, AT_ONCE))
+            if not moved:
+                return
+            vectors -= moved
+
+
+def _put_off(error: Exception) -> None:
+    get_logger("indexing").warning("put off", error=type(error).__name__)

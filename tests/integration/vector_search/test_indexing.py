@@ -1,0 +1,157 @@
+"""Vectors enter the index of a large space after they were written, whatever happens to them meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import asyncpg
+import numpy as np
+import pytest
+
+from services.runtime.ids import chunk_id, content_sha256
+from services.vector_search.domain import ChunkVector, Model, NewChunk, NewDocument
+from services.vector_search.indexing import Indexing
+from services.vector_search.postgres import PostgresStore
+from tests.stores import TestDatabase
+
+SPACE = "large"
+MODEL = Model("noise", 8)
+SECOND = Model("second", 8)
+DOCUMENTS = 30
+CAP = "create or replace function exact_cap() returns integer language sql immutable as 'select 20'"
+FLAGS = """
+select chunk_id::text, current from embedding_1 where space = $1
+union all select chunk_id::text, current from embedding_1_unindexed where space = $1"""
+HOLD = "select from document where space = $1 and document_id = $2 for update"
+
+
+def document(number: int, text: str = "") -> NewDocument:
+    """A document of one chunk; another text makes another version of it."""
+    content = f"{number} {text}"
+    vector = np.random.default_rng([number, len(text)]).normal(size=MODEL.dimension)
+    unit = (vector / np.linalg.norm(vector)).astype(np.float32)
+    key = chunk_id(SPACE, f"d{number}", content_sha256(content), 0)
+    return NewDocument(
+        path="document",
+        document_id=f"d{number}",
+        title="",
+        source="",
+        content_hash=content_sha256(content),
+        metadata={},
+        valid_time=None,
+        chunks=(NewChunk(key, content, 0, len(content), unit),),
+    )
+
+
+@pytest.fixture
+async def owner(vector_database: TestDatabase) -> AsyncIterator[asyncpg.Connection]:
+    """A connection that may do everything; spaces of more than 20 chunks are large."""
+    connection = await asyncpg.connect(vector_database.dsn("braid_migrator"))
+    try:
+        await connection.execute(CAP)
+        yield connection
+    finally:
+        await connection.close()
+
+
+@pytest.fixture
+async def large(store: PostgresStore, owner: asyncpg.Connection) -> PostgresStore:
+    """A store with a large space, none of whose vectors is in the index yet."""
+    assert owner
+    await store.upsert(SPACE, MODEL, [document(number) for number in range(DOCUMENTS)])
+    return store
+
+
+async def counts(store: PostgresStore, model: Model = MODEL) -> tuple[int, int]:
+    """How many vectors the space has of a model, and how many of them wait."""
+    found = await store.list_models(SPACE)
+    [status] = [one for one in found.models if one.model == model]
+    return status.embedded, status.unindexed
+
+
+async def test_a_small_space_has_nothing_that_waits(store: PostgresStore) -> None:
+    await store.upsert(SPACE, MODEL, [document(number) for number in range(DOCUMENTS)])
+    assert await store.waiting_vectors(SPACE, 100) == 0
+    assert await store.waiting_spaces() == []
+    assert await store.index_vectors(SPACE, 100) == 0
+    assert await counts(store) == (DOCUMENTS, 0)
+
+
+async def test_vectors_of_a_large_one_wait_and_are_brought_in(large: PostgresStore) -> None:
+    assert await large.waiting_spaces() == [SPACE]
+    assert await large.waiting_vectors(SPACE, 100) == DOCUMENTS
+    assert await large.waiting_vectors(SPACE, 7) == 7
+    assert await large.index_vectors(SPACE, 12) == 12
+    assert await counts(large) == (DOCUMENTS, DOCUMENTS - 12)
+    assert await large.index_vectors(SPACE, 100) == DOCUMENTS - 12
+    assert await counts(large) == (DOCUMENTS, 0)
+    assert await large.waiting_spaces() == []
+
+
+async def test_several_bring_in_different_ones(large: PostgresStore) -> None:
+    moved = await asyncio.gather(*(large.index_vectors(SPACE, 10) for _ in range(4)))
+    left = await large.index_vectors(SPACE, 100)
+    assert sum(moved) + left == DOCUMENTS
+    assert await counts(large) == (DOCUMENTS, 0)
+
+
+async def test_those_of_a_document_that_is_being_written_are_left_for_later(
+    large: PostgresStore, owner: asyncpg.Connection
+) -> None:
+    async with owner.transaction():
+        await owner.execute(HOLD, SPACE, "d3")
+        assert await large.index_vectors(SPACE, 100) == DOCUMENTS - 1
+    assert await counts(large) == (DOCUMENTS, 1)
+    assert await large.index_vectors(SPACE, 100) == 1
+
+
+@pytest.mark.parametrize("indexed", [0, 15, DOCUMENTS])
+async def test_former_versions_lose_their_flag_wherever_their_vectors_are(
+    large: PostgresStore, owner: asyncpg.Connection, indexed: int
+) -> None:
+    await large.index_vectors(SPACE, indexed)
+    changed = [document(number, "changed") for number in range(0, DOCUMENTS, 2)]
+    await large.upsert(SPACE, MODEL, changed)
+    flags = {row["chunk_id"]: row["current"] for row in await owner.fetch(FLAGS, SPACE)}
+    former = {document(number).chunks[0].id for number in range(0, DOCUMENTS, 2)}
+    assert {key for key, current in flags.items() if not current} == former
+    assert len(flags) == DOCUMENTS + len(changed)
+
+
+@pytest.mark.parametrize("indexed", [0, 15, DOCUMENTS])
+async def test_a_deleted_document_leaves_no_vector(large: PostgresStore, indexed: int) -> None:
+    await large.index_vectors(SPACE, indexed)
+    for number in range(5):
+        await large.delete_document(SPACE, f"d{number}")
+    assert (await counts(large))[0] == DOCUMENTS - 5
+
+
+async def test_a_second_model_is_filled_in_and_indexed_too(large: PostgresStore) -> None:
+    await large.add_model(SPACE, SECOND)
+    found = await large.unembedded_chunks(SPACE, SECOND.name, None, 100)
+    north = np.eye(8, dtype=np.float32)[0]
+    vectors = [ChunkVector(one.chunk_id, one.text_sha256, north) for one in found]
+    for indexed in (10, 100):
+        # The second time all have one: the vectors in the index are replaced there.
+        assert await large.fill_embeddings(SPACE, SECOND.name, vectors) == DOCUMENTS
+        assert (await counts(large, SECOND))[0] == DOCUMENTS
+        assert await large.unembedded_chunks(SPACE, SECOND.name, None, 100) == []
+        await large.index_vectors(SPACE, DOCUMENTS + indexed)
+    assert await counts(large, SECOND) == (DOCUMENTS, 0)
+    assert await large.remove_model(SPACE, SECOND.name) == DOCUMENTS
+
+
+async def test_a_process_brings_in_what_others_left(large: PostgresStore) -> None:
+    await Indexing(large, pause_seconds=0).round()
+    assert await counts(large) == (DOCUMENTS, 0)
+
+
+async def test_a_write_makes_its_vectors_wait_and_a_turn_brings_them_in(
+    large: PostgresStore,
+) -> None:
+    indexing = Indexing(large, pause_seconds=0)
+    await indexing.written(SPACE, DOCUMENTS)
+    assert await counts(large) == (DOCUMENTS, DOCUMENTS)
+    await indexing.turn()
+    assert await counts(large) == (DOCUMENTS, 0)
