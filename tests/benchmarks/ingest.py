@@ -15,6 +15,7 @@ from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.generated import invented_passages
 from tests.benchmarks.given_vectors import given_vectors
 from tests.benchmarks.harness import bar, channel_to, running_stack
+from tests.benchmarks.settling import settled
 from tests.benchmarks.uploading import Text, ingested
 from tests.evals.datasets import read_multihop
 from tests.evals.embedding import embedding_seconds, local_embedder
@@ -45,7 +46,7 @@ async def run(options: Options) -> None:
         local_embedder() as embedder,
     ):
         stub = ingest_pb2_grpc.IngestServiceStub(channel)
-        await _against_embedder(stub, embedder, texts, figures)
+        await _against_embedder(stack, stub, embedder, texts, figures)
     async with (
         given_vectors(options.seed) as environment,
         running_stack(environment=environment) as stack,
@@ -63,6 +64,7 @@ def _passages(options: Options, count: int) -> list[Text]:
 
 
 async def _against_embedder(
+    stack: LocalStack,
     stub: ingest_pb2_grpc.IngestServiceStub,
     embedder: Embedder,
     texts: Sequence[Text],
@@ -77,6 +79,7 @@ async def _against_embedder(
     with bar("both ways in turn", len(texts)) as show:
         for start in range(0, len(texts), _ROUND):
             part = texts[start : start + _ROUND]
+            await settled(stack)  # the embedder alone has the machine to itself
             alone += await embedding_seconds(embedder, [f"{t.title}\n{t.text}" for t in part])
             spent = await ingested(stub, part)
             searchable += spent.searchable

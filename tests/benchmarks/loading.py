@@ -17,6 +17,7 @@ from deploy.local.stack import LocalStack
 from services.runtime.ids import chunk_id, content_sha256, document_hash
 from tests.benchmarks.credentials import LOCAL_SPACE, credential
 from tests.benchmarks.harness import bar, channel_to
+from tests.benchmarks.settling import settled
 
 _BATCH = 200
 _WRITERS = 2
@@ -43,7 +44,7 @@ async def store(
     space: str = LOCAL_SPACE,
     quiet: bool = False,
 ) -> None:
-    """Store all passages in a space, a few batches at a time, with a bar unless `quiet`."""
+    """Store all passages in a space, a few batches at a time, with a bar unless `quiet`; the index has them then."""
     called = credential(stack.data, space)
     parts = batches(passages, _BATCH)
     done = itertools.count(_BATCH, _BATCH)
@@ -61,6 +62,7 @@ async def store(
             async with asyncio.TaskGroup() as group:
                 for _ in range(_WRITERS):
                     group.create_task(write())
+    await settled(stack, space)
 
 
 def _unseen(_done: int) -> None:

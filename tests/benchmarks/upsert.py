@@ -17,6 +17,7 @@ from tests.benchmarks.harness import bar, channel_to, running_stack
 from tests.benchmarks.loading import Passage, batches, upsert_request
 from tests.benchmarks.reference import reference
 from tests.benchmarks.sentences import MODEL, embedded, sentences
+from tests.benchmarks.settling import settled, waiting
 from tests.benchmarks.writing import DirectWriter
 from tests.evals.datasets import read_multihop
 from tests.evals.embedding import local_embedder
@@ -78,7 +79,7 @@ async def _with_vectors(
     options: Options,
     figures: Figures,
 ) -> None:
-    """The same passages into two spaces, a round each in turn."""
+    """The same passages into two spaces, a round each in turn; then the index takes in what waits."""
     texts = sentences(options, _GIVEN)
     vectors = await embedded(texts)
     passages = [Passage(f"u{n}", "", text, vectors[n]) for n, text in enumerate(texts)]
@@ -93,6 +94,8 @@ async def _with_vectors(
     async with reference(stack, "direct", "braid_writer") as sql:
         direct = await DirectWriter.open(sql.pool, "direct", MODEL)
         seconds = await _in_turn(passages, over_grpc, direct.write)
+        left = await waiting(stack, "tier")
+        figures.put("indexed_later_per_s", left / await settled(stack, "tier"), "passages/s")
     figures.put("given_vectors_per_s", len(passages) / seconds[0], "passages/s")
     figures.put("asyncpg_per_s", len(passages) / seconds[1], "passages/s")
     figures.put("given_vectors_ratio", seconds[1] / seconds[0], "ratio")
