@@ -94,11 +94,13 @@ async def _with_vectors(
     async with reference(stack, "direct", "braid_writer") as sql:
         direct = await DirectWriter.open(sql.pool, "direct", MODEL)
         seconds = await _in_turn(passages, over_grpc, direct.write)
-        left = await waiting(stack, "tier")
-        figures.put("indexed_later_per_s", left / await settled(stack, "tier"), "passages/s")
+        left, put_off = await waiting(stack, "tier"), await settled(stack, "tier")
     figures.put("given_vectors_per_s", len(passages) / seconds[0], "passages/s")
     figures.put("asyncpg_per_s", len(passages) / seconds[1], "passages/s")
     figures.put("given_vectors_ratio", seconds[1] / seconds[0], "ratio")
+    # What is found at once has not been paid for yet: the same, until the index has all of it.
+    figures.put("indexed_later_per_s", left / put_off, "passages/s")
+    figures.put("given_vectors_until_indexed_ratio", seconds[1] / (seconds[0] + put_off), "ratio")
 
 
 def _first(space: str) -> Passage:
