@@ -17,7 +17,6 @@ from services.runtime.queries import Queries
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.loading import Passage
 
-
 _INTO_THE_INDEX = """
 insert into embedding_{model_id} (space, chunk_id, current, embedding)
 select $1, u.* from unnest($2::uuid[], $3::boolean[], $4::halfvec[]) as u (chunk_id, current, embedding)"""
