@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
 from services.runtime.errors import BraidError
@@ -22,7 +23,10 @@ SOON = 8_000
 FULL = 16_000
 """With so many, those who write help: what waits never outgrows what is brought in."""
 PAUSE_SECONDS = 1.0
+PATIENCE_SECONDS = 10.0
+"""So long a space that is written to without a pause is left alone."""
 ROUND_SECONDS = 60.0
+LONG_AGO = float("-inf")
 
 
 class IndexStore(Protocol):
@@ -41,6 +45,14 @@ class IndexStore(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class _Waiting:
+    """Since when vectors of a space wait, and when it was last written to, in seconds of the monotonic clock."""
+
+    since: float
+    written: float
+
+
 class Indexing:
     """Of one process; several do not disturb each other."""
 
@@ -49,16 +61,19 @@ class Indexing:
         store: IndexStore,
         *,
         pause_seconds: float = PAUSE_SECONDS,
+        patience_seconds: float = PATIENCE_SECONDS,
         soon: int = SOON,
         full: int = FULL,
     ) -> None:
-        """Spaces have their turn once nothing was written for `pause_seconds`, or `soon` vectors wait."""
+        """A space has its turn once nothing was written to it for `pause_seconds`, or `soon` vectors wait, or some have
+        waited for `patience_seconds`.
+        """
         self._store = store
         self._pause = pause_seconds
+        self._patience = patience_seconds
         self._soon = soon
         self._full = full
-        # When spaces of which vectors wait were last written to.
-        self._written: dict[str, float] = {}
+        self._spaces: dict[str, _Waiting] = {}
         self._news = asyncio.Event()
 
     async def written(self, space: str, vectors: int) -> None:
@@ -69,7 +84,8 @@ class Indexing:
             waiting = await self._store.waiting_vectors(space, self._full)
             if not waiting:
                 return
-            self._written[space] = time.monotonic()
+            now = time.monotonic()
+            self._spaces.setdefault(space, _Waiting(now, now)).written = now
             self._news.set()
             if waiting >= self._full:
                 await self._bring_in(space, vectors)
@@ -89,19 +105,22 @@ class Indexing:
     async def round(self) -> None:
         """Looks for what others left, such as a process that ended, and sees to all spaces that wait."""
         for space in await self._store.waiting_spaces():
-            self._written.setdefault(space, 0.0)
+            self._spaces.setdefault(space, _Waiting(LONG_AGO, LONG_AGO))
         await self.turn()
 
     async def turn(self) -> None:
-        """Sees to the spaces that are known to wait and are not being written to."""
-        for space in list(self._written):
-            await self._see_to(space)
+        """Sees to the spaces that are known to wait and have time for it, all of them side by side."""
+        going_on = True
+        while going_on:
+            going_on = False
+            for space, waiting in list(self._spaces.items()):
+                going_on |= await self._see_to(space, waiting)
 
     async def _run(self) -> None:
-        looked = 0.0
+        looked = LONG_AGO
         while True:
             try:
-                if not looked or time.monotonic() - looked > ROUND_SECONDS:
+                if time.monotonic() - looked > ROUND_SECONDS:
                     await self.round()
                     looked = time.monotonic()
                 else:
@@ -114,7 +133,7 @@ class Indexing:
 
     async def _rest(self) -> None:
         """Until a write tells of vectors; a pause where some are known to wait."""
-        if self._written:
+        if self._spaces:
             await asyncio.sleep(self._pause)
             return
         self._news.clear()
@@ -124,18 +143,22 @@ class Indexing:
         except TimeoutError:
             return
 
-    async def _see_to(self, space: str) -> None:
-        while await self._has_time(space):
-            known = self._written.get(space)
-            if await self._store.index_vectors(space, AT_ONCE):
-                continue
-            # Nothing is left, or others hold it: they tell of it again when they have written, perhaps just now.
-            if self._written.get(space) == known:
-                self._written.pop(space, None)
-            return
+    async def _see_to(self, space: str, waiting: _Waiting) -> bool:
+        """Whether some were brought in and there may be more."""
+        if not await self._has_time(space, waiting):
+            return False
+        known = waiting.written
+        if await self._store.index_vectors(space, AT_ONCE):
+            return True
+        # Nothing is left, or others hold it: they tell of it again when they have written, perhaps just now.
+        waiting.since = waiting.written
+        if waiting.written == known:
+            del self._spaces[space]
+        return False
 
-    async def _has_time(self, space: str) -> bool:
-        if time.monotonic() - self._written.get(space, 0.0) >= self._pause:
+    async def _has_time(self, space: str, waiting: _Waiting) -> bool:
+        now = time.monotonic()
+        if now - waiting.written >= self._pause or now - waiting.since >= self._patience:
             return True
         return await self._store.waiting_vectors(space, self._soon) >= self._soon
 

@@ -58,9 +58,17 @@ async def test_after_a_pause_all_of_it_is_brought_in() -> None:
     assert store.spaces == {"a": 0, "b": 3}
 
 
+async def test_it_does_not_wait_for_a_pause_for_ever() -> None:
+    store = Waiting(a=500)
+    indexing = Indexing(store, pause_seconds=NEVER, patience_seconds=0)
+    await indexing.written("a", 500)
+    await indexing.turn()
+    assert store.spaces == {"a": 0}
+
+
 async def test_what_others_left_is_found_by_a_round() -> None:
-    store = Waiting(a=500, b=3)
-    await Indexing(store, pause_seconds=NEVER / 2).round()
+    store = Waiting(a=500, b=300)
+    await Indexing(store, pause_seconds=NEVER).round()
     assert store.spaces == {"a": 0, "b": 0}
 
 
