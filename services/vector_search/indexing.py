@@ -22,8 +22,9 @@ SOON = 8_000
 """With so many waiting, comparing them takes some milliseconds of each search: writes need not pause any more."""
 FULL = 16_000
 """With so many, those who write help: what waits never outgrows what is brought in."""
-PAUSE_SECONDS = 1.0
-PATIENCE_SECONDS = 10.0
+PAUSE_SECONDS = 5.0
+"""The stages that follow a write, such as the graph's, come first."""
+PATIENCE_SECONDS = 30.0
 """So long a space that is written to without a pause is left alone."""
 ROUND_SECONDS = 60.0
 LONG_AGO = float("-inf")
@@ -134,7 +135,7 @@ class Indexing:
     async def _rest(self) -> None:
         """Until a write tells of vectors; a pause where some are known to wait."""
         if self._spaces:
-            await asyncio.sleep(self._pause)
+            await asyncio.sleep(self._pause / 2)
             return
         self._news.clear()
         try:
