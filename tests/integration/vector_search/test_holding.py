@@ -18,7 +18,8 @@ from tests.stores import TestDatabase
 NEWER = Model("newer", 2)
 BARE = """
 select count(*) from chunk c where c.space = $1 and not exists (
-  select from embedding_2 e where e.space = c.space and e.chunk_id = c.id)"""
+  select from (select * from embedding_2 union all select * from embedding_2_unindexed) e
+  where e.space = c.space and e.chunk_id = c.id)"""
 
 
 async def catch_up(store: PostgresStore) -> None:

@@ -27,8 +27,9 @@ select s.n = count(*) filter (where c.current) and s.chunks = count(*)
 from space_stats s left join chunk c on c.space = s.space
 where s.space = $1 group by s.space"""
 STALE_FLAGS = """
+with vectors as (select * from embedding_1 union all select * from embedding_1_unindexed)
 select count(*) from chunk c join posting p on p.space = c.space and p.chunk_id = c.id
-join embedding_1 e on e.space = c.space and e.chunk_id = c.id
+join vectors e on e.space = c.space and e.chunk_id = c.id
 where c.space = $1 and (p.current <> c.current or e.current <> c.current)"""
 
 WRONG_POSTINGS = """
@@ -46,8 +47,10 @@ select count(*) from chunk c where c.space = $1 and (
       on v.space = vc.space and v.document_id = vc.document_id and v.version = vc.version
     where vc.space = c.space and vc.chunk_id = c.id order by v.valid_from desc limit 1))"""
 UNEMBEDDED = """
-select count(*) from chunk c where c.space = $1 and not exists (
-  select from embedding_1 e where e.space = c.space and e.chunk_id = c.id)"""
+with vectors as (select * from embedding_1 union all select * from embedding_1_unindexed)
+select count(*) from chunk c where c.space = $1 and (
+  select count(*) from vectors e where e.space = c.space and e.chunk_id = c.id) <> 1"""
+CAP = "create or replace function exact_cap() returns integer language sql immutable as 'select 5'"
 
 
 def text(dice: random.Random) -> str:
@@ -76,12 +79,26 @@ async def writer(store: PostgresStore, seed: int) -> None:
             )
 
 
-async def test_statistics_equal_a_recount_after_concurrent_writers(
+async def indexer(store: PostgresStore, stop: asyncio.Event) -> int:
+    """Brings vectors into the index all the while; how many."""
+    moved = 0
+    while not stop.is_set():
+        moved += await store.index_vectors(SPACE, 3)
+    return moved
+
+
+async def test_statistics_and_vectors_equal_a_recount_after_concurrent_writers(
     store: PostgresStore, vector_database: TestDatabase
 ) -> None:
+    owner = await asyncpg.connect(vector_database.dsn("braid_migrator"))
+    await owner.execute(CAP)
+    await owner.close()
+    stop = asyncio.Event()
     async with asyncio.timeout(120), asyncio.TaskGroup() as group:
-        for seed in range(8):
-            group.create_task(writer(store, seed))
+        indexing = [group.create_task(indexer(store, stop)) for _ in range(2)]
+        await asyncio.gather(*(group.create_task(writer(store, seed)) for seed in range(8)))
+        stop.set()
+    assert sum(task.result() for task in indexing)
     connection = await asyncpg.connect(vector_database.dsn("braid_reader"))
     try:
         counted = await connection.fetch(COUNTED, SPACE)
