@@ -10,6 +10,7 @@ import pytest
 
 from services.runtime.ids import chunk_id, content_sha256
 from services.vector_search.domain import (
+    FusionKind,
     Model,
     NewChunk,
     NewDocument,
@@ -112,8 +113,29 @@ async def test_the_path_follows_the_number_of_candidates_and_recall_holds(
                 assert found.path is path
                 shares.append(recall([hit.chunk.id for hit in found.hits], among, query))
             assert np.mean(shares) >= least
+    await assert_fused_hits_do_not_hang_on_how_many_are_asked_for(store, queries)
     await assert_filters_hold_for_words_where_most_chunks_pass(store)
     await assert_same_as_exhaustive_bm25(store, vector_database)
+
+
+async def assert_fused_hits_do_not_hang_on_how_many_are_asked_for(
+    store: PostgresStore, queries: np.ndarray
+) -> None:
+    """A search for ten compares fewer candidates than one for fifty: the best ten are the same, all but always."""
+    shares = []
+    for number, query in enumerate(queries):
+        asked = {
+            "text": f"term{3 * number + 5} term40",
+            "vector": QueryVector(MODEL.name, query),
+            "text_weight": 0.5,
+            "fusion": FusionKind.WEIGHTED_SCORE,
+        }
+        few = await store.search(SPACE, Search(**asked, limit=10, use_cache=False))  # type: ignore[arg-type]
+        many = await store.search(SPACE, Search(**asked, limit=50, use_cache=False))  # type: ignore[arg-type]
+        assert (few.path, many.path) == (VectorPath.HNSW, VectorPath.HNSW)
+        best = {hit.chunk.id for hit in many.hits[:10]}
+        shares.append(len(best & {hit.chunk.id for hit in few.hits}) / 10)
+    assert np.mean(shares) >= 0.95
 
 
 async def assert_filters_hold_for_words_where_most_chunks_pass(store: PostgresStore) -> None:
