@@ -1,10 +1,13 @@
-"""Searches in Neo4j: one round trip for stated facts, one for sentences, one for vectors, at the same time."""
+"""Searches in Neo4j: one round trip for stated facts, one for sentences, one for vectors, at the same time.
+
+A space that turned out to have no stated facts, or no sentences, is asked for the other alone until that changes.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from neo4j.vector import Vector
 
@@ -32,13 +35,37 @@ _CITATIONS = 5
 _CO_OCCURS = "co_occurs"
 
 
+class _Sentences(NamedTuple):
+    """The space as of a search of its sentences, whether it has stated facts as well, and what was found."""
+
+    state: SpaceState
+    beside_facts: bool
+    hits: list[tuple[list[Fact], float]]
+
+
+class _Spaces:
+    """Spaces of which something was seen at their last search; not all of them, where they are very many."""
+
+    def __init__(self) -> None:
+        self._spaces: set[str] = set()
+
+    def __contains__(self, space: str) -> bool:
+        return space in self._spaces
+
+    def note(self, space: str, *, member: bool) -> None:
+        if not member:
+            self._spaces.discard(space)
+        elif len(self._spaces) < _REMEMBERED:
+            self._spaces.add(space)
+
+
 class Neo4jSearch:
     """Searches for facts. Raises what `GraphStore` says."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        # Spaces that had no episode at their last search: their sentences are not asked for unless that changes.
-        self._without_episodes: set[str] = set()
+        self._without_episodes = _Spaces()
+        self._without_facts = _Spaces()
 
     async def search_words(
         self,
@@ -55,6 +82,20 @@ class Neo4jSearch:
             if not parameters["only"]:
                 return WordHits(state)
             link_keys = [link_key(only.entity_key)]
+        if space in self._without_facts:
+            alone = await _sentences(self._database, terms, limit, parameters)
+            if alone is not None and not alone.beside_facts:
+                return WordHits(alone.state, sentences=alone.hits)
+        return await self._search_both(space, terms, link_keys, limit, parameters)
+
+    async def _search_both(
+        self,
+        space: str,
+        terms: Sequence[str],
+        link_keys: Sequence[str],
+        limit: int,
+        parameters: dict[str, Any],
+    ) -> WordHits:
         expected = space not in self._without_episodes
         try:
             async with asyncio.TaskGroup() as group:
@@ -65,18 +106,14 @@ class Neo4jSearch:
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
         found, has_episodes = stated.result()
-        self._note(space, has_episodes=has_episodes)
+        self._without_episodes.note(space, member=not has_episodes)
         sentences = ahead.result()
         if has_episodes and not expected:
             sentences = await _sentences(self._database, terms, limit, parameters)
-        found.sentences.extend(sentences)
+        if sentences is not None:
+            self._without_facts.note(space, member=not sentences.beside_facts)
+            found.sentences.extend(sentences.hits)
         return found
-
-    def _note(self, space: str, *, has_episodes: bool) -> None:
-        if has_episodes:
-            self._without_episodes.discard(space)
-        elif len(self._without_episodes) < _REMEMBERED:
-            self._without_episodes.add(space)
 
     async def search_vector(
         self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool
@@ -130,7 +167,11 @@ async def _filtered(
 ) -> tuple[SpaceState, list[str]]:
     """The space, and the entities that a filter by name lets pass."""
     row = (await database.read("search_state", space=space, entity_key=entity_key))[0]
-    return SpaceState(row["revision"], row["vectors"], row["model"], row["dimension"]), row["only"]
+    return _state(row), row["only"]
+
+
+def _state(row: dict[str, Any]) -> SpaceState:
+    return SpaceState(row["revision"], row["vectors"], row["model"], row["dimension"])
 
 
 async def _stated(
@@ -152,7 +193,7 @@ async def _stated(
         text += (await database.read("search_beyond", **more))[0]["text"]
         skip += fetch
     found = WordHits(
-        SpaceState(row["revision"], row["vectors"], row["model"], row["dimension"]),
+        _state(row),
         text=sorted((Hit(*hit) for hit in text), key=lambda hit: (-hit.score, hit.uuid)),
         entity=[Hit(*hit) for hit in row["entity"]],
     )
@@ -161,14 +202,16 @@ async def _stated(
 
 async def _sentences(
     database: Database, terms: Sequence[str], limit: int, parameters: dict[str, Any]
-) -> list[tuple[list[Fact], float]]:
+) -> _Sentences | None:
+    """None when the search has no word, or is for a relation that sentences do not have: nothing was asked."""
     lucene = words_query(parameters["space"], ("text",), terms)
     if not lucene or parameters["relation"] not in ("", _CO_OCCURS):
-        return []
+        return None
     fetch = _FETCH_FILTERED if parameters["only"] else _FETCH_SENTENCES
     told = {**parameters, "limit": limit, "lucene": lucene, "fetch": fetch}
-    rows = await database.read("search_sentences", **told)
-    return [(_sentence_facts(*columns), score) for score, *columns in rows[0]["sentences"]]
+    row = (await database.read("search_sentences", **told))[0]
+    hits = [(_sentence_facts(*columns), score) for score, *columns in row["sentences"]]
+    return _Sentences(_state(row), row["stated"], hits)
 
 
 def _sentence_facts(

@@ -1,15 +1,27 @@
-// Sentences of the local graph by their words, with the entities that each puts together, its subject first.
+// Sentences of the local graph by their words, with the entities that each puts together, its subject first; the space as of
+// the search, and whether it has stated facts.
 CYPHER 25
-CALL db.index.fulltext.queryNodes('braid_sentence_text', $p.lucene, {limit: $p.fetch}) YIELD node AS s, score
-WHERE s.group_id = $p.space AND coalesce(s.valid_until, $p.open) > $p.since AND coalesce(s.valid_from, -$p.open) <= $p.until
-  AND (s.gaps IS NULL OR none(i IN range(0, size(s.gaps) - 1, 2) WHERE s.gaps[i] <= $p.since AND s.gaps[i + 1] > $p.until))
-  AND ($p.entity_key = '' OR s.subject_uuid IN $p.only OR any(uuid IN s.target_uuids WHERE uuid IN $p.only))
-WITH s, score LIMIT $p.limit
-MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: s.episode_uuid}) USING INDEX SEEK p:Episodic(uuid)
-CALL (s) {
-  UNWIND [s.subject_uuid] + s.target_uuids[..16] AS uuid
-  MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)
-  RETURN collect([n.uuid, n.name, labels(n)]) AS named
+CALL () {
+  OPTIONAL MATCH (b:BraidSpace {group_id: $p.space}) USING INDEX SEEK b:BraidSpace(group_id)
+  RETURN coalesce(b.revision, 0) AS revision, coalesce(b.vectors, 0) AS vectors, coalesce(b.embedding_model, '') AS model,
+    coalesce(b.embedding_dimension, 0) AS dimension
 }
-WITH score, s, [[p.uuid, d.document_id, d.title, d.source]] AS place, named ORDER BY score DESC, s.uuid
-RETURN collect([score, s.uuid, s.text, place, named, s.valid_from, s.valid_until]) AS sentences
+CALL () {
+  CALL db.index.fulltext.queryNodes('braid_sentence_text', $p.lucene, {limit: $p.fetch}) YIELD node AS s, score
+  WHERE s.group_id = $p.space AND coalesce(s.valid_until, $p.open) > $p.since AND coalesce(s.valid_from, -$p.open) <= $p.until
+    AND (s.gaps IS NULL OR none(i IN range(0, size(s.gaps) - 1, 2) WHERE s.gaps[i] <= $p.since AND s.gaps[i + 1] > $p.until))
+    AND ($p.entity_key = '' OR s.subject_uuid IN $p.only OR any(uuid IN s.target_uuids WHERE uuid IN $p.only))
+  WITH s, score LIMIT $p.limit
+  MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: s.episode_uuid}) USING INDEX SEEK p:Episodic(uuid)
+  CALL (s) {
+    UNWIND [s.subject_uuid] + s.target_uuids[..16] AS uuid
+    MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)
+    RETURN collect([n.uuid, n.name, labels(n)]) AS named
+  }
+  WITH score, s, [[p.uuid, d.document_id, d.title, d.source]] AS place, named ORDER BY score DESC, s.uuid
+  RETURN collect([score, s.uuid, s.text, place, named, s.valid_from, s.valid_until]) AS sentences
+}
+RETURN revision, vectors, model, dimension, sentences, EXISTS {
+  MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
+  WHERE e.group_id = $p.space AND e.valid_from >= -$p.open AND e.uuid >= ''
+} AS stated

@@ -102,6 +102,38 @@ class ReadingSuite:
         assert all(one.origin is Origin.LOCAL and one.fact == text for one in facts)
         assert facts[0].citations[0].quote == text
 
+    @pytest.mark.parametrize("first", ["facts", "sentences"])
+    async def test_what_a_space_had_none_of_is_found_once_it_has(
+        self, store: GraphStore, first: str
+    ) -> None:
+        space = new_space()
+        stated = [fact("Anna Bell", "OWNS", "Harbour Ledger", embedding=unit(1))]
+        said = [passage(space, "d1", "Anna Bell", "She met Karl Otto at the harbour.")]
+
+        async def add_facts() -> None:
+            await store.add_facts(space, stated, "model")
+
+        async def add_sentences() -> None:
+            await store.add_episodes(space, said)
+
+        steps = [add_facts, add_sentences]
+        for step in steps if first == "facts" else reversed(steps):
+            # Twice: what the first search saw decides what the second one asks for.
+            await search(store, space, "harbour")
+            await search(store, space, "harbour")
+            await step()
+        for _ in range(2):
+            found = await search(store, space, "harbour")
+            assert (len(found.text), len(found.sentences), found.state.vectors) == (1, 1, 1)
+
+    async def test_a_space_of_sentences_alone_tells_its_state(self, store: GraphStore) -> None:
+        space = new_space()
+        said = passage(space, "d1", "Anna Bell", "She met Karl Otto at the harbour.")
+        revision = (await store.add_episodes(space, [said])).revision
+        for question in ("harbour", "harbour", "of the", "nothing"):
+            state = (await search(store, space, question)).state
+            assert (state.revision, state.vectors, state.model) == (revision, 0, "")
+
     async def test_vectors_find_the_nearest_facts_of_the_time(self, store: GraphStore) -> None:
         space = new_space()
         old = fact("Aaa", "IS", "Bbb", embedding=unit(1, 0.1), invalid_at=day("2020-01-01"))
