@@ -1,0 +1,54 @@
+"""Plans stay while a graph grows: nobody's search waits for Neo4j to plan its query once more."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from deploy.local.stores import LocalStores
+from services.graph_query.lucene import query_terms
+from services.graph_query.neo4j_store import Neo4jStore
+from tests.store_suite.graph.builders import ALWAYS, fact, new_space, passage, unit
+from tests.store_suite.graph.neo4j_graph import connected, opened
+from tests.stores import FORGETFUL, data_folder
+
+# Neo4j looks at every use of a plan whether the graph has outgrown it, and tells of each that it gives up.
+_AT_ONCE = {"dbms.cypher.min_replan_interval": "0s"}
+_GIVEN_UP = "Discarded stale query"
+_COUNTED = "MATCH (n:Entity) WHERE n.name = $name RETURN count(n)"
+
+
+async def _use(store: Neo4jStore, space: str, size: int) -> None:
+    """Writes `size` facts and passages, and asks for them."""
+    facts = [fact("Anna Bell", "OWNS", f"Ledger {n}", embedding=unit(1, n)) for n in range(size)]
+    texts = [passage(space, f"d{n}", "Anna Bell", f"She met Karl Otto{n}.") for n in range(size)]
+    await store.add_facts(space, facts, "model")
+    await store.add_episodes(space, texts)
+    for _ in range(2):
+        found = await store.search_words(space, query_terms("met owns"), [], ALWAYS, 5)
+        assert found.text
+        assert found.sentences
+        assert await store.facts(space, [hit.uuid for hit in found.text])
+        for exact in (True, False):
+            assert await store.search_vector(space, unit(1), ALWAYS, 5, exact=exact)
+        await store.neighborhood(space, "anna bell", "", 5, ALWAYS)
+        await store.list_entities(space, "", ("", ""), 5)
+
+
+async def _given_up(data: Path) -> int:
+    log = data / "neo4j" / "logs" / "debug.log"
+    return (await asyncio.to_thread(log.read_text)).count(_GIVEN_UP)
+
+
+async def test_no_query_is_planned_anew_while_its_graph_grows() -> None:
+    space = new_space()
+    with data_folder() as data:
+        stores = LocalStores(data, postgres_settings=FORGETFUL, neo4j_settings=_AT_ONCE)
+        async with stores, opened(stores) as store, connected(stores) as driver:
+            await driver.execute_query(_COUNTED, name="Anna Bell")
+            for size in (1, 40, 400):
+                await _use(store, space, size)
+            assert await _given_up(data) == 0
+            # What Neo4j does of itself, and tells.
+            await driver.execute_query(_COUNTED, name="Anna Bell")
+            assert await _given_up(data) == 1
