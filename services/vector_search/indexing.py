@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from services.runtime.errors import BraidError
+from services.runtime.errors import BraidError, OverloadedError, StoreUnavailableError
 from services.runtime.telemetry import get_logger
 
 AT_ONCE = 100
@@ -21,12 +21,14 @@ AT_ONCE = 100
 SOON = 8_000
 """With so many waiting, comparing them takes some milliseconds of each search: writes need not pause any more."""
 FULL = 16_000
-"""With so many, those who write help: what waits never outgrows what is brought in."""
+"""With so many, those who write help."""
 PAUSE_SECONDS = 5.0
 """The stages that follow a write, such as the graph's, come first."""
 PATIENCE_SECONDS = 30.0
 """So long a space that is written to without a pause is left alone."""
 ROUND_SECONDS = 60.0
+HELP_SECONDS = 1.0
+"""A writer helps for no longer: what it wrote is stored, and its caller waits for the answer."""
 LONG_AGO = float("-inf")
 
 
@@ -85,13 +87,17 @@ class Indexing:
             waiting = await self._store.waiting_vectors(space, self._full)
             if not waiting:
                 return
-            now = time.monotonic()
-            self._spaces.setdefault(space, _Waiting(now, now)).written = now
-            self._news.set()
+            self._note(space)
             if waiting >= self._full:
                 await self._bring_in(space, vectors)
-        except (BraidError, TimeoutError) as error:
-            _put_off(error)  # what was written stays, and is found: the next round sees to it
+        except Exception as error:  # noqa: BLE001 - what was written stays, and is found: the answer must say so
+            self._note(space)
+            _put_off(error)
+
+    def _note(self, space: str) -> None:
+        now = time.monotonic()
+        self._spaces.setdefault(space, _Waiting(now, now)).written = now
+        self._news.set()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -104,18 +110,31 @@ class Indexing:
             await asyncio.gather(task, return_exceptions=True)
 
     async def round(self) -> None:
-        """Looks for what others left, such as a process that ended, and sees to all spaces that wait."""
+        """Looks for what others left, such as a process that ended, and sees to all spaces that wait.
+
+        StoreUnavailableError, OverloadedError, or DeadlineError of the looking.
+        """
         for space in await self._store.waiting_spaces():
             self._spaces.setdefault(space, _Waiting(LONG_AGO, LONG_AGO))
         await self.turn()
 
     async def turn(self) -> None:
-        """Sees to the spaces that are known to wait and have time for it, all of them side by side."""
+        """Sees to the spaces that are known to wait and have time for it, all of them side by side, for up to a round.
+
+        StoreUnavailableError, OverloadedError. A space that fails by itself is left until the next round.
+        """
+        until = time.monotonic() + ROUND_SECONDS
         going_on = True
-        while going_on:
+        while going_on and time.monotonic() < until:
             going_on = False
             for space, waiting in list(self._spaces.items()):
-                going_on |= await self._see_to(space, waiting)
+                try:
+                    going_on |= await self._see_to(space, waiting)
+                except (StoreUnavailableError, OverloadedError):
+                    raise
+                except Exception as error:  # noqa: BLE001 - the other spaces' vectors must not wait for its sake
+                    self._spaces.pop(space, None)
+                    _put_off(error)
 
     async def _run(self) -> None:
         looked = LONG_AGO
@@ -126,10 +145,8 @@ class Indexing:
                     looked = time.monotonic()
                 else:
                     await self.turn()
-            except (BraidError, TimeoutError) as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, it must not end what keeps searches fast
                 _put_off(error)
-            except Exception:  # noqa: BLE001 - whatever it is, it must not end what keeps searches fast
-                get_logger("indexing").exception("failed")
             await self._rest()
 
     async def _rest(self) -> None:
@@ -164,7 +181,8 @@ class Indexing:
         return await self._store.waiting_vectors(space, self._soon) >= self._soon
 
     async def _bring_in(self, space: str, vectors: int) -> None:
-        while vectors > 0:
+        until = time.monotonic() + HELP_SECONDS
+        while vectors > 0 and time.monotonic() < until:
             moved = await self._store.index_vectors(space, min(vectors, AT_ONCE))
             if not moved:
                 return
@@ -172,4 +190,9 @@ class Indexing:
 
 
 def _put_off(error: Exception) -> None:
-    get_logger("indexing").warning("put off", error=type(error).__name__)
+    """An outage is told in a word; what nobody expects is told whole."""
+    log = get_logger("indexing")
+    if isinstance(error, BraidError | TimeoutError):
+        log.warning("put off", error=type(error).__name__)
+    else:
+        log.error("failed", exc_info=error)

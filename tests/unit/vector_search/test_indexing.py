@@ -16,6 +16,7 @@ class Waiting:
     def __init__(self, **spaces: int) -> None:
         self.spaces = spaces
         self.away = False
+        self.broken: set[str] = set()
         self.on_last: asyncio.Event | None = None
 
     async def waiting_vectors(self, space: str, most: int) -> int:
@@ -31,6 +32,8 @@ class Waiting:
     async def index_vectors(self, space: str, most: int) -> int:
         """Takes them off."""
         self._answer()
+        if space in self.broken:
+            raise RuntimeError("could not read block 7")
         moved = min(self.spaces[space], most)
         self.spaces[space] -= moved
         if self.on_last and not any(self.spaces.values()):
@@ -114,3 +117,34 @@ async def test_it_runs_beside_a_block_and_survives_an_outage() -> None:
         async with asyncio.timeout(10):
             await store.on_last.wait()
     assert store.spaces == {"a": 0}
+
+
+async def test_a_write_does_not_fail_because_its_index_is_broken() -> None:
+    store = Waiting(a=50)
+    store.broken = {"a"}
+    indexing = Indexing(store, pause_seconds=0, full=1)
+    await indexing.written("a", 50)
+    assert store.spaces == {"a": 50}
+
+
+async def test_what_is_written_during_an_outage_has_its_turn_after_it() -> None:
+    store = Waiting(a=50)
+    store.away = True
+    indexing = Indexing(store, pause_seconds=0)
+    await indexing.written("a", 50)
+    store.away = False
+    await indexing.turn()
+    assert store.spaces == {"a": 0}
+
+
+async def test_a_space_that_fails_holds_up_no_other_one_and_is_tried_again() -> None:
+    store = Waiting(a=50, b=250)
+    store.broken = {"a"}
+    indexing = Indexing(store, pause_seconds=0)
+    await indexing.round()
+    assert store.spaces == {"a": 50, "b": 0}
+    store.broken = set()
+    await indexing.turn()
+    assert store.spaces == {"a": 50, "b": 0}
+    await indexing.round()
+    assert store.spaces == {"a": 0, "b": 0}

@@ -46,3 +46,34 @@ begin
       select u.id, u.score from nearest_unindexed(p_model, p_space, p_query, p_limit, true) u) x
     order by x.score desc, x.id limit p_limit;
 end $$;
+
+-- A model that an older program registered while 0014 was being applied has no table for vectors that wait.
+do $$
+declare
+  each_model model;
+begin
+  for each_model in select * from model order by id loop
+    if to_regclass(unindexed(each_model.id)) is null then
+      perform create_unindexed(each_model.id, each_model.dimension);
+    end if;
+  end loop;
+end $$;
+
+-- As before, and what is removed is counted as it goes: a document may be deleted meanwhile.
+create or replace function remove_model(p_model smallint, p_space text) returns bigint
+language plpgsql as $$
+declare
+  removed bigint;
+  waiting bigint;
+begin
+  perform pg_advisory_xact_lock(space_lock(p_space));
+  if exists (select from space_stats s where s.space = p_space and s.model_id = p_model) then
+    return null;
+  end if;
+  execute format('delete from %I where space = $1', indexed(p_model)) using p_space;
+  get diagnostics removed = row_count;
+  execute format('delete from %I where space = $1', unindexed(p_model)) using p_space;
+  get diagnostics waiting = row_count;
+  delete from space_model m where m.space = p_space and m.model_id = p_model;
+  return removed + waiting;
+end $$;
