@@ -80,13 +80,16 @@ class Child:
         return await self._process.wait()
 
     async def stop(self) -> None:
-        """Ask for a clean end; after the command's grace, kill. Returns when the process is gone."""
+        """Ask for a clean end; after the command's grace, kill it and what it started. Returns when it is gone."""
         self._send(self.command.stop_signal)
         try:
             async with asyncio.timeout(self.command.grace):
                 await self._process.wait()
         except TimeoutError:
-            await self.kill()
+            # Java writes an archive, for one, in a process of its own, which would go on for nobody.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+            await self._process.wait()
         self.command.pid_file.unlink(missing_ok=True)
 
     async def kill(self) -> None:

@@ -30,8 +30,9 @@ _POPULATING = (
     "no such fulltext schema index",
     "no such vector schema index",
 )
-_VERSIONED = "\nCYPHER 25"
 _TIMED_OUT = ("TransactionTimedOut", "LockClientStopped", "Terminated")
+# How a query begins that is not of the server's default language.
+_VERSIONED = "\nCYPHER 25"
 _READ_ATTEMPTS = 2
 _WRITE_ATTEMPTS = 3
 

@@ -128,13 +128,7 @@ class Indexing:
         while going_on and time.monotonic() < until:
             going_on = False
             for space, waiting in list(self._spaces.items()):
-                try:
-                    going_on |= await self._see_to(space, waiting)
-                except (StoreUnavailableError, OverloadedError):
-                    raise
-                except Exception as error:  # noqa: BLE001 - the other spaces' vectors must not wait for its sake
-                    self._spaces.pop(space, None)
-                    _put_off(error)
+                going_on |= await self._try(space, waiting)
 
     async def _run(self) -> None:
         looked = LONG_AGO
@@ -160,6 +154,17 @@ class Indexing:
                 await self._news.wait()
         except TimeoutError:
             return
+
+    async def _try(self, space: str, waiting: _Waiting) -> bool:
+        """As `_see_to`; False of a space that fails by itself, which others' vectors must not wait for."""
+        try:
+            return await self._see_to(space, waiting)
+        except (StoreUnavailableError, OverloadedError):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is
+            del self._spaces[space]
+            _put_off(error)
+            return False
 
     async def _see_to(self, space: str, waiting: _Waiting) -> bool:
         """Whether some were brought in and there may be more."""

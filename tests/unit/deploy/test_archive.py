@@ -4,7 +4,6 @@ import asyncio
 import json
 import shutil
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from deploy.local.java import Java
 from deploy.local.probes import listening
 from deploy.local.processes import ProcessSpec
 from tests.notes import Notes
+from tests.unit.deploy.waiting import alive, eventually
 
 IDLE = (sys.executable, "-c", "import signal; signal.pause()")
 # Starts a process of its own, as Java does to write an archive; tells both ids.
@@ -30,7 +30,6 @@ TELLING = (
     "os.replace(f'{sys.argv[1]}.part', sys.argv[1])"
 )
 TIER = ProcessSpec(name="tier", program=IDLE, probe=listening, listen="LISTEN")
-DEADLINE = 20.0
 
 
 class FakeJava(Java):
@@ -43,12 +42,6 @@ class FakeJava(Java):
 
     def recording(self, output: Path, *arguments: str) -> list[str]:
         return [shutil.which(self.program[0]) or "", *self.program[1:]]
-
-
-async def eventually(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(DEADLINE):
-        while not holds():  # noqa: ASYNC110 (what is waited for happens in other processes)
-            await asyncio.sleep(0.01)
 
 
 def names(folder: Path) -> list[str]:
@@ -107,7 +100,3 @@ async def test_a_recording_that_is_given_up_ends_at_once_and_all_of_it(
         await recording
     await eventually(lambda: not any(map(alive, processes)))
     assert names(tmp_path) == [told.name]
-
-
-def alive(process: psutil.Process) -> bool:
-    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE

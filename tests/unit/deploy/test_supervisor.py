@@ -8,7 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,18 +22,10 @@ from deploy.local.probes import listening
 from deploy.local.processes import ProcessSpec
 from deploy.local.stack import LocalStack
 from deploy.local.supervisor import Backoff, Process
+from tests.unit.deploy.waiting import alive, eventually
 
 FAKE = str(Path(__file__).with_name("fake_process.py"))
 QUICK = Backoff(first=0.01, most=0.05)
-DEADLINE = 20.0
-
-Condition = Callable[[], bool]
-
-
-async def eventually(holds: Condition) -> None:
-    async with asyncio.timeout(DEADLINE):
-        while not holds():  # noqa: ASYNC110 (what is waited for happens in another process)
-            await asyncio.sleep(0.01)
 
 
 def fake(diary: Path, name: str, **changes: object) -> ProcessSpec:
@@ -95,13 +87,17 @@ async def test_processes_stop_in_reverse_order(tmp_path: Path) -> None:
     assert stops == ["stop c", "stop b", "stop a"]
 
 
-async def test_a_process_that_will_not_stop_is_killed_after_its_grace(tmp_path: Path) -> None:
+async def test_a_process_that_will_not_stop_is_killed_after_its_grace_and_what_it_started(
+    tmp_path: Path,
+) -> None:
     process = fake_unit(tmp_path, "stubborn", grace=0.2)
     await process.start()
     pid = process.pid
-    await process.stop()
     assert pid is not None
+    (started,) = psutil.Process(pid).children()
+    await process.stop()
     assert not psutil.pid_exists(pid)
+    await eventually(lambda: not alive(started))
 
 
 async def test_a_process_that_ends_at_once_is_an_error_with_the_end_of_its_log(
@@ -218,7 +214,7 @@ async def test_a_leftover_of_a_killed_supervisor_is_ended(tmp_path: Path) -> Non
     command = replace_program(tmp_path, ("/bin/sleep", "1000"))
     leftover = orphan(command)
     await end_leftover(command)
-    assert not leftover.is_running() or leftover.status() == psutil.STATUS_ZOMBIE
+    assert not alive(leftover)
     assert not command.pid_file.exists()
 
 
