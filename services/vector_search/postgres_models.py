@@ -79,6 +79,8 @@ class PostgresModels:
             if model["active"]:
                 raise WrongStateError("The model is active: writes keep its vectors.")
             _check(vectors, model["dimension"])
+            # Two calls for the same chunks take their rows in the same order, and so wait instead of deadlocking.
+            vectors = sorted(vectors, key=lambda vector: vector.chunk_id)
             stored: int = await session.value(
                 self._model_queries["fill_embeddings"],
                 space,

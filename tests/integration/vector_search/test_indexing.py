@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import asyncpg
 import numpy as np
@@ -13,6 +14,7 @@ from services.runtime.ids import chunk_id, content_sha256
 from services.vector_search.domain import ChunkVector, Model, NewChunk, NewDocument
 from services.vector_search.indexing import Indexing
 from services.vector_search.postgres import PostgresStore
+from tests.integration.vector_search.locks import until_waiting
 from tests.stores import TestDatabase
 
 SPACE = "large"
@@ -23,6 +25,7 @@ CAP = "create or replace function exact_cap() returns integer language sql immut
 FLAGS = """
 select chunk_id::text, current from embedding_1 where space = $1
 union all select chunk_id::text, current from embedding_1_unindexed where space = $1"""
+HOLD_VECTOR = "select from embedding_2 where space = $1 and chunk_id = $2 for update"
 HOLD = "select from document where space = $1 and document_id = $2 for update"
 
 
@@ -42,6 +45,16 @@ def document(number: int, text: str = "") -> NewDocument:
         valid_time=None,
         chunks=(NewChunk(key, content, 0, len(content), unit),),
     )
+
+
+@asynccontextmanager
+async def superuser(database: TestDatabase) -> AsyncIterator[asyncpg.Connection]:
+    """A connection that sees what the tier's statements wait for."""
+    connection = await asyncpg.connect(database.stores.postgres.admin_dsn, database=database.name)
+    try:
+        yield connection
+    finally:
+        await connection.close()
 
 
 @pytest.fixture
@@ -140,6 +153,30 @@ async def test_a_second_model_is_filled_in_and_indexed_too(large: PostgresStore)
         await large.index_vectors(SPACE, DOCUMENTS + indexed)
     assert await counts(large, SECOND) == (DOCUMENTS, 0)
     assert await large.remove_model(SPACE, SECOND.name) == DOCUMENTS
+
+
+async def test_two_fillings_of_the_same_chunks_in_opposite_orders_wait_for_each_other(
+    large: PostgresStore, vector_database: TestDatabase
+) -> None:
+    await large.add_model(SPACE, SECOND)
+    found = await large.unembedded_chunks(SPACE, SECOND.name, None, 100)
+    north = np.eye(8, dtype=np.float32)[0]
+    vectors = [ChunkVector(one.chunk_id, one.text_sha256, north) for one in found]
+    await large.fill_embeddings(SPACE, SECOND.name, vectors)
+    await large.index_vectors(SPACE, 2 * DOCUMENTS)
+    async with (
+        superuser(vector_database) as admin,
+        asyncio.TaskGroup() as group,
+        admin.transaction(),
+    ):
+        # Each takes the chunks up to this one, and then waits for it.
+        await admin.execute(HOLD_VECTOR, SPACE, vectors[DOCUMENTS // 2].chunk_id)
+        fillings = [
+            group.create_task(large.fill_embeddings(SPACE, SECOND.name, given))
+            for given in (vectors, vectors[::-1])
+        ]
+        await until_waiting(admin, len(fillings))
+    assert [filling.result() for filling in fillings] == [DOCUMENTS, DOCUMENTS]
 
 
 async def test_a_process_brings_in_what_others_left(large: PostgresStore) -> None:

@@ -12,6 +12,7 @@ import pytest
 from braid.common.v1 import errors_pb2, legs_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2
 from tests.integration.vector_search.conftest import Tier
+from tests.integration.vector_search.locks import until_waiting
 from tests.integration.vector_search.messages import NORTH, embedding
 from tests.integration.vector_search.test_service import failure
 from tests.stores import TestDatabase
@@ -29,23 +30,6 @@ async def locked(database: TestDatabase, table: str) -> AsyncIterator[asyncpg.Co
             yield admin
     finally:
         await admin.close()
-
-
-async def waiting(admin: asyncpg.Connection) -> int:
-    """How many of the tier's statements wait for a lock."""
-    # Once read, activity stays the same for the transaction otherwise.
-    await admin.execute("select pg_stat_clear_snapshot()")
-    found: int = await admin.fetchval(
-        "select count(*) from pg_stat_activity where datname = current_database()"
-        " and wait_event_type = 'Lock' and application_name like 'braid-vector%'"
-    )
-    return found
-
-
-async def until_waiting(admin: asyncpg.Connection, count: int) -> None:
-    async with asyncio.timeout(5):
-        while await waiting(admin) != count:  # noqa: ASYNC110 - the database has no event for it
-            await asyncio.sleep(0.01)
 
 
 def hybrid(**more: object) -> search_pb2.HybridSearchRequest:

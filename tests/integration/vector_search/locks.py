@@ -1,0 +1,24 @@
+"""Waiting until statements of the tier wait for a lock."""
+
+from __future__ import annotations
+
+import asyncio
+
+import asyncpg
+
+
+async def waiting(admin: asyncpg.Connection) -> int:
+    """How many of the tier's statements wait for a lock."""
+    # Once read, activity stays the same for the transaction otherwise.
+    await admin.execute("select pg_stat_clear_snapshot()")
+    found: int = await admin.fetchval(
+        "select count(*) from pg_stat_activity where datname = current_database()"
+        " and wait_event_type = 'Lock' and application_name like 'braid-vector%'"
+    )
+    return found
+
+
+async def until_waiting(admin: asyncpg.Connection, count: int) -> None:
+    async with asyncio.timeout(5):
+        while await waiting(admin) != count:  # noqa: ASYNC110 - the database has no event for it
+            await asyncio.sleep(0.01)
