@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TypeVar
 
 from tests.evals.metrics import percentile
 
 T = TypeVar("T")
+
+_BLOCK = 25
 
 
 @dataclass(slots=True)
@@ -35,6 +38,29 @@ async def timed(call: Awaitable[T]) -> tuple[T, float]:
     began = time.perf_counter()
     answer = await call
     return answer, (time.perf_counter() - began) * 1000
+
+
+async def compare(
+    doors: Mapping[str, Callable[[T], Awaitable[object]]], items: Iterable[T], block: int = _BLOCK
+) -> dict[str, Sample]:
+    """What one caller waits at each door, by the door's name: every item goes to every door.
+
+    A block of items goes to one door, then to the next. Were it item by item, whoever comes second would find in the
+    processor's caches what the first has fetched, and each would find its own code pushed out of them by the other's.
+    Blocks begin with each door in turn.
+    """
+    samples = {name: Sample() for name in doors}
+    names = list(doors)
+    waiting = iter(items)
+    turn = 0
+    while part := list(islice(waiting, block)):
+        for step in range(len(names)):
+            name = names[(turn + step) % len(names)]
+            for item in part:
+                _, took = await timed(doors[name](item))
+                samples[name].times_ms.append(took)
+        turn += 1
+    return samples
 
 
 async def load(callers: int, items: Iterable[T], call: Callable[[T], Awaitable[object]]) -> Sample:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import islice
 
-from tests.benchmarks.callers import Sample, timed
+from tests.benchmarks.callers import compare
 from tests.benchmarks.command import MeasureError, Options, UsageError
 from tests.benchmarks.corpus import corpus_of
 from tests.benchmarks.faults import Drill
@@ -17,6 +17,7 @@ from tests.benchmarks.hanging import measure_hanging
 from tests.benchmarks.harness import bar, running_stack
 from tests.benchmarks.legs import LEGS, Reports, Searches, looked, searches, told
 from tests.evals.ingestion import ingest
+from tests.evals.metrics import percentile
 
 _PARTS = ("compare", "hang", "faults")
 _ALL = "all"
@@ -24,7 +25,6 @@ _ALL = "all"
 _BOTH = "both"
 # What the hop to the orchestrator takes at the least.
 _HOP = "bare_hop"
-_DOORS = (_ALL, *LEGS, _BOTH, _HOP)
 _COMPARED = 500
 # The Java machine compiles for some thousand searches; what is measured is a store that has been running.
 _WARM_UP = 500
@@ -41,8 +41,7 @@ async def run(options: Options) -> None:
     queries = new_queries(data, options.seed)
     async with running_stack() as stack, searches(stack) as doors:
         await ingest(stack, data.documents)
-        for text in islice(queries, _WARM_UP):
-            await _ask_all(doors, text, 0)
+        await compare(_asked(doors, defaultdict(list)), islice(queries, _WARM_UP))
         if "compare" in parts:
             await _compare(doors, queries, min(_COMPARED, options.queries or _COMPARED), figures)
         if "hang" in parts:
@@ -55,43 +54,43 @@ async def run(options: Options) -> None:
 
 
 async def _compare(doors: Searches, queries: Iterator[str], count: int, figures: Figures) -> None:
-    """Each text goes to every door, each time in another order: none profits from warm pages."""
-    samples: dict[str, Sample] = defaultdict(Sample)
-    with bar("the same text at every door", count) as show:
-        for number, text in enumerate(islice(queries, count)):
-            for name, took in (await _ask_all(doors, text, number)).items():
-                samples[name].times_ms.append(took)
-            show(number + 1)
+    """The same texts at every door, and what each leg took within the comprehensive search."""
+    within: dict[str, list[float]] = defaultdict(list)
+    with bar("the same texts at every door", count) as show:
+        samples = await compare(_asked(doors, within), _shown(islice(queries, count), show))
     p50 = {name: sample.percentile(50) for name, sample in samples.items()}
+    p50 |= {f"{leg}_leg_within": percentile(times, 50) for leg, times in within.items()}
     for name, each in sorted(p50.items()):
         figures.put("p50_ms" if name == _ALL else f"{name}_p50_ms", each, "ms")
     figures.put("p95_ms", samples[_ALL].percentile(95), "ms")
     figures.put("p50_ratio", p50[_ALL] / max(p50[leg] for leg in LEGS), "ratio")
 
 
-async def _ask_all(doors: Searches, text: str, turn: int) -> dict[str, float]:
-    """Milliseconds at each door, and what each leg took within the comprehensive search."""
-    took: dict[str, float] = {}
-    for step in range(len(_DOORS)):
-        name = _DOORS[(turn + step) % len(_DOORS)]
-        if name == _ALL:
-            reports, took[name] = await timed(doors.comprehensive(text))
-            took |= _within(reports)
-        elif name == _BOTH:
-            _, took[name] = await timed(asyncio.gather(doors.vector(text), doors.graph(text)))
-        elif name == _HOP:
-            _, took[name] = await timed(doors.hop())
-        elif name == "vector":
-            _, took[name] = await timed(doors.vector(text))
-        else:
-            _, took[name] = await timed(doors.graph(text))
-    return took
+def _asked(
+    doors: Searches, within: dict[str, list[float]]
+) -> dict[str, Callable[[str], Awaitable[object]]]:
+    """How a text is asked at each door; `within` collects milliseconds of legs within the comprehensive search."""
+
+    async def comprehensive(text: str) -> None:
+        for leg, took in _within(await doors.comprehensive(text)).items():
+            within[leg].append(took)
+
+    return {
+        _ALL: comprehensive,
+        "vector": doors.vector,
+        "graph": doors.graph,
+        _BOTH: lambda text: asyncio.gather(doors.vector(text), doors.graph(text)),
+        _HOP: lambda _text: doors.hop(),
+    }
+
+
+def _shown(texts: Iterator[str], show: Callable[[int], None]) -> Iterator[str]:
+    for number, text in enumerate(texts):
+        show(number + 1)
+        yield text
 
 
 def _within(reports: Reports) -> dict[str, float]:
     if not all(looked(reports, leg) for leg in LEGS):
         raise MeasureError(f"a leg did not look: {told(reports)}")
-    return {
-        f"{name}_leg_within": leg.took.ToTimedelta().total_seconds() * 1000
-        for name, leg in reports.items()
-    }
+    return {name: leg.took.ToTimedelta().total_seconds() * 1000 for name, leg in reports.items()}

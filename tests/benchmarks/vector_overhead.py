@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from braid.common.v1 import retrieval_pb2
 from braid.vector.v1 import search_pb2, search_pb2_grpc
-from tests.benchmarks.callers import Sample, load, timed
+from tests.benchmarks.callers import compare, load
 from tests.benchmarks.command import MeasureError, Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import channel_to, running_stack
@@ -81,21 +82,16 @@ async def _warm_up(sides: _Sides, queries: Iterator[Matrix]) -> None:
 
 
 async def _one_caller(sides: _Sides, queries: Iterator[Matrix], figures: Figures) -> None:
-    """Each vector goes to both sides, and a bare hop with them, each time in another order."""
-    doors: list[tuple[Callable[[Matrix], Awaitable[object]], Sample]] = [
-        (sides.over_grpc, grpc := Sample()),
-        (sides.through_asyncpg, sql := Sample()),
-        (sides.bare_hop, hop := Sample()),
-    ]
-    for turn in range(_ALONE):
-        vector = next(queries)
-        for ask, sample in doors[turn % 3 :] + doors[: turn % 3]:
-            _, took = await timed(ask(vector))
-            sample.times_ms.append(took)
-    figures.put("grpc_p50_ms", grpc.percentile(50), "ms")
-    figures.put("sql_p50_ms", sql.percentile(50), "ms")
-    figures.put("bare_hop_p50_ms", hop.percentile(50), "ms")
-    figures.put("p50_overhead_ms", grpc.percentile(50) - sql.percentile(50), "ms")
+    doors: dict[str, Callable[[Matrix], Awaitable[object]]] = {
+        "grpc": sides.over_grpc,
+        "sql": sides.through_asyncpg,
+        "bare_hop": sides.bare_hop,
+    }
+    samples = await compare(doors, islice(queries, _ALONE))
+    p50 = {name: sample.percentile(50) for name, sample in samples.items()}
+    for name, each in p50.items():
+        figures.put(f"{name}_p50_ms", each, "ms")
+    figures.put("p50_overhead_ms", p50["grpc"] - p50["sql"], "ms")
 
 
 async def _several(

@@ -1,0 +1,44 @@
+"""Comparing doors with one caller."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from itertools import pairwise
+
+from tests.benchmarks.callers import compare
+
+
+async def asked(items: int, block: int) -> list[tuple[str, int]]:
+    """Which door was asked for which item, in order."""
+    calls: list[tuple[str, int]] = []
+
+    def door(name: str) -> Callable[[int], Awaitable[None]]:
+        async def ask(item: int) -> None:
+            calls.append((name, item))
+
+        return ask
+
+    samples = await compare({name: door(name) for name in "abc"}, range(items), block)
+    assert {name: len(sample.times_ms) for name, sample in samples.items()} == dict.fromkeys(
+        "abc", items
+    )
+    return calls
+
+
+async def test_every_item_goes_to_every_door_once() -> None:
+    assert Counter(await asked(7, 3)) == {(name, item): 1 for name in "abc" for item in range(7)}
+
+
+async def test_no_item_goes_to_two_doors_in_a_row() -> None:
+    items = [item for _, item in await asked(6, 2)]
+
+    assert all(one != other for one, other in pairwise(items))
+
+
+async def test_each_door_is_the_first_for_as_many_items_as_the_others() -> None:
+    first: dict[int, str] = {}
+    for name, item in await asked(6, 2):
+        first.setdefault(item, name)
+
+    assert Counter(first.values()) == {"a": 2, "b": 2, "c": 2}
