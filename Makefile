@@ -1,5 +1,5 @@
 # `make help` lists every command. PYTHON names the interpreter that sets up the environment (3.11 to 3.13).
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PYTHON ?= $(shell deploy/find-python.sh)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready

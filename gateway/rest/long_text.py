@@ -26,8 +26,9 @@ _MARKS_A_VALUE = 8
 _MARK = re.compile(rb'["{}\[\],:]')
 _DEEPER = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 # Whole characters and escapes, both halves of a surrogate pair together: a piece may end after any of them.
+# Atomic in the possessive repetition: before 3.11.5 Python matches too little where what it repeats has alternatives.
 _WHOLE = re.compile(
-    rb'(?:[^"\\]++|\\[^u]|\\u(?:[dD][89abAB]\w\w\\u\w{4}|(?![dD][89abAB])\w{4}))*+', re.DOTALL
+    rb'(?:(?>[^"\\]+|\\[^u]|\\u(?:[dD][89abAB]\w\w\\u\w{4}|(?![dD][89abAB])\w{4})))*+', re.DOTALL
 )
 
 
