@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 
 from braid.vector.v1 import documents_pb2_grpc
 from deploy.local.stack import LocalStack
@@ -80,7 +81,8 @@ async def _with_vectors(
     figures: Figures,
 ) -> None:
     """The same passages into two spaces, a round each in turn; then the index takes in what waits."""
-    texts = sentences(options, _GIVEN)
+    # The folder names passages; the texts of given vectors are invented whatever it is.
+    texts = sentences(replace(options, data=None), _GIVEN)
     vectors = await embedded(texts)
     passages = [Passage(f"u{n}", "", text, vectors[n]) for n, text in enumerate(texts)]
 

@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import asyncpg
+
+from tests.stores import TestDatabase
+
+
+@asynccontextmanager
+async def superuser(database: TestDatabase) -> AsyncIterator[asyncpg.Connection]:
+    """A connection that sees what the tier's statements wait for."""
+    connection = await asyncpg.connect(database.stores.postgres.admin_dsn, database=database.name)
+    try:
+        yield connection
+    finally:
+        await connection.close()
 
 
 async def waiting(admin: asyncpg.Connection) -> int:

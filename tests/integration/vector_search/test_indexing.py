@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import asyncpg
 import numpy as np
@@ -14,7 +13,7 @@ from services.runtime.ids import chunk_id, content_sha256
 from services.vector_search.domain import ChunkVector, Model, NewChunk, NewDocument
 from services.vector_search.indexing import Indexing
 from services.vector_search.postgres import PostgresStore
-from tests.integration.vector_search.locks import until_waiting
+from tests.integration.vector_search.locks import superuser, until_waiting
 from tests.stores import TestDatabase
 
 SPACE = "large"
@@ -45,16 +44,6 @@ def document(number: int, text: str = "") -> NewDocument:
         valid_time=None,
         chunks=(NewChunk(key, content, 0, len(content), unit),),
     )
-
-
-@asynccontextmanager
-async def superuser(database: TestDatabase) -> AsyncIterator[asyncpg.Connection]:
-    """A connection that sees what the tier's statements wait for."""
-    connection = await asyncpg.connect(database.stores.postgres.admin_dsn, database=database.name)
-    try:
-        yield connection
-    finally:
-        await connection.close()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from braid.common.v1 import errors_pb2, legs_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2
 from tests.integration.vector_search.conftest import Tier
-from tests.integration.vector_search.locks import until_waiting
+from tests.integration.vector_search.locks import superuser, until_waiting
 from tests.integration.vector_search.messages import NORTH, embedding
 from tests.integration.vector_search.test_service import failure
 from tests.stores import TestDatabase
@@ -23,13 +23,9 @@ OURS = Tier.credential("ours")
 @asynccontextmanager
 async def locked(database: TestDatabase, table: str) -> AsyncIterator[asyncpg.Connection]:
     """Makes every statement that touches a table wait."""
-    admin = await asyncpg.connect(database.stores.postgres.admin_dsn, database=database.name)
-    try:
-        async with admin.transaction():
-            await admin.execute(f"lock table {table} in access exclusive mode")
-            yield admin
-    finally:
-        await admin.close()
+    async with superuser(database) as admin, admin.transaction():
+        await admin.execute(f"lock table {table} in access exclusive mode")
+        yield admin
 
 
 def hybrid(**more: object) -> search_pb2.HybridSearchRequest:
