@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import asyncpg
 import numpy as np
 import pytest
 
 from services.runtime.ids import chunk_id, content_sha256
-from services.vector_search.domain import ChunkVector, Model, NewChunk, NewDocument
+from services.vector_search.domain import (
+    ChunkVector,
+    Model,
+    NewChunk,
+    NewDocument,
+    QueryVector,
+    Search,
+)
 from services.vector_search.indexing import Indexing
 from services.vector_search.postgres import PostgresStore
 from tests.integration.vector_search.locks import superuser, until_waiting
@@ -96,6 +104,28 @@ async def test_several_bring_in_different_ones(large: PostgresStore) -> None:
     left = await large.index_vectors(SPACE, 100)
     assert sum(moved) + left == DOCUMENTS
     assert await counts(large) == (DOCUMENTS, 0)
+
+
+@pytest.mark.parametrize("as_of", [None, datetime(2100, 1, 1, tzinfo=UTC)])
+async def test_searches_find_the_same_while_vectors_move(
+    large: PostgresStore, as_of: datetime | None
+) -> None:
+    await large.upsert(SPACE, MODEL, [document(number) for number in range(DOCUMENTS, 100)])
+    query = QueryVector(MODEL.name, np.full(8, 8**-0.5, dtype=np.float32))
+    search = Search(vector=query, limit=10, as_of=as_of)
+
+    async def found() -> list[str]:
+        return [hit.chunk.document_id for hit in (await large.search(SPACE, search)).hits]
+
+    async def move() -> None:
+        while await large.index_vectors(SPACE, 1):
+            assert await found() == nearest
+
+    nearest = await found()
+    assert len(nearest) == 10
+    await asyncio.gather(*(move() for _ in range(4)))
+    assert await large.waiting_vectors(SPACE, 1) == 0
+    assert await found() == nearest
 
 
 async def test_those_of_a_document_that_is_being_written_are_left_for_later(
