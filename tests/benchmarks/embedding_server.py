@@ -1,7 +1,7 @@
 """`python -m tests.benchmarks.embedding_server`: real vectors behind an OpenAI-compatible door.
 
-A process of its own that writes its base URL to standard output. It remembers every text, so that a provider's
-speed is not what is measured.
+A process of its own that writes its base URL to standard output. It remembers every text and answers from uvloop, so
+that a provider's speed is not what is measured.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import uvloop
 
 from services.models.engine import Engine
 from services.models.local import MAX_TOKENS
@@ -68,4 +70,4 @@ async def serve() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve())
+    uvloop.run(serve())
