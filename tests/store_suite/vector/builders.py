@@ -87,6 +87,19 @@ def _chunks(
     return tuple(chunks)
 
 
+def scattered(count: int) -> list[NewDocument]:
+    """Documents of a chunk each whose words and directions have nothing to do with each other, the same every time."""
+    chance = np.random.default_rng(1)
+    return [
+        document(
+            f"d{number}",
+            " ".join([f"n{number}", *chance.choice(["red", "moon", "salt", "tin"], size=size)]),
+            at=[tuple(chance.uniform(-0.2, 1, size=3))],
+        )
+        for number, size in enumerate(chance.integers(1, 9, size=count))
+    ]
+
+
 def words(text: str, **more: Any) -> Search:
     """A search by words."""
     return Search(text=text, **more)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import product
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from services.vector_search.domain import FusionKind, Search, TextMatch, VectorPath
-from services.vector_search.ranking import bm25, terms_of
+from services.vector_search.ranking import bm25, fuse, terms_of
 from services.vector_search.store import VectorStore
 from tests.store_suite.vector.builders import (
     EAST,
@@ -22,6 +23,7 @@ from tests.store_suite.vector.builders import (
     contents,
     document,
     meaning,
+    scattered,
     towards,
     words,
     year,
@@ -264,6 +266,32 @@ class SearchingSuite:
         assert found["red red"].score == pytest.approx(0.5 / 63 + 0.5 / 61)
         assert found["red moon"].score == pytest.approx(0.5 / 62 + 0.5 / 62)
         assert found["sun"].score == pytest.approx(0.5 / 61)
+
+    @pytest.mark.parametrize("fusion", [FusionKind.WEIGHTED_SCORE, FusionKind.RECIPROCAL_RANK])
+    async def test_fused_hits_are_the_best_of_all_candidates_with_both_scores(
+        self, store: VectorStore, fusion: FusionKind
+    ) -> None:
+        new = scattered(400)
+        await store.upsert(SPACE, MODEL, new)
+        query, ids = towards((1, 1, 0)), [document.chunks[0].id for document in new]
+        _, scores = await store.score_chunks(SPACE, "red moon", query, ids)
+        vector = {score.chunk_id: score.vector for score in scores if score.vector is not None}
+        text = {score.chunk_id: score.text for score in scores if score.text}
+        for limit, weight in product((1, 10, 50), (0.0, 0.3, 0.9, 1.0)):
+            search = both("red moon", (1, 1, 0), limit=limit, text_weight=weight, fusion=fusion)
+            found = (await store.search(SPACE, search)).hits
+            pool = max(100, 4 * limit)
+            fused = fuse(vector, text, pool=pool, text_weight=weight, fusion=fusion)
+            best = sorted(fused, key=lambda key: (-fused[key][0], key))[:limit]
+            assert [hit.chunk.id for hit in found] == best
+            for hit in found:
+                score, parts = fused[hit.chunk.id]
+                assert hit.score == pytest.approx(score)
+                assert (hit.scores.vector, hit.scores.text or 0) == (parts.vector, parts.text)
+                assert (hit.scores.vector_rank, hit.scores.text_rank) == (
+                    parts.vector_rank,
+                    parts.text_rank,
+                )
 
     async def test_a_weight_of_1_is_text_alone_and_of_0_meaning_alone(
         self, store: VectorStore
