@@ -83,7 +83,7 @@ BRAID = (
         probe=grpc_serving,
         listen="BRAID_AGENT_WORKER_LISTEN",
         needs=("BRAID_AGENT_DATABASE_URL",),
-        scopes=("read", "write", "delegate"),
+        scopes=("read", "write", "admin", "delegate"),
     ),
     ProcessSpec(
         name="gateway",

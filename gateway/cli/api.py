@@ -30,6 +30,8 @@ class Api:
     def __init__(
         self, url: str, key: str = "", *, sleep: Callable[[float], None] = time.sleep
     ) -> None:
+        if not key.isascii():
+            raise CliError("the key of BRAID_API_KEY is none: keys are of ASCII characters")
         headers = {"authorization": f"Bearer {key}"} if key else {}
         # Proxies are for other machines: the local stack must be found whatever the environment says.
         self._http = httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT, trust_env=False)
@@ -138,6 +140,8 @@ class Api:
             return self._http.request(method, path, **options)
         except httpx.TimeoutException:
             raise CliError(f"{self.url} did not answer in time", reason="DEADLINE") from None
+        except UnicodeError:
+            raise CliError("what was given is not all text: a byte of it is no UTF-8") from None
         except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
             told = f"{self.url} cannot be reached: {error or type(error).__name__}"
             raise CliError(told, reason="UNREACHABLE") from None
@@ -145,7 +149,8 @@ class Api:
 
 def segment(name: str) -> str:
     """A name as a part of a path, whatever it holds."""
-    return quote(name, safe="")
+    # A lone dot, or two, would be taken for a step within the path.
+    return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
 
 
 def _wait(response: httpx.Response) -> float:

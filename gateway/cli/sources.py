@@ -37,9 +37,12 @@ def find(paths: Sequence[Path]) -> Iterator[Source | Problem]:
     for path in paths:
         for found in _under(path):
             if isinstance(found, Source):
+                if not _is_text(found.id):
+                    yield Problem(_shown(found.path), "its name is no UTF-8")
+                    continue
                 other = taken.setdefault(found.id, found.path)
                 if other != found.path:
-                    yield Problem(str(found.path), f"would be the same document as {other}")
+                    yield Problem(_shown(found.path), f"would be the same document as {other}")
                     continue
             yield found
 
@@ -51,11 +54,11 @@ def _under(path: Path) -> Iterator[Source | Problem]:
     elif stat.S_ISDIR(mode):
         yield from _folder(path, path, frozenset())
     elif not stat.S_ISREG(mode):
-        yield Problem(str(path), "is not a file")
+        yield Problem(_shown(path), "is not a file")
     elif kind := kind_of(path.name):
         yield Source(path, path.name, kind)
     else:
-        yield Problem(str(path), f"is none of {', '.join(KINDS)}")
+        yield Problem(_shown(path), f"is none of {', '.join(KINDS)}")
 
 
 def _folder(
@@ -65,11 +68,11 @@ def _folder(
         info = folder.stat()
         names = sorted(os.listdir(folder))  # noqa: PTH208 - names, not paths
     except OSError as error:
-        yield Problem(str(folder), _told(error))
+        yield Problem(_shown(folder), _told(error))
         return
     here = (info.st_dev, info.st_ino)
     if here in above:
-        yield Problem(str(folder), "links back to a folder that holds it")
+        yield Problem(_shown(folder), "links back to a folder that holds it")
         return
     for name in names:
         if not name.startswith("."):
@@ -83,7 +86,7 @@ def _entry(root: Path, path: Path, above: frozenset[tuple[int, int]]) -> Iterato
     elif stat.S_ISDIR(mode):
         yield from _folder(root, path, above)
     elif not stat.S_ISREG(mode):
-        yield Problem(str(path), "is not a file")
+        yield Problem(_shown(path), "is not a file")
     elif kind := kind_of(path.name):
         yield Source(path, path.relative_to(root).as_posix(), kind)
 
@@ -92,7 +95,20 @@ def _mode(path: Path) -> int | Problem:
     try:
         return path.stat().st_mode
     except (OSError, ValueError) as error:
-        return Problem(str(path), _told(error))
+        return Problem(_shown(path), _told(error))
+
+
+def _shown(path: Path) -> str:
+    """A path that can be printed, whatever its bytes are."""
+    return os.fsencode(path).decode(errors="replace")
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _told(error: Exception) -> str:

@@ -17,7 +17,14 @@ _PLACES = frozenset({"body", "query", "path", "header"})
 
 def invalid(errors: Iterable[Mapping[str, Any]], under: str = "") -> InvalidFieldError:
     """The error that lists pydantic's problems; `under` is the path that they stand in."""
-    found = [FieldError(_path(error["loc"], under), error["msg"]) for error in errors]
+    found = [
+        FieldError(
+            # Where JSON breaks off, the location is a character's.
+            "body" if error["type"] == "json_invalid" else _path(error["loc"], under),
+            error["msg"],
+        )
+        for error in errors
+    ]
     return InvalidFieldError(*dict.fromkeys(found[:MOST_PROBLEMS]))
 
 

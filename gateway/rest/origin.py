@@ -22,7 +22,13 @@ def check_origin(headers: Headers) -> None:
         return
     host = headers.get("host", "")
     origin = headers.get("origin")
-    if not _is_local_name(host) or (origin is not None and urlsplit(origin).netloc != host):
+    try:
+        foreign = not _is_local_name(host) or (
+            origin is not None and urlsplit(origin).netloc != host
+        )
+    except ValueError:  # a bracket without its other half
+        foreign = True
+    if foreign:
         raise InvalidCredentialError
 
 

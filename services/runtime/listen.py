@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 
+_LAST_PORT = 65_535
+
 
 class ListenError(Exception):
     """The address cannot be used, or not without authentication."""
@@ -23,7 +25,10 @@ def is_loopback(listen: str) -> bool:
 
 
 def check_listen(listen: str, *, authenticated: bool) -> None:
-    """ListenError when the address is reachable from elsewhere and callers need no credential."""
+    """ListenError for a port that there is not, and when callers from elsewhere would need no credential."""
+    port = listen.rpartition(":")[2]
+    if not listen.startswith("unix:") and not (port.isdecimal() and int(port) <= _LAST_PORT):
+        raise ListenError(f"{listen} has no port from 0 to {_LAST_PORT}: host:port is needed")
     if not authenticated and not is_loopback(listen):
         raise ListenError(
             f"refusing to listen on {listen} without authentication: set BRAID_API_KEYS_FILE, "

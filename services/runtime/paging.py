@@ -26,6 +26,7 @@ def decode_token(
     try:
         padded = token + "=" * (-len(token) % 4)
         fingerprint, position = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        json.dumps(position, ensure_ascii=False).encode()  # half a character is in no store
     except (ValueError, TypeError, binascii.Error, RecursionError):
         raise InvalidFieldError(FieldError(field, "is not a token of this service")) from None
     if fingerprint != _fingerprint(query):

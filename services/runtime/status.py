@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 from google.protobuf import any_pb2, duration_pb2
@@ -16,11 +16,14 @@ from services.runtime.errors import (
     DeadlineError,
     FieldError,
     InternalError,
+    InvalidFieldError,
     OverloadedError,
     StoreUnavailableError,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from google.protobuf.message import Message
 
 CODES: dict[errors_pb2.ErrorReason.ValueType, grpc.StatusCode] = {
@@ -37,6 +40,15 @@ CODES: dict[errors_pb2.ErrorReason.ValueType, grpc.StatusCode] = {
     errors_pb2.ERROR_REASON_INTERNAL: grpc.StatusCode.INTERNAL,
 }
 
+# gRPC drops a call's end at random from 8 KiB on, and always from 16: the sentence is told twice, once percent-encoded.
+_MESSAGE_CHARACTERS = 300
+_NAME_CHARACTERS = 300
+_FIELDS_BYTES = 1_500
+# What a client is not to try again, whatever its settings say of the code.
+_FOR_GOOD = frozenset({errors_pb2.ERROR_REASON_ALL_LEGS_FAILED})
+# gRPC's own words, under RESOURCE_EXHAUSTED, for a request or an answer that is larger than a message may be.
+_TOO_LARGE = "larger than max"
+
 _NUMBERS = {code: code.value[0] for code in grpc.StatusCode}
 
 
@@ -52,13 +64,19 @@ def reason_name(error: BraidError) -> str:
 
 def to_status(error: BraidError, request_id: str) -> grpc.Status:
     """The whole status of an error: code, sentence, ErrorInfo, BadRequest, RetryInfo."""
-    return rpc_status.to_status(
+    status: Any = rpc_status.to_status(
         status_pb2.Status(
             code=_NUMBERS[code_of(error)],
-            message=error.message,
+            message=_cut(error.message, _MESSAGE_CHARACTERS),
             details=[_packed(detail) for detail in _details(error, request_id)],
         )
     )
+    if error.reason not in _FOR_GOOD:
+        return cast("grpc.Status", status)
+    # Another attempt would take what is left of the caller's time, and come to nothing.
+    more = (*(status.trailing_metadata or ()), ("grpc-retry-pushback-ms", "-1"))
+    final: grpc.Status = status._replace(trailing_metadata=more)
+    return final
 
 
 def error_from_rpc(error: grpc.aio.AioRpcError) -> BraidError:
@@ -66,7 +84,7 @@ def error_from_rpc(error: grpc.aio.AioRpcError) -> BraidError:
     failure = failure_of(error)
     name = f"ERROR_REASON_{failure.reason}"
     if name not in errors_pb2.ErrorReason.keys():  # noqa: SIM118 - an enum wrapper, no mapping
-        return _from_code(failure.code)
+        return _from_code(failure.code, failure.message)
     return BraidError(
         failure.message,
         metadata=failure.metadata,
@@ -74,6 +92,22 @@ def error_from_rpc(error: grpc.aio.AioRpcError) -> BraidError:
         retry_after=failure.retry_after,
         reason=errors_pb2.ErrorReason.Value(name),
     )
+
+
+def _fitting(fields: Sequence[FieldError]) -> Iterator[FieldError]:
+    """As many of the fields as a call's end can carry, then how many more there are."""
+    left = _FIELDS_BYTES
+    for place, (name, description) in enumerate(fields):
+        told = FieldError(_cut(name, _NAME_CHARACTERS), _cut(description, _NAME_CHARACTERS))
+        left -= sum(len(part.encode("utf-8", "replace")) for part in told)
+        if left < 0:
+            yield FieldError("request", f"has {len(fields) - place} more fields that are wrong")
+            return
+        yield told
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _packed(message: Message) -> any_pb2.Any:
@@ -92,7 +126,7 @@ def _details(error: BraidError, request_id: str) -> list[Message]:
     if error.fields:
         violations = [
             error_details_pb2.BadRequest.FieldViolation(field=field, description=description)
-            for field, description in error.fields
+            for field, description in _fitting(error.fields)
         ]
         details.append(error_details_pb2.BadRequest(field_violations=violations))
     if error.retry_after is not None:
@@ -104,11 +138,15 @@ def _duration(seconds: float) -> duration_pb2.Duration:
     return duration_pb2.Duration(seconds=int(seconds), nanos=round(seconds % 1 * 1e9))
 
 
-def _from_code(code: grpc.StatusCode) -> BraidError:
+def _from_code(code: grpc.StatusCode, message: str) -> BraidError:
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return DeadlineError()
     if code is grpc.StatusCode.UNAVAILABLE:
         return StoreUnavailableError("service", message="A service cannot be reached now.")
+    if code is grpc.StatusCode.RESOURCE_EXHAUSTED and _TOO_LARGE in message:
+        return InvalidFieldError(
+            FieldError("request", "or its answer is larger than a message may be: ask for less")
+        )
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED:
         return OverloadedError(retry_after=1.0)
     return InternalError()

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_SECONDS = 86_400
+# PostgreSQL's driver takes the very first and the very last instant for infinity, and gives them back without a zone.
+_MICROSECOND = timedelta(microseconds=1)
+_FIRST = datetime.min.replace(tzinfo=UTC) + _MICROSECOND
+_LAST = datetime.max.replace(tzinfo=UTC) - _MICROSECOND
 
 
 def to_datetime(value: Timestamp) -> datetime:
-    """The instant as an aware UTC datetime, to the microsecond."""
-    return value.ToDatetime(tzinfo=UTC)
+    """The instant as an aware UTC datetime, to the microsecond; the ends of time as the instants next to them."""
+    return within_time(value.ToDatetime(tzinfo=UTC))
+
+
+def within_time(value: datetime) -> datetime:
+    """The instant, or the one next to it at either end of what a datetime can tell: one that every store can hold."""
+    return min(max(value, _FIRST), _LAST)
 
 
 def to_timestamp(value: datetime) -> Timestamp:

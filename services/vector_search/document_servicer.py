@@ -143,4 +143,6 @@ def _position(token: str, query: tuple[str, ...]) -> str:
     if not token:
         return ""
     position = decode_token(token, query, length=1)[0]
-    return no_nul(position if isinstance(position, str) else "", "page_token")
+    if not isinstance(position, str):
+        raise InvalidFieldError(FieldError("page_token", "is not a token of this service"))
+    return no_nul(position, "page_token")

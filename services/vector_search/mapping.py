@@ -25,6 +25,9 @@ from services.vector_search.domain import (
 )
 from services.vector_search.vectors import unit_vector
 
+MOST_LEVELS = 32
+"""Of a document's metadata: protobuf reads no deeper messages, and an answer holds them within some."""
+
 
 def query_vector(message: retrieval_pb2.QueryEmbedding) -> QueryVector:
     """A given query vector, checked."""
@@ -48,6 +51,8 @@ def metadata(message: struct_pb2.Struct, field: str) -> Metadata:
         found: Any = json_format.MessageToDict(message)
     except (json_format.SerializeToJsonError, ValueError, RecursionError):
         raise InvalidFieldError(FieldError(field, "must be plain JSON")) from None
+    if not _nested(found, MOST_LEVELS):
+        raise InvalidFieldError(FieldError(field, f"must not be deeper than {MOST_LEVELS} levels"))
     if not _storable(found):
         raise InvalidFieldError(
             FieldError(field, "must not hold NUL characters or infinite numbers")
@@ -166,6 +171,12 @@ def _struct(values: Metadata) -> struct_pb2.Struct | None:
     struct = struct_pb2.Struct()
     struct.update(values)
     return struct
+
+
+def _nested(value: object, levels: int) -> bool:
+    """Whether values stand within each other no deeper than that."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels >= 0 and all(_nested(item, levels - 1) for item in inner)
 
 
 def _storable(value: object) -> bool:

@@ -115,9 +115,8 @@ class Searcher:
             return HybridResult(result)
         try:
             # Half of the time at most: the search itself needs some, be it by words alone.
-            async with asyncio.timeout(_half_of_the_time()):
-                vector, source = await self._embed(query, use_cache=search.use_cache)
-        except (EmbedderUnavailableError, TimeoutError):
+            vector, source = await self._embed(query, use_cache=search.use_cache, share=0.5)
+        except EmbedderUnavailableError:
             return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
         result = await self._run(replace(search, vector=vector), source)
         if result.path is VectorPath.NOT_RUN and self._knows_better(vector):
@@ -165,16 +164,23 @@ class Searcher:
     ) -> tuple[Model | None, list[ChunkScore]]:
         return await self._store.score_chunks(current_call().space, query, vector, chunk_ids)
 
-    async def _embed(self, query: str, *, use_cache: bool) -> tuple[QueryVector, VectorSource]:
+    async def _embed(
+        self, query: str, *, use_cache: bool, share: float = 0.9
+    ) -> tuple[QueryVector, VectorSource]:
+        """EmbedderUnavailableError, also after `share` of the time that is left: who waits longer learns no reason."""
         embedder = self._embedders.of(current_call().space)
-        embedded = await embedder.embed(query, use_cache=use_cache)
+        try:
+            async with asyncio.timeout(_part_of_the_time(share)):
+                embedded = await embedder.embed(query, use_cache=use_cache)
+        except TimeoutError:
+            raise EmbedderUnavailableError from None
         vector = QueryVector(embedder.model, unit_vector(embedded.row, "query"))
         return vector, embedded.source
 
 
-def _half_of_the_time() -> float | None:
+def _part_of_the_time(share: float) -> float | None:
     """Seconds; None for a caller without a deadline."""
-    return None if current_call().deadline is None else remaining(float("inf")) / 2
+    return None if current_call().deadline is None else remaining(float("inf")) * share
 
 
 def _usable(model: Model, vector: QueryVector) -> bool:

@@ -179,3 +179,11 @@ def test_a_cursor_of_another_query_is_refused(system: System) -> None:
         other = http.get("/api/graph/entities", params={"type": "Person", "cursor": cursor})
         bad = http.get("/api/graph/entities", params={"cursor": "nonsense"})
     assert (other.status_code, bad.status_code) == (422, 422)
+
+
+@pytest.mark.parametrize("command", ["reembed", "reextract"])
+def test_the_local_stacks_worker_may_do_what_the_command_line_offers(
+    system: System, command: str
+) -> None:
+    done = system.braid(command, "--json")
+    assert "lacks the scope" not in done.stdout + done.stderr

@@ -34,6 +34,7 @@ from services.runtime.errors import BraidError, FieldError, InvalidFieldError, W
 router = APIRouter(prefix="/api/documents", tags=["documents"], responses=problems())
 
 MOST_FILES = 1000
+_MOST_DIGITS = 18
 _GOES_ON = frozenset({ingest_pb2.JOB_STATE_QUEUED, ingest_pb2.JOB_STATE_RUNNING})
 _INGEST = "/braid.agent.v1.IngestService/"
 _DOCUMENTS = "/braid.vector.v1.DocumentService/"
@@ -63,7 +64,7 @@ async def create(
     again changes nothing.
     """
     caller.require(_INGEST + "IngestDocument")
-    await _check_capacity(request, caller, clients)
+    await _check_capacity(request, caller, clients, settings.max_document_bytes)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
         return _accepted(await _take_files(request, caller, clients))
@@ -124,10 +125,13 @@ async def delete(document_id: DocumentId, caller: CallerDep, clients: ClientsDep
     return JsonAnswer(views.receipt(document_id, answer), 200 if done else 202, location)
 
 
-async def _check_capacity(request: Request, caller: Caller, clients: Clients) -> None:
+async def _check_capacity(request: Request, caller: Caller, clients: Clients, most: int) -> None:
     """Refuses an upload, when too much waits, before its body is held anywhere."""
-    size = request.headers.get("content-length", "")
-    message = ingest_pb2.CheckIngestCapacityRequest(size=int(size) if size.isdecimal() else 0)
+    told = request.headers.get("content-length", "")
+    size = int(told) if told.isdecimal() and len(told) <= _MOST_DIGITS else 0
+    if size > most:
+        return  # it is refused as soon as it is read, and for good
+    message = ingest_pb2.CheckIngestCapacityRequest(size=size)
     method = _INGEST + "CheckIngestCapacity"
     try:
         await caller.ask_first(method, clients.ingest.CheckIngestCapacity, message)

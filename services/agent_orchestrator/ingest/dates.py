@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from services.agent_orchestrator.ingest.documents import UnreadableError
+from services.runtime.times import within_time
 
 
 def read_date(name: str, value: Any) -> datetime | None:
@@ -18,9 +19,9 @@ def read_date(name: str, value: Any) -> datetime | None:
     if isinstance(value, str):
         value = _from_text(name, value)
     if isinstance(value, datetime):
-        return _in_utc(name, value)
+        return within_time(_in_utc(name, value))
     if isinstance(value, date):
-        return datetime.combine(value, time(), UTC)
+        return within_time(datetime.combine(value, time(), UTC))
     raise UnreadableError(f"{name} is not an ISO 8601 date")
 
 

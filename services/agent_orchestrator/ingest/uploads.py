@@ -108,7 +108,7 @@ def _upload(metadata: ingest_pb2.DocumentMetadata, data: bytes) -> Upload:
     try:
         values = MessageToDict(metadata.metadata)
         check_values(metadata.document_id, metadata.title, metadata.source, values)
-    except JsonError:
+    except (JsonError, ValueError):  # the library has no error of its own for infinite numbers
         raise InvalidFieldError(FieldError("metadata.metadata", "is no JSON object")) from None
     except UnreadableError as error:
         raise InvalidFieldError(FieldError("metadata", str(error))) from None

@@ -61,7 +61,7 @@ def not_requested(name: str) -> LegOutcome:
 
 async def run_leg(
     name: str,
-    look: Callable[[], Awaitable[Answer]],
+    look: Callable[[], Awaitable[Answer | None]],
     outcome: Callable[[Answer, legs_pb2.LegReport], LegOutcome],
 ) -> LegOutcome:
     """Runs one leg. Its failure is an outcome, not an exception: INVALID_FIELD alone, the caller's own, is raised."""
@@ -79,6 +79,10 @@ async def run_leg(
         get_logger("search").warning("leg given up", leg=name, reason=str(away))
         report = _report(name, legs_pb2.LEG_STATUS_UNAVAILABLE, away.reason, started)
         return LegOutcome(report, failed=True)
+    if answer is None:  # gRPC's way to say that it could not read the tier's answer
+        get_logger("search").error("leg unreadable", leg=name)
+        status, reason = legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_REASON_INTERNAL
+        return LegOutcome(_report(name, status, reason, started), failed=True)
     report = _report(name, answer.status, answer.reason, started, len(answer.hits))
     # The graph tier remembers no answers, and says nothing of it.
     report.cached = getattr(answer, "cached", False)

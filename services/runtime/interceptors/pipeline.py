@@ -7,8 +7,9 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import grpc
+from google.protobuf.message import DecodeError
 
-from services.runtime.errors import BraidError, InternalError
+from services.runtime.errors import BraidError, FieldError, InternalError, InvalidFieldError
 from services.runtime.interceptors.stage import Call, Stage
 from services.runtime.status import to_status
 from services.runtime.telemetry import get_logger
@@ -23,6 +24,8 @@ _OPEN_PREFIXES = ("/grpc.health.", "/grpc.reflection.")
 STREAM_IDLE_SECONDS = 60.0
 # gRPC reports "no deadline" as one some centuries away.
 _NO_DEADLINE_SECONDS = 365 * 24 * 3600.0
+
+_UNREADABLE = object()
 
 Handler = Any
 Context = Any
@@ -73,7 +76,7 @@ class Pipeline(grpc.aio.ServerInterceptor):
         )
         answers = self._streaming if handler.response_streaming else self._single
         wrapped = answers(method, behavior, request_streaming=handler.request_streaming)
-        return shape(wrapped, handler.request_deserializer, handler.response_serializer)
+        return shape(wrapped, _reading(handler.request_deserializer), handler.response_serializer)
 
     def _single(self, method: str, behavior: Handler, *, request_streaming: bool) -> Handler:
         async def run(request: Any, context: Context) -> Any:
@@ -133,8 +136,24 @@ class Pipeline(grpc.aio.ServerInterceptor):
             yield message
 
     def _check(self, call: Call, message: Message) -> None:
+        if message is _UNREADABLE:
+            raise InvalidFieldError(FieldError("request", "is no message of this method"))
         for stage in self.stages:
             stage.on_message(call, message)
+
+
+def _reading(deserialize: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:
+    """Leaves bytes that are no message to the pipeline: gRPC itself would answer with a code that says nothing."""
+    if deserialize is None:
+        return None
+
+    def read(data: bytes) -> Any:
+        try:
+            return deserialize(data)
+        except DecodeError:
+            return _UNREADABLE
+
+    return read
 
 
 def _begin(method: str, context: Context) -> Call:

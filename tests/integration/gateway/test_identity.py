@@ -92,7 +92,14 @@ async def test_a_trusted_backend_may_name_a_space(guarded: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    "headers", [{"origin": "https://example.org"}, {"host": "example.org"}, {"origin": "null"}]
+    "headers",
+    [
+        {"origin": "https://example.org"},
+        {"host": "example.org"},
+        {"origin": "null"},
+        {"origin": "http://["},
+        {"host": "[::1"},
+    ],
 )
 async def test_a_page_of_another_site_cannot_use_the_local_identity(
     served: Served, headers: dict[str, str]

@@ -102,3 +102,11 @@ def test_two_files_that_would_be_one_document_are_told(tmp_path: Path) -> None:
 def test_a_file_that_is_named_twice_is_taken_twice_and_harms_nothing(tmp_path: Path) -> None:
     (tmp_path / "n.md").write_text("text")
     assert found(tmp_path, tmp_path)[1] == []
+
+
+def test_a_name_that_is_no_text_is_told_and_the_others_are_taken(tmp_path: Path) -> None:
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/odd-\xff.txt")).write_text("text")
+    (tmp_path / "good.txt").write_text("text")
+    ids, [problem] = found(tmp_path)
+    assert ids == ["good.txt"]
+    assert problem == Problem(f"{tmp_path}/odd-\ufffd.txt", "its name is no UTF-8")

@@ -12,7 +12,14 @@ import pytest
 
 from braid.agent.v1 import ingest_pb2, search_pb2
 from services.runtime.context import remaining
-from services.runtime.errors import INTERNAL_MESSAGE, FieldError, NotFoundError, OverloadedError
+from services.runtime.errors import (
+    INTERNAL_MESSAGE,
+    AllLegsFailedError,
+    FieldError,
+    InvalidFieldError,
+    NotFoundError,
+    OverloadedError,
+)
 from services.runtime.identity import Authenticator
 from services.runtime.interceptors import build_pipeline
 from services.runtime.interceptors.pipeline import Pipeline
@@ -301,3 +308,31 @@ async def test_a_caller_that_stops_in_the_middle_of_a_stream_is_not_waited_for()
     await server.stop(None)
     assert failure.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
     assert reason_name(error_from_rpc(failure.value)) == "DEADLINE"
+
+
+async def test_bytes_that_are_no_message_are_a_wrong_request(harness: Harness) -> None:
+    call: Any = harness.channel.unary_unary("/braid.agent.v1.SearchService/ComprehensiveSearch")
+    failure, error = await refused(call(b"\xff\xff\xff", timeout=5))
+    assert failure.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert [name for name, _ in error.fields] == ["request"]
+    assert not harness.seen.calls
+
+
+async def test_a_thousand_wrong_fields_are_told_as_wrong_fields(harness: Harness) -> None:
+    async def refuse() -> None:
+        raise InvalidFieldError(*(FieldError(f"values[{n}]", "is no number") for n in range(1000)))
+
+    harness.seen.act = refuse
+    failure, error = await refused(harness.search.ComprehensiveSearch(QUESTION, timeout=5))
+    assert failure.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert error.fields[0] == ("values[0]", "is no number")
+
+
+async def test_a_search_that_found_no_leg_to_answer_is_not_tried_again(harness: Harness) -> None:
+    async def fail() -> None:
+        raise AllLegsFailedError({"vector": "TIMED_OUT", "graph": "TIMED_OUT"})
+
+    harness.seen.act = fail
+    _, error = await refused(harness.search.ComprehensiveSearch(QUESTION, timeout=5))
+    assert reason_name(error) == "ALL_LEGS_FAILED"
+    assert len(harness.seen.calls) == 1

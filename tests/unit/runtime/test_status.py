@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import grpc
 import pytest
 
 from braid.common.v1 import errors_pb2
@@ -20,7 +21,7 @@ from services.runtime.errors import (
     StoreUnavailableError,
     WrongStateError,
 )
-from services.runtime.status import CODES, code_of, reason_name
+from services.runtime.status import CODES, code_of, error_from_rpc, reason_name, to_status
 
 EXPECTED = [
     (InvalidFieldError(FieldError("limit", "too large")), "INVALID_ARGUMENT", "INVALID_FIELD"),
@@ -45,3 +46,39 @@ def test_each_error_has_its_code_and_reason(error: BraidError, code: str, reason
 def test_every_reason_of_the_contract_has_a_code() -> None:
     reasons = set(errors_pb2.ErrorReason.values()) - {errors_pb2.ERROR_REASON_UNSPECIFIED}
     assert set(CODES) == reasons
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "語", "😀"])
+def test_however_much_is_wrong_the_end_of_a_call_can_carry_it(letter: str) -> None:
+    wrong = [
+        FieldError(f"values[{n}]", f"must be a finite number {letter * 100}") for n in range(500)
+    ]
+    status = to_status(InvalidFieldError(*wrong), "r" * 32)
+    [(_, details)] = status.trailing_metadata
+    sentence = 3 * len(status.details.encode())
+    assert len(details) * 4 / 3 + sentence < 8 * 1024
+
+
+def test_what_cannot_be_told_is_counted() -> None:
+    wrong = [FieldError(f"values[{n}]", "must be a finite number") for n in range(500)]
+    told = error_from_rpc(failed(to_status(InvalidFieldError(*wrong), "r")))
+    assert told.fields[0] == wrong[0]
+    assert told.fields[-1] == (
+        "request",
+        f"has {500 - len(told.fields) + 1} more fields that are wrong",
+    )
+
+
+def test_a_message_that_is_too_large_is_no_overload() -> None:
+    """Waiting would not help."""
+    told = "CLIENT: Received message larger than max (20971520 vs. 16777216)"
+    error = grpc.aio.AioRpcError(
+        grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.aio.Metadata(), grpc.aio.Metadata(), told
+    )
+    assert reason_name(error_from_rpc(error)) == "INVALID_FIELD"
+
+
+def failed(status: grpc.Status) -> grpc.aio.AioRpcError:
+    """A call as its caller sees it end with a status."""
+    trailing = grpc.aio.Metadata(*status.trailing_metadata)
+    return grpc.aio.AioRpcError(status.code, grpc.aio.Metadata(), trailing, status.details)

@@ -130,3 +130,24 @@ def test_beyond_loopback_needs_authentication(listen: str) -> None:
     with pytest.raises(ListenError):
         check_listen(listen, authenticated=False)
     check_listen(listen, authenticated=True)
+
+
+def test_half_a_character_in_a_token_is_refused() -> None:
+    whole = base64.urlsafe_b64decode(encode_token(("q",), ["x"]) + "==")
+    half = base64.urlsafe_b64encode(whole.replace(b'"x"', b'"\\ud800"')).decode()
+    with pytest.raises(InvalidFieldError):
+        decode_token(half, ("q",), length=1)
+
+
+@pytest.mark.parametrize(
+    "end", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)]
+)
+def test_the_ends_of_time_are_the_instants_next_to_them(end: datetime) -> None:
+    """PostgreSQL's driver takes them themselves for infinity."""
+    assert abs(to_datetime(to_timestamp(end)) - end) == timedelta(microseconds=1)
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:65536", "127.0.0.1:", "127.0.0.1:http", "localhost"])
+def test_a_port_that_there_is_not_is_refused(listen: str) -> None:
+    with pytest.raises(ListenError):
+        check_listen(listen, authenticated=True)

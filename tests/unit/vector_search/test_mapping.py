@@ -10,7 +10,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from braid.vector.v1 import chunks_pb2, documents_pb2
+from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.runtime.errors import InvalidFieldError
 from services.vector_search import mapping
 
@@ -55,3 +55,22 @@ def test_a_chunk_without_values_has_no_vector_and_ids_are_lower_case() -> None:
     assert new.chunks[0].vector is None
     assert new.chunks[0].id == "0a0b0c0d-0000-5000-8000-000000000000"
     assert new.valid_time is None
+
+
+@pytest.mark.parametrize(
+    ("levels", "taken"), [(mapping.MOST_LEVELS, True), (mapping.MOST_LEVELS + 1, False)]
+)
+def test_metadata_is_as_deep_as_an_answer_can_hold(levels: int, taken: bool) -> None:
+    values: Any = "deep"
+    for _ in range(levels):
+        values = {"in": values}
+    struct = Struct()
+    struct.update(values)
+    if not taken:
+        with pytest.raises(InvalidFieldError, match="levels"):
+            mapping.metadata(struct, "document.metadata")
+        return
+    chunk = chunks_pb2.Chunk(metadata=struct)
+    answer = search_pb2.HybridSearchResponse(hits=[chunks_pb2.ChunkHit(chunk=chunk)])
+    assert mapping.metadata(struct, "document.metadata") == values
+    assert search_pb2.HybridSearchResponse.FromString(answer.SerializeToString()) == answer

@@ -50,7 +50,10 @@ def failure_of(error: Any) -> Failure:
     code: grpc.StatusCode = error.code()
     if code is grpc.StatusCode.INTERNAL and error.details() == _NOT_SENT:
         return Failure(grpc.StatusCode.UNAVAILABLE, "", "The connection was lost.")
-    status = rpc_status.from_call(error)
+    try:
+        status = rpc_status.from_call(error)
+    except ValueError:
+        status = None  # its details did not fit, and gRPC ended the call with a code of its own
     return (status and _from_details(code, status)) or Failure(code, "", error.details() or "")
 
 

@@ -121,7 +121,8 @@ class DocumentMetadata(_message.Message):
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
         """Since when it holds. Default: `date` in the front matter of a Markdown document, when a mail was sent, else the time
-        of the upload. Messages of a thread each hold since their own time.
+        of the upload. Messages of a thread each hold since their own time. Another text for a document that has a version of
+        this very time holds since the upload: a file edited under its former date is new from now on.
         """
 
     def __init__(
