@@ -17,6 +17,7 @@ from gateway.cli.errors import CliError
 from gateway.cli.jobs import jobs
 from gateway.cli.session import Session
 from gateway.cli.status import READY, read_status, show_status
+from gateway.kinds import KINDS
 
 app = typer.Typer(
     name="braid",
@@ -93,9 +94,7 @@ def up(  # noqa: PLR0917 - typer names them all
 @app.command()
 def ingest(
     context: typer.Context,
-    paths: Annotated[
-        list[Path], typer.Argument(help="Files or folders: .txt .md .markdown .jsonl")
-    ],
+    paths: Annotated[list[Path], typer.Argument(help=f"Files or folders: {' '.join(KINDS)}")],
     as_json: AsJson = False,
 ) -> None:
     """Add documents, and facts (.jsonl lines with subject, relation, object). Unchanged ones are passed over."""

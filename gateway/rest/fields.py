@@ -19,8 +19,10 @@ _EVERYWHERE = {
     "page_size": "limit",
     "valid_time": "valid_at",
     "invalid_time": "invalid_at",
+    "max_listed": "limit",
     "request": "body",
     "instant": "",
+    "range": "",
     "search": "",
 }
 _STEP = re.compile(r"([^.\[]+)(\[[^\]]*\])?")

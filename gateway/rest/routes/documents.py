@@ -58,7 +58,9 @@ DocumentId = Annotated[str, Path(description="The document's id; slashes are par
 async def create(
     request: Request, caller: UploaderDep, clients: ClientsDep, settings: SettingsDep
 ) -> Response:
-    """Takes a document as JSON, or files (.txt, .md, .jsonl) as a form; answers with a job a file at once.
+    """Takes a document as JSON, or files as a form: text, Markdown, HTML, PDF, DOCX, mail, messages or JSON lines.
+
+    Answers with a job a file at once.
 
     When several files are sent and one is refused, or the time is over, those before it have been taken; sending them
     again changes nothing.

@@ -101,6 +101,8 @@ def test_times_are_utc_unless_they_say_otherwise(text: str, shown: str) -> None:
         ("page_token", "cursor"),
         ("page_size", "limit"),
         ("as_of.instant", "as_of"),
+        ("as_of.range", "as_of"),
+        ("max_listed", "limit"),
         ("filter.document_ids[2]", "filter.document_ids[2]"),
         ("facts[3].valid_time", "facts[3].valid_at"),
         ("request", "body"),
