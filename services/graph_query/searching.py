@@ -26,6 +26,8 @@ from services.runtime.errors import DeadlineError
 EXACT_LIMIT = 1_000
 # Of a caller's time: vectors that take longer are left out. The rest is for reading the facts that words found.
 VECTOR_SHARE = 0.75
+# Of the same: an embedder that takes longer is what the answer lacks, by its name.
+EMBEDDER_SHARE = 0.5
 # Spaces whose state is remembered, so that vectors are searched along with the words, not after them.
 _REMEMBERED = 10_000
 
@@ -150,7 +152,7 @@ class FactSearcher:
     ) -> _Near:
         """As `_near`; when that is late for the caller's deadline, what words find must do."""
         try:
-            async with asyncio.timeout(_time_for_vectors()):
+            async with asyncio.timeout(_part_of_the_time(VECTOR_SHARE)):
                 return await self._near(space, search, state)
         except (TimeoutError, DeadlineError):
             return _Near(shortfall=Shortfall.LATE)
@@ -179,9 +181,13 @@ class FactSearcher:
         """The list by vectors of a space that is as `state` says; empty when nothing is known of it."""
         if state is None:
             return _Near()
-        vector, shortfall = await query_vector(
-            self._embedder, search.query, search.vector, state, text_only=search.text_only
-        )
+        try:
+            async with asyncio.timeout(_part_of_the_time(EMBEDDER_SHARE)):
+                vector, shortfall = await query_vector(
+                    self._embedder, search.query, search.vector, state, text_only=search.text_only
+                )
+        except TimeoutError:
+            vector, shortfall = None, Shortfall.EMBEDDER
         if vector is None:
             return _Near(shortfall=shortfall)
         if search.known is not None:
@@ -205,12 +211,12 @@ def _path(*, compared: bool) -> VectorPath:
     return VectorPath.EXACT if compared else VectorPath.INDEX
 
 
-def _time_for_vectors() -> float | None:
+def _part_of_the_time(share: float) -> float | None:
     """Seconds; None for a caller without a deadline."""
     call = current_call_or_none()
     if call is None or call.deadline is None:
         return None
-    return remaining(float("inf")) * VECTOR_SHARE
+    return remaining(float("inf")) * share
 
 
 def _plan(state: SpaceState | None) -> tuple[str, int, bool] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from services.graph_query.mapping import answer as answer_message
 from services.graph_query.query_vector import Shortfall
 from services.graph_query.searching import FactSearch, FactSearcher
 from services.graph_query.store import Hit
+from services.models.vectors import Matrix
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import DeadlineError
 from tests.store_suite.graph.builders import fact, unit
@@ -35,6 +37,15 @@ class SlowVectors(FakeGraphStore):
         if self.over:
             raise DeadlineError
         return await super().search_vector(*args, **more)
+
+
+class StuckEmbedder(CountingEmbedder):
+    """An embedder whose provider does not answer."""
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        """Never."""
+        await asyncio.Event().wait()
+        return await super().embed(texts)
 
 
 @pytest.fixture
@@ -78,3 +89,15 @@ async def test_vectors_in_time_are_part_of_the_answer(store: SlowVectors) -> Non
         found = await FactSearcher(store, CountingEmbedder()).search("s", SEARCH)
     assert found.shortfall is None
     assert found.hits[0].scores.vector == pytest.approx(1)
+
+
+async def test_an_embedder_that_does_not_answer_is_what_is_told_of(store: SlowVectors) -> None:
+    searcher = FactSearcher(store, StuckEmbedder())
+    with call_scope(call(0.4)):
+        found = await searcher.search("s", SEARCH)
+    assert [hit.fact.source.name for hit in found.hits] == ["Anna Bell"]
+    told = answer_message(found)
+    assert (told.status, told.reason) == (
+        legs_pb2.LEG_STATUS_DEGRADED,
+        legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -111,3 +112,15 @@ async def test_an_embedder_of_another_model_is_told_apart_from_one_that_is_away(
         await searcher.by_meaning("north", Search(), None)
     with pytest.raises(WrongStateError):
         await searcher.scores("north", [document("d", "red n").chunks[0].id], None)
+
+
+async def test_an_embedder_that_does_not_answer_is_told_of_before_the_deadline(
+    searcher: Searcher, embedder: CompassEmbedder
+) -> None:
+    """A deadline that passes says nothing of why."""
+    embedder.stuck = True
+    deadline = asyncio.get_running_loop().time() + 0.2
+    context = CallContext("r", "m", SPACE, "u", frozenset({"read"}), deadline)
+    with call_scope(context), pytest.raises(EmbedderUnavailableError):
+        await searcher.by_meaning("north", Search(limit=1), None)
+    assert asyncio.get_running_loop().time() < deadline
