@@ -57,7 +57,9 @@ class ComprehensiveSearchRequest(_message.Message):
 
     @_builtins.property
     def filter(self) -> _chunks_pb2.ChunkFilter:
-        """Which chunks may be found."""
+        """Which chunks the leg `vector` may find. Facts are of the whole space, and with them the documents that they cite:
+        `use_graph` false leaves them out.
+        """
 
     def __init__(
         self,
