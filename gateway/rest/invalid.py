@@ -17,15 +17,16 @@ _PLACES = frozenset({"body", "query", "path", "header"})
 
 def invalid(errors: Iterable[Mapping[str, Any]], under: str = "") -> InvalidFieldError:
     """The error that lists pydantic's problems; `under` is the path that they stand in."""
-    found = [
-        FieldError(
-            # Where JSON breaks off, the location is a character's.
-            "body" if error["type"] == "json_invalid" else _path(error["loc"], under),
-            error["msg"],
-        )
-        for error in errors
-    ]
+    found = [FieldError(_path(_location(error), under), error["msg"]) for error in errors]
     return InvalidFieldError(*dict.fromkeys(found[:MOST_PROBLEMS]))
+
+
+def _location(error: Mapping[str, Any]) -> Iterable[str | int]:
+    """Where JSON itself breaks off, the last step is the place of a character."""
+    steps: tuple[str | int, ...] = tuple(error["loc"])
+    if error["type"] == "json_invalid" and steps and isinstance(steps[-1], int):
+        return steps[:-1]
+    return steps
 
 
 def _path(location: Iterable[str | int], under: str) -> str:

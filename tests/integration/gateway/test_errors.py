@@ -209,3 +209,11 @@ async def test_the_openapi_document_lists_every_status_that_a_route_answers_with
             documented = set(operation["responses"])
             if path.startswith("/api/"):
                 assert {str(status) for status in STATUS.values()} | {"413"} <= documented
+
+
+@pytest.mark.parametrize("body", [b"", b'{"query": "a', b"[1,", b"\xff"])
+async def test_json_that_breaks_off_is_a_wrong_body(served: Served, body: bytes) -> None:
+    headers = {"content-type": "application/json"}
+    response = await served.http.post(SEARCH, content=body, headers=headers)
+    assert response.status_code == 422
+    assert [problem["field"] for problem in response.json()["fields"]] == ["body"]
