@@ -91,7 +91,7 @@ class Door:
         try:
             self._check(visit, scope, headers)
             limit = self._body_limit(scope["path"])
-            await self._app(scope, _limited(receive, limit, _content_length(headers)), answer)
+            await self._app(scope, _limited(receive, limit, content_length(headers)), answer)
         except (ClientGoneError, ClientDisconnect):
             visit.status = _CLIENT_GONE
         # Whatever a route lets through must still be answered as a problem with its request's id.
@@ -137,7 +137,8 @@ def _request_id(headers: Headers) -> str:
     return given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
 
 
-def _content_length(headers: Headers) -> int:
+def content_length(headers: Headers) -> int:
+    """Bytes that a request's body is announced to have; 0 where nothing is told."""
     told = headers.get("content-length", "")
     return int(told) if told.isdecimal() else 0
 

@@ -71,12 +71,11 @@ def to_status(error: BraidError, request_id: str) -> grpc.Status:
             details=[_packed(detail) for detail in _details(error, request_id)],
         )
     )
-    if error.reason not in _FOR_GOOD:
-        return cast("grpc.Status", status)
-    # Another attempt would take what is left of the caller's time, and come to nothing.
-    more = (*(status.trailing_metadata or ()), ("grpc-retry-pushback-ms", "-1"))
-    final: grpc.Status = status._replace(trailing_metadata=more)
-    return final
+    if error.reason in _FOR_GOOD:
+        # Another attempt would take what is left of the caller's time, and come to nothing.
+        pushback = ("grpc-retry-pushback-ms", "-1")
+        status = status._replace(trailing_metadata=(*status.trailing_metadata, pushback))
+    return cast("grpc.Status", status)
 
 
 def error_from_rpc(error: grpc.aio.AioRpcError) -> BraidError:

@@ -12,6 +12,7 @@ from google.protobuf import json_format, struct_pb2, timestamp_pb2
 from braid.common.v1 import retrieval_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2
 from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.limits import MOST_LEVELS
 from services.runtime.times import to_datetime, to_timestamp
 from services.vector_search.domain import (
     Chunk,
@@ -24,9 +25,6 @@ from services.vector_search.domain import (
     QueryVector,
 )
 from services.vector_search.vectors import unit_vector
-
-MOST_LEVELS = 32
-"""Of a document's metadata: protobuf reads no deeper messages, and an answer holds them within some."""
 
 
 def query_vector(message: retrieval_pb2.QueryEmbedding) -> QueryVector:

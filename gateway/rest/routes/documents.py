@@ -18,7 +18,7 @@ from gateway.rest.bodies import parsed, whole
 from gateway.rest.calls import Caller
 from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep, UploaderDep
 from gateway.rest.documented import problems
-from gateway.rest.door import pass_over
+from gateway.rest.door import content_length, pass_over
 from gateway.rest.fields import rest_name
 from gateway.rest.json import JsonAnswer
 from gateway.rest.uploads import (
@@ -34,7 +34,6 @@ from services.runtime.errors import BraidError, FieldError, InvalidFieldError, W
 router = APIRouter(prefix="/api/documents", tags=["documents"], responses=problems())
 
 MOST_FILES = 1000
-_MOST_DIGITS = 18
 _GOES_ON = frozenset({ingest_pb2.JOB_STATE_QUEUED, ingest_pb2.JOB_STATE_RUNNING})
 _INGEST = "/braid.agent.v1.IngestService/"
 _DOCUMENTS = "/braid.vector.v1.DocumentService/"
@@ -129,8 +128,7 @@ async def delete(document_id: DocumentId, caller: CallerDep, clients: ClientsDep
 
 async def _check_capacity(request: Request, caller: Caller, clients: Clients, most: int) -> None:
     """Refuses an upload, when too much waits, before its body is held anywhere."""
-    told = request.headers.get("content-length", "")
-    size = int(told) if told.isdecimal() and len(told) <= _MOST_DIGITS else 0
+    size = content_length(request.headers)
     if size > most:
         return  # it is refused as soon as it is read, and for good
     message = ingest_pb2.CheckIngestCapacityRequest(size=size)

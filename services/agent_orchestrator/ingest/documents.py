@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from services.runtime.limits import MOST_LEVELS
+
 MAX_ID = 512
 MAX_TITLE = 1000
 MAX_SOURCE = 2000
-MAX_DEPTH = 32
 MAX_VALUES = 10_000
 
 Metadata = dict[str, Any]
@@ -99,8 +100,8 @@ def check_text(name: str, text: str) -> None:
 
 def _texts(value: Any, depth: int = 0) -> Iterator[str]:
     """Every key and text in a JSON value, and "" for every other value: bounded work, however it is nested."""
-    if depth > MAX_DEPTH:
-        raise UnreadableError(f"metadata is nested deeper than {MAX_DEPTH} levels")
+    if depth > MOST_LEVELS:
+        raise UnreadableError(f"metadata is nested deeper than {MOST_LEVELS} levels")
     if isinstance(value, dict):
         for key, inner in value.items():
             yield key

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.runtime.errors import InvalidFieldError
+from services.runtime.limits import MOST_LEVELS
 from services.vector_search import mapping
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
@@ -57,9 +58,7 @@ def test_a_chunk_without_values_has_no_vector_and_ids_are_lower_case() -> None:
     assert new.valid_time is None
 
 
-@pytest.mark.parametrize(
-    ("levels", "taken"), [(mapping.MOST_LEVELS, True), (mapping.MOST_LEVELS + 1, False)]
-)
+@pytest.mark.parametrize(("levels", "taken"), [(MOST_LEVELS, True), (MOST_LEVELS + 1, False)])
 def test_metadata_is_as_deep_as_an_answer_can_hold(levels: int, taken: bool) -> None:
     values: Any = "deep"
     for _ in range(levels):

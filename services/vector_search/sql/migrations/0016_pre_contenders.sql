@@ -1,16 +1,15 @@
 -- Of the candidates of a fused search only those get their exact score of the other leg that can be among the hits with it.
 
 -- Those of two lists, each with its leg's p_pool best at most, that can be among the p_limit best of the fused: what is known
--- of them, null where a list has not got them. The others' scores of that leg are at most the list's last, or p_text_rest
--- where words are looked at that brought no candidates; a list with less than p_pool has all that its leg can find.
+-- of them, null where a list has not got them. A list with less than p_pool has all that its leg can find. Beyond a full one,
+-- a score by words is at most the list's last, or p_text_rest where some words brought no candidates; one by meaning is
+-- taken to be at most that in the list's middle, as an index may have missed some that belong into its better half.
 create function contenders(
   p_vector_ids uuid[], p_vector_scores float8[], p_text_ids uuid[], p_text_scores float8[], p_pool integer, p_text_rest float8,
   p_fusion integer, p_text_weight float8, p_limit integer,
   out ids uuid[], out vectors float8[], out texts float8[], out vector_places integer[], out text_places integer[]
 ) language sql stable as $$
-  with best_text as (
-    select p_text_scores[1] as score
-  ), unlisted as (
+  with unlisted as (
     select case when cardinality(p_vector_ids) < p_pool then 0 else greatest(p_vector_scores[p_pool / 2], 0) end as vector,
            case when cardinality(p_text_ids) < p_pool then 0 else greatest(p_text_scores[p_pool], p_text_rest) end as text
   ), listed as (
@@ -26,16 +25,16 @@ create function contenders(
     group by u.id
   ), bounded as materialized (
     select l.*, b.lowest, b.highest
-    from listed l, unlisted, best_text, lateral (
+    from listed l, unlisted, lateral (
       select (1 - p_text_weight) * coalesce(1.0::float8 / (60 + l.vector_place), 0)
              + p_text_weight * coalesce(1.0::float8 / (60 + l.text_place), 0) as by_rank
     ) r, lateral (
       select case when p_fusion = 2 then r.by_rank
                   else (1 - p_text_weight) * greatest(l.vector, 0)
-                       + p_text_weight * coalesce(l.text / nullif(best_text.score, 0), 0) end as lowest,
+                       + p_text_weight * coalesce(l.text / nullif(p_text_scores[1], 0), 0) end as lowest,
              case when p_fusion = 2 then r.by_rank
                   else (1 - p_text_weight) * greatest(coalesce(l.vector, unlisted.vector), 0)
-                       + p_text_weight * coalesce(coalesce(l.text, unlisted.text) / nullif(best_text.score, 0), 0) end as highest
+                       + p_text_weight * coalesce(coalesce(l.text, unlisted.text) / nullif(p_text_scores[1], 0), 0) end as highest
     ) b
   ), bar as (
     -- But for the order of additions.

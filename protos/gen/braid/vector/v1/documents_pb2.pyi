@@ -43,7 +43,7 @@ class DocumentInput(_message.Message):
     """SHA-256 of title, source, metadata, valid time and text, as 64 hexadecimal digits; equal hash means nothing to do."""
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
-        """What else is known of it; filters match on it."""
+        """What else is known of it; filters match on it. At most 32 levels of values within values."""
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
