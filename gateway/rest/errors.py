@@ -13,7 +13,7 @@ from services.runtime.errors import BraidError, FieldError, InvalidFieldError
 from services.runtime.status import reason_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 STATUS: dict[reasons.ErrorReason.ValueType, int] = {
     reasons.ERROR_REASON_INVALID_FIELD: 422,
@@ -57,8 +57,13 @@ def error_body(
     """`{detail, reason, fields?, request_id}`."""
     body: dict[str, Any] = {"detail": detail, "reason": reason, "request_id": request_id}
     if fields:
-        body["fields"] = [{"field": name, "description": told} for name, told in fields]
+        body["fields"] = problems_of(fields)
     return body
+
+
+def problems_of(fields: Iterable[FieldError]) -> list[dict[str, str]]:
+    """What is wrong, `{field, description}` each."""
+    return [{"field": name, "description": told} for name, told in fields]
 
 
 def body_of(error: BraidError, request_id: str) -> dict[str, Any]:

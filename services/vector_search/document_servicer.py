@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from braid.vector.v1 import documents_pb2, documents_pb2_grpc
@@ -9,6 +10,7 @@ from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.paging import decode_token, encode_token
 from services.runtime.times import to_timestamp
+from services.vector_search.domain import Document
 from services.vector_search.mapping import (
     document_message,
     new_document,
@@ -21,6 +23,8 @@ from services.vector_search.writing import DocumentWriter
 Context: TypeAlias = Any
 
 _DEFAULT_PAGE_SIZE = 50
+# Documents of a page that has so much are left to the next one: 200 of them with much metadata fit into no message.
+_FULL_PAGE_BYTES = 1024 * 1024
 
 
 class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
@@ -82,13 +86,10 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
         size = request.page_size if request.HasField("page_size") else _DEFAULT_PAGE_SIZE
         # One more than asked for tells whether there is a next page.
         found = await self._store.list_documents(space, after, size + 1)
-        page = found[:size]
-        return documents_pb2.ListDocumentsResponse(
-            documents=map(document_message, page),
-            next_page_token=encode_token(query, [page[-1].document_id])
-            if len(found) > size
-            else "",
-        )
+        page = documents_pb2.ListDocumentsResponse(documents=_page(found[:size]))
+        if len(page.documents) < len(found):
+            page.next_page_token = encode_token(query, [page.documents[-1].document_id])
+        return page
 
     async def DeleteDocument(
         self, request: documents_pb2.DeleteDocumentRequest, _context: Context
@@ -137,6 +138,16 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
             embedding_dimension=stats.model.dimension if stats.model else 0,
             space_revision=stats.revision,
         )
+
+
+def _page(documents: Sequence[Document]) -> Iterator[documents_pb2.Document]:
+    size = 0
+    for document in documents:
+        message = document_message(document)
+        yield message
+        size += message.ByteSize()
+        if size >= _FULL_PAGE_BYTES:
+            return
 
 
 def _position(token: str, query: tuple[str, ...]) -> str:

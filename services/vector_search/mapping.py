@@ -12,7 +12,7 @@ from google.protobuf import json_format, struct_pb2, timestamp_pb2
 from braid.common.v1 import retrieval_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.limits import MOST_LEVELS
+from services.runtime.limits import MOST_LEVELS, MOST_METADATA_BYTES
 from services.runtime.times import to_datetime, to_timestamp
 from services.vector_search.domain import (
     Chunk,
@@ -42,9 +42,11 @@ def instant(message: timestamp_pb2.Timestamp, field: str) -> datetime:
 
 
 def metadata(message: struct_pb2.Struct, field: str) -> Metadata:
-    """A JSON object. InvalidFieldError for what JSON in PostgreSQL cannot hold."""
+    """A JSON object. InvalidFieldError for what JSON in PostgreSQL or an answer cannot hold."""
     if not message.fields:
         return {}
+    if message.ByteSize() > MOST_METADATA_BYTES:
+        raise InvalidFieldError(FieldError(field, f"must be at most {MOST_METADATA_BYTES} bytes"))
     try:
         found: Any = json_format.MessageToDict(message)
     except (json_format.SerializeToJsonError, ValueError, RecursionError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gateway.rest.answers.jobs import Job, Removed
+from gateway.rest.answers.problems import FieldProblem
 from gateway.rest.answers.shape import Shape
 
 
@@ -47,3 +48,9 @@ class Accepted(Shape):
 
     job: Job
     jobs: list[Job]
+
+
+class PartlyAccepted(Accepted):
+    """The jobs of the files that were taken, and what is wrong with the others: nothing of those was stored."""
+
+    refused: list[FieldProblem]

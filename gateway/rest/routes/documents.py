@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from time import monotonic
 from typing import Annotated, Any
@@ -13,12 +14,19 @@ from braid.agent.v1 import ingest_pb2
 from braid.vector.v1 import documents_pb2
 from gateway.clients import Clients
 from gateway.rest import views
-from gateway.rest.answers.documents import Accepted, Documents, DocumentWithChunks, Receipt
+from gateway.rest.answers.documents import (
+    Accepted,
+    Documents,
+    DocumentWithChunks,
+    PartlyAccepted,
+    Receipt,
+)
 from gateway.rest.bodies import parsed, whole
 from gateway.rest.calls import Caller
 from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep, UploaderDep
 from gateway.rest.documented import problems
 from gateway.rest.door import content_length, pass_over
+from gateway.rest.errors import problems_of
 from gateway.rest.fields import rest_name
 from gateway.rest.json import JsonAnswer
 from gateway.rest.uploads import (
@@ -53,22 +61,29 @@ _id_named = partial(rest_name, names={"document_id": "id"})
 DocumentId = Annotated[str, Path(description="The document's id; slashes are part of it.")]
 
 
-@router.post("", status_code=202, response_model=Accepted, openapi_extra={"requestBody": _BODY})
+@router.post(
+    "",
+    status_code=202,
+    response_model=Accepted,
+    responses={207: {"model": PartlyAccepted, "description": "Some of the files were refused."}},
+    openapi_extra={"requestBody": _BODY},
+)
 async def create(
     request: Request, caller: UploaderDep, clients: ClientsDep, settings: SettingsDep
 ) -> Response:
     """Takes a document as JSON, or files as a form: text, Markdown, HTML, PDF, DOCX, mail, messages or JSON lines.
 
-    Answers with a job a file at once.
+    Answers with a job a file at once. Of several files the good ones are taken: the answer's status is 207 when others
+    are refused, and `refused` names them.
 
-    When several files are sent and one is refused, or the time is over, those before it have been taken; sending them
-    again changes nothing.
+    When the time is over, or a service at its limit, some of the files have been taken; sending all of them again
+    changes nothing.
     """
     caller.require(_INGEST + "IngestDocument")
     await _check_capacity(request, caller, clients, settings.max_document_bytes)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
-        return _accepted(await _take_files(request, caller, clients))
+        return _accepted(*await _take_files(request, caller, clients))
     if kind != "application/json":
         told = "must be application/json or multipart/form-data"
         raise InvalidFieldError(FieldError("Content-Type", told))
@@ -142,19 +157,24 @@ async def _check_capacity(request: Request, caller: Caller, clients: Clients, mo
 
 async def _take_files(
     request: Request, caller: Caller, clients: Clients
-) -> list[ingest_pb2.IngestJob]:
+) -> tuple[list[ingest_pb2.IngestJob], list[FieldError]]:
+    """The jobs, and what is wrong with the files that have none. InvalidFieldError when all are wrong."""
+    jobs: list[ingest_pb2.IngestJob] = []
+    refused: list[FieldError] = []
     async with request.form(max_files=MOST_FILES, max_fields=len(_FORM["properties"])) as form:
         fields, files = read_form(form)
         until = monotonic() + caller.timeout
-        return [
-            await _take(
-                caller.until(until),
-                clients,
-                from_file(fields.of(file), file),
-                f"files[{index}].",
-            )
-            for index, file in enumerate(files)
-        ]
+        for index, file in enumerate(files):
+            parts = from_file(fields.of(file), file)
+            try:
+                jobs.append(await _take(caller.until(until), clients, parts, f"files[{index}]."))
+            except BraidError as error:
+                if not error.fields:
+                    raise  # the others would fare no better
+                refused += error.fields
+    if not jobs:
+        raise InvalidFieldError(*refused)
+    return jobs, refused
 
 
 async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> ingest_pb2.IngestJob:
@@ -169,7 +189,10 @@ async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> ing
     return job
 
 
-def _accepted(jobs: list[ingest_pb2.IngestJob]) -> Response:
+def _accepted(jobs: list[ingest_pb2.IngestJob], refused: Sequence[FieldError] = ()) -> Response:
     shown = [views.job(job) for job in jobs]
     location = {"location": f"/api/jobs/{shown[0]['id']}"}
-    return JsonAnswer({"job": shown[0], "jobs": shown}, 202, location)
+    body: dict[str, Any] = {"job": shown[0], "jobs": shown}
+    if not refused:
+        return JsonAnswer(body, 202, location)
+    return JsonAnswer(body | {"refused": problems_of(refused)}, 207, location)

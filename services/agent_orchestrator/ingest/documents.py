@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from services.runtime.limits import MOST_LEVELS
+from services.runtime.limits import MOST_LEVELS, MOST_METADATA_TEXT
 
 MAX_ID = 512
 MAX_TITLE = 1000
@@ -82,10 +82,15 @@ def check_values(document_id: str, title: str, source: str, metadata: Metadata) 
         check_text(name, value)
         if len(value) > limit:
             raise UnreadableError(f"{name} is longer than {limit} characters")
+    size = 0
     for count, text in enumerate(_texts(metadata)):
         if count >= MAX_VALUES:
             raise UnreadableError(f"metadata has more than {MAX_VALUES} values")
         check_text("metadata", text)
+        size += len(text.encode())
+        if size > MOST_METADATA_TEXT:
+            told = f"metadata has more than {MOST_METADATA_TEXT} bytes of names and texts"
+            raise UnreadableError(told)
 
 
 def check_text(name: str, text: str) -> None:

@@ -16,7 +16,8 @@ from tenacity import (
 
 from braid.common.v1 import errors_pb2
 from services.models.errors import TextsRefused, is_unusable
-from services.runtime.errors import BraidError
+from services.runtime.context import current_call_or_none
+from services.runtime.errors import INTERNAL_MESSAGE, BraidError
 
 Result = TypeVar("Result")
 
@@ -106,7 +107,11 @@ def place_of_taken_time(error: BraidError) -> int | None:
 
 
 def told(error: BraidError) -> str:
-    """The reason of a failure without positions in messages that the caller never sent."""
+    """The reason of a failure without positions in messages that the caller never sent; of a defect, the request id."""
+    if error.reason == errors_pb2.ERROR_REASON_INTERNAL:
+        # Whoever reads of a job sees no request: the one of the worker's call is in the logs of all services.
+        call = current_call_or_none()
+        return f"{INTERNAL_MESSAGE} It is {call.request_id}." if call else INTERNAL_MESSAGE
     if any(field.field == _MODEL_FIELD for field in error.fields):
         return error.message
     return "; ".join(description for _, description in error.fields) or error.message

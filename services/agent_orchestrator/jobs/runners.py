@@ -12,7 +12,7 @@ from services.agent_orchestrator.jobs.queue import Turn
 from services.agent_orchestrator.jobs.tasks import Handler, Task, TaskStore
 from services.agent_orchestrator.jobs.work import WorkStore
 from services.runtime.context import call_scope
-from services.runtime.errors import INTERNAL_MESSAGE, BraidError
+from services.runtime.errors import BraidError, InternalError
 
 MOST_DEFECTS = 5
 
@@ -87,5 +87,5 @@ class TaskRunner:
         if known:
             await self.tasks.fail(task.turn, told(known[0]))
         elif task.takes >= MOST_DEFECTS:
-            await self.tasks.fail(task.turn, INTERNAL_MESSAGE)
+            await self.tasks.fail(task.turn, told(InternalError()))
         return bool(known)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,8 @@ from braid.graph.v1 import ingest_pb2
 from services.agent_orchestrator.ingest import giving
 from services.agent_orchestrator.jobs.queue import TASK
 from services.agent_orchestrator.jobs.records import CANCELLED, FAILED, SUCCEEDED, NewJob
+from services.agent_orchestrator.jobs.runners import MOST_DEFECTS, TaskRunner
+from services.agent_orchestrator.jobs.tasks import Task
 from services.agent_orchestrator.remodelling.reextraction import CHUNKS_AT_ONCE
 from tests.integration.agent_orchestrator.desk import ONE, Desk
 from tests.unit.agent_orchestrator.test_reextraction import Tiers, reextraction
@@ -90,3 +94,25 @@ async def test_a_job_that_is_tried_again_and_had_no_failures_goes_on_where_it_wa
     await run(desk, again, SUCCEEDED)
     assert again.read == tiers.ids[CHUNKS_AT_ONCE:]
     assert (await desk.jobs.get("s", job_id)).result == {"chunks": CHUNKS, "failed": 0}
+
+
+async def test_a_job_that_meets_a_defect_again_and_again_fails_and_names_the_logs(
+    desk: Desk,
+) -> None:
+    async def handler(task: Task) -> Mapping[str, Any]:
+        raise Crash
+
+    job_id = (await desk.jobs.enqueue(NewJob("s", "", "", "broken", {}))).id
+    runner = TaskRunner(desk.tasks, {"broken": handler}, at_once=1)
+    for _ in range(MOST_DEFECTS):
+        assert not (await desk.jobs.get("s", job_id)).ended
+        [turn] = await desk.turns.take(ONE, TASK, 1)
+        with pytest.raises(Crash):
+            await runner.run(turn, asyncio.Event())
+        await runner.end(turn, 0.0)
+    job = await desk.jobs.get("s", job_id)
+    assert job.state == FAILED
+    [failure] = job.failures
+    assert failure.reason.endswith(
+        f"The request id names the failure in its logs. It is task-{turn.id}."
+    )

@@ -86,6 +86,23 @@ async def test_several_files_become_a_job_each(served: Served) -> None:
     assert [uploaded(served, call)[1] for call in (0, 1)] == [b"a.md", b"b.md"]
 
 
+async def test_the_good_ones_of_several_files_are_taken(served: Served) -> None:
+    served.script.answer("IngestDocument", ACCEPTED)
+    files = [("files", (name, b"text", "image/png")) for name in ("a.md", "b.png", "c.md")]
+    response = await served.http.post(DOCUMENTS, files=files)
+    answer = response.json()
+    assert (response.status_code, len(answer["jobs"])) == (207, 2)
+    assert [problem["field"] for problem in answer["refused"]] == ["files[1].content_type"]
+    assert [uploaded(served, call)[0].source for call in (0, 2)] == ["a.md", "c.md"]
+
+
+async def test_an_upload_of_wrong_files_alone_is_refused_by_each(served: Served) -> None:
+    files = [("files", (name, b"text", "image/png")) for name in ("a.png", "b.png")]
+    response = await served.http.post(DOCUMENTS, files=files)
+    wrong = [problem["field"] for problem in response.json()["fields"]]
+    assert (response.status_code, wrong) == (422, [f"files[{n}].content_type" for n in (0, 1)])
+
+
 async def test_the_files_of_an_upload_share_its_time(served: Served) -> None:
     served.script.answer("IngestDocument", ACCEPTED, after=0.2)
     files = [("files", (name, name.encode())) for name in ("a.md", "b.md", "c.md")]

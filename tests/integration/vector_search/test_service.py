@@ -12,6 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from braid.common.v1 import errors_pb2, legs_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.runtime.errors import BraidError
+from services.runtime.limits import MOST_METADATA_BYTES
 from services.runtime.status import error_from_rpc
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import EAST, NORTH, document, embedding, upsert
@@ -117,6 +118,27 @@ async def test_without_embedder_hybrid_is_degraded_and_vector_unavailable(filled
         filled.search.VectorSearch(search_pb2.VectorSearchRequest(query="red"), metadata=OURS)
     )
     assert error.reason == errors_pb2.ERROR_REASON_EMBEDDER_UNAVAILABLE
+
+
+async def test_a_page_of_documents_with_much_metadata_ends_before_it_fits_in_no_message(
+    tier: Tier,
+) -> None:
+    much = {"text": "x" * (MOST_METADATA_BYTES - 100)}
+    ids = [f"d{number:02}" for number in range(40)]
+    new = [document(one, "text", at=[NORTH], metadata=much) for one in ids]
+    for few in (new[:20], new[20:]):
+        await tier.documents.BatchUpsertDocuments(
+            documents_pb2.BatchUpsertDocumentsRequest(documents=few, embedding_model="compass"),
+            metadata=OURS,
+        )
+    token, found = "", list[list[str]]()
+    while token or not found:
+        request = documents_pb2.ListDocumentsRequest(page_size=40, page_token=token)
+        page = await tier.documents.ListDocuments(request, metadata=OURS)
+        found.append([one.document_id for one in page.documents])
+        token = page.next_page_token
+    assert [one for page in found for one in page] == ids
+    assert {len(page) for page in found[:-1]} == {3}
 
 
 async def test_documents_are_checked_read_listed_counted_and_deleted(filled: Tier) -> None:

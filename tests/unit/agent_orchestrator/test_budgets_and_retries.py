@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from uuid import uuid4
 
 import pytest
 from hypothesis import given
@@ -11,10 +12,14 @@ from hypothesis import strategies as st
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.graph_turn import is_suspicious
 from services.agent_orchestrator.ingest.retries import Retries, is_of_a_document, told, will_pass
+from services.agent_orchestrator.ingest.turns import call_of
+from services.agent_orchestrator.jobs.queue import Turn
 from services.agent_orchestrator.jobs.store import Waiting
 from services.agent_orchestrator.search.comprehensive import MAX_MARGIN, leg_budget
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable, TextsRefused
+from services.runtime.context import call_scope
 from services.runtime.errors import (
+    INTERNAL_MESSAGE,
     BraidError,
     DeadlineError,
     EmbedderUnavailableError,
@@ -60,6 +65,13 @@ def test_what_waiting_can_help_and_what_one_document_may_be_to_blame_for(
 ) -> None:
     assert will_pass(error) == waits
     assert is_of_a_document(error) == blames_a_document
+
+
+def test_a_defect_is_told_with_the_request_that_the_logs_have_it_under() -> None:
+    turn = Turn(7, "search", "space", uuid4())
+    assert told(InternalError()) == INTERNAL_MESSAGE
+    with call_scope(call_of(turn, "space")) as call:
+        assert told(InternalError()) == f"{INTERNAL_MESSAGE} It is {call.request_id}."
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import protovalidate
 import pytest
-from google.protobuf.descriptor import MethodDescriptor
+from buf.validate import validate_pb2
+from google.protobuf.descriptor import Descriptor, FieldDescriptor, MethodDescriptor
+from google.protobuf.message_factory import GetMessageClass
 
+from braid.graph.v1 import query_pb2
 from braid_client.channel import CONTRACTS, methods, service_config
 from services.runtime.interceptors.authentication import required_scope
+
+BLANKS = ["", " ", "\t\r\n\v\f", "\x85", "\u00a0", "\u2003\u2028\u2029", " \u3000 "]
 
 
 @pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)
@@ -41,3 +48,51 @@ def test_no_contract_with_a_service_is_left_out() -> None:
         if "\nservice " in path.read_text()
     }
     assert {file.name for file in CONTRACTS} == with_service
+
+
+@pytest.mark.parametrize("blank", BLANKS, ids=ascii)
+def test_what_must_not_be_blank_holds_more_than_any_white_space(blank: str) -> None:
+    fields = list(_never_blank())
+    assert "braid.agent.v1.ComprehensiveSearchRequest.query" in {
+        field.full_name for field in fields
+    }
+    for field in fields:
+        assert "string.not_blank" in _broken(field, blank), field.full_name
+        assert not _broken(field, f"{blank}\u00e9{blank}"), field.full_name
+
+
+def test_an_entitys_type_holds_no_nul() -> None:
+    field = query_pb2.GetNeighborhoodRequest.DESCRIPTOR.fields_by_name["entity_type"]
+    assert _broken(field, "a\x00b") == {"string.not_contains"}
+
+
+def _never_blank() -> Iterator[FieldDescriptor]:
+    messages: dict[str, Descriptor] = {}
+    for method in methods():
+        _gather(method.input_type, messages)
+    for message in messages.values():
+        for field in message.fields:
+            rules = field.GetOptions().Extensions[validate_pb2.field]
+            if any(rule.id == "string.not_blank" for rule in rules.cel):
+                yield field
+
+
+def _gather(message: Descriptor, into: dict[str, Descriptor]) -> None:
+    if message.full_name in into:
+        return
+    into[message.full_name] = message
+    for field in message.fields:
+        if field.message_type is not None:
+            _gather(field.message_type, into)
+
+
+def _broken(field: FieldDescriptor, value: str) -> set[str]:
+    """Rules that the field breaks with the value."""
+    assert field.containing_type is not None
+    message = GetMessageClass(field.containing_type)(**{field.name: value})
+    found = (broken.proto for broken in protovalidate.Validator().collect_violations(message))
+    return {
+        broken.rule_id
+        for broken in found
+        if broken.field and [one.field_name for one in broken.field.elements] == [field.name]
+    }

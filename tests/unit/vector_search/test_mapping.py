@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
+from services.agent_orchestrator.ingest.documents import MAX_VALUES, UnreadableError, check_values
 from services.runtime.errors import InvalidFieldError
-from services.runtime.limits import MOST_LEVELS
+from services.runtime.limits import MOST_LEVELS, MOST_METADATA_BYTES, MOST_METADATA_TEXT
 from services.vector_search import mapping
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
@@ -56,6 +57,32 @@ def test_a_chunk_without_values_has_no_vector_and_ids_are_lower_case() -> None:
     assert new.chunks[0].vector is None
     assert new.chunks[0].id == "0a0b0c0d-0000-5000-8000-000000000000"
     assert new.valid_time is None
+
+
+@pytest.mark.parametrize(("bytes_over", "taken"), [(0, True), (1, False)])
+def test_metadata_has_a_size_that_every_hit_can_carry(bytes_over: int, taken: bool) -> None:
+    text = "x" * (MOST_METADATA_BYTES - 100)
+    struct = Struct()
+    struct.update({"text": text})
+    struct.update({"text": text + "x" * (MOST_METADATA_BYTES - struct.ByteSize() + bytes_over)})
+    assert struct.ByteSize() == MOST_METADATA_BYTES + bytes_over
+    if taken:
+        assert list(mapping.metadata(struct, "document.metadata")) == ["text"]
+        return
+    with pytest.raises(InvalidFieldError, match="at most 524288 bytes"):
+        mapping.metadata(struct, "document.metadata")
+
+
+def test_what_ingestion_takes_as_metadata_the_tier_takes() -> None:
+    names: dict[str, Any] = {f"{number:05}": 0.5 for number in range(MAX_VALUES // 2 - 1)}
+    rest = MOST_METADATA_TEXT - 5 * len(names)
+    most = {**names, "é": "x" * (rest - 2)}
+    check_values("", "", "", most)
+    message = Struct()
+    message.update(most)
+    assert mapping.metadata(message, "metadata") == most
+    with pytest.raises(UnreadableError, match="bytes of names and texts"):
+        check_values("", "", "", {**names, "é": "x" * (rest - 1)})
 
 
 @pytest.mark.parametrize(("levels", "taken"), [(MOST_LEVELS, True), (MOST_LEVELS + 1, False)])

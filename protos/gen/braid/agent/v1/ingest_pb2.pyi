@@ -116,7 +116,9 @@ class DocumentMetadata(_message.Message):
     """
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
-        """What else is known of it; added to each line's own for JSON lines."""
+        """What else is known of it; added to each line's own for JSON lines. At most 10,000 values, 128 KiB of names and texts,
+        and 32 levels of values within values.
+        """
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:

@@ -43,7 +43,9 @@ class DocumentInput(_message.Message):
     """SHA-256 of title, source, metadata, valid time and text, as 64 hexadecimal digits; equal hash means nothing to do."""
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
-        """What else is known of it; filters match on it. At most 32 levels of values within values."""
+        """What else is known of it; filters match on it. At most 512 KiB as a message, and 32 levels of values
+        within values.
+        """
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
@@ -482,7 +484,7 @@ class ListDocumentsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """How many at most, 1–200. Default 50."""
+    """How many at most, 1–200. Default 50. A page of large ones ends earlier."""
     page_token: _builtins.str
     """Where to go on: `next_page_token` of the page before."""
     def __init__(
