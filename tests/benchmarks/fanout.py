@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import islice
@@ -10,6 +11,7 @@ from itertools import islice
 from tests.benchmarks.callers import compare
 from tests.benchmarks.command import MeasureError, Options, UsageError
 from tests.benchmarks.corpus import corpus_of
+from tests.benchmarks.cpu import Meter
 from tests.benchmarks.faults import Drill
 from tests.benchmarks.figures import Figures
 from tests.benchmarks.generated import new_queries
@@ -63,7 +65,21 @@ async def _compare(doors: Searches, queries: Iterator[str], count: int, figures:
     for name, each in sorted(p50.items()):
         figures.put("p50_ms" if name == _ALL else f"{name}_p50_ms", each, "ms")
     figures.put("p95_ms", samples[_ALL].percentile(95), "ms")
-    figures.put("p50_ratio", p50[_ALL] / max(p50[leg] for leg in LEGS), "ratio")
+    slowest = max(p50[leg] for leg in LEGS)
+    figures.put("p50_ratio", p50[_ALL] / slowest, "ratio")
+    cores = len(os.sched_getaffinity(0))
+    cpu = await _cpu_ms(doors, list(islice(queries, count)))
+    figures.put("cpu_ms", cpu, "ms")
+    # All cores busy from the first moment to the last: no order of the same work is faster.
+    figures.put("least_ratio", cpu / cores / slowest, "ratio")
+
+
+async def _cpu_ms(doors: Searches, texts: list[str]) -> float:
+    """Processor time of a comprehensive search, the caller's included, in milliseconds."""
+    meter = Meter(os.getpid())
+    for text in texts:
+        await doors.comprehensive(text)
+    return 1000 * meter.seconds() / len(texts)
 
 
 def _asked(
