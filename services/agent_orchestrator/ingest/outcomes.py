@@ -55,12 +55,15 @@ def document_of(
 
 def thread_document(thread: Thread, upload: Upload) -> ParsedDocument:
     """The document of a message thread, which is named by its thread."""
+    title = upload.title or thread.id
+    metadata = {**thread.metadata, **upload.metadata}
+    check_values(thread.id, title, upload.source, metadata)
     return ParsedDocument(
         document_id=thread.id,
-        title=upload.title or thread.id,
+        title=title,
         source=upload.source,
         text=thread.layout.text,
-        metadata={**thread.metadata, **upload.metadata},
+        metadata=metadata,
         valid_time=upload.valid_time,
         pieces=_pieces(thread.layout),
     )

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from services.agent_orchestrator.ingest.decoding import decode, utf8_pieces
 from services.agent_orchestrator.ingest.documents import (
@@ -101,19 +102,26 @@ def parse(upload: Upload, limits: Limits = _LIMITS) -> Iterator[Outcome]:
         )
     elif upload.content_type == MESSAGES:
         for thread in _threads(upload, limits):
-            yield thread if isinstance(thread, Rejected) else thread_document(thread, upload)
+            if isinstance(thread, Rejected):
+                yield thread
+            else:
+                yield _or_rejected(thread.id, partial(thread_document, thread, upload))
     elif upload.content_type == MAILBOX:
         for mail, _ in split_mailbox(upload.data):
-            yield _or_rejected(replace(upload, data=mail), limits)
+            yield _single_or_rejected(replace(upload, data=mail), limits)
     else:
-        yield _or_rejected(upload, limits)
+        yield _single_or_rejected(upload, limits)
 
 
-def _or_rejected(upload: Upload, limits: Limits) -> Outcome:
+def _single_or_rejected(upload: Upload, limits: Limits) -> Outcome:
+    return _or_rejected(upload.document_id or upload.source, partial(_single, upload, limits))
+
+
+def _or_rejected(name: str, read: Callable[[], ParsedDocument]) -> Outcome:
     try:
-        return _single(upload, limits)
+        return read()
     except UnreadableError as error:
-        return Rejected(upload.document_id or upload.source, str(error))
+        return Rejected(name, str(error))
 
 
 def _single(upload: Upload, limits: Limits) -> ParsedDocument:

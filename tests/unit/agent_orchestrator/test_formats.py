@@ -223,6 +223,14 @@ def test_each_thread_is_a_document_of_its_messages_in_order() -> None:
     assert (second.document_id, second.text) == ("u", "Alone.")
 
 
+def test_a_thread_of_more_names_than_metadata_holds_is_refused_alone() -> None:
+    crowd = [{"thread": "t", "author": f"{n:02}{'é' * 900}", "text": "x"} for n in range(100)]
+    told = "metadata has more than 131072 bytes of names and texts"
+    first, second = messages(*crowd, THREAD[2])
+    assert first == Rejected("t", told)
+    assert isinstance(second, ParsedDocument)
+
+
 def test_what_a_message_says_was_true_when_it_was_written() -> None:
     long = [{**THREAD[n], "text": SENTENCES * 25} for n in range(2)]
     [thread] = messages(*long)
