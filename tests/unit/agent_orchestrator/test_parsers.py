@@ -42,9 +42,15 @@ async def read(parsers: Parsers, upload: Upload) -> list[ParsedDocument | Reject
 
 
 def children() -> list[psutil.Process]:
-    """The readers of this process."""
-    found = psutil.Process().children()
-    return [one for one in found if any("ingest.child" in word for word in one.cmdline())]
+    """The readers of this process that have not ended."""
+    return [one for one in psutil.Process().children() if _reads(one)]
+
+
+def _reads(child: psutil.Process) -> bool:
+    try:
+        return any("ingest.child" in word for word in child.cmdline())
+    except psutil.NoSuchProcess:  # it has ended since it was listed
+        return False
 
 
 def is_busy() -> bool:
