@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import psutil
 
+from tests.benchmarks.memory import tree
+
 
 class Meter:
     """Counts from its making on."""
@@ -20,9 +22,8 @@ class Meter:
 
 
 def _used(root: int) -> dict[int, float]:
-    parent = psutil.Process(root)
     used: dict[int, float] = {}
-    for process in (parent, *parent.children(recursive=True)):
+    for process in tree(root):
         try:
             times = process.cpu_times()
         except psutil.NoSuchProcess:

@@ -7,14 +7,19 @@ from collections import Counter
 import psutil
 
 
+def tree(root: int) -> list[psutil.Process]:
+    """The process `root`, its children and theirs; any of them may have ended since."""
+    parent = psutil.Process(root)
+    return [parent, *parent.children(recursive=True)]
+
+
 def held_by_tree(root: int) -> dict[str, int]:
     """Bytes by program for the process `root`, its children and theirs; processes that end meanwhile are left out.
 
     PermissionError-like failures of the platform are raised: a sum with holes is no figure.
     """
-    parent = psutil.Process(root)
     held: Counter[str] = Counter()
-    for process in (parent, *parent.children(recursive=True)):
+    for process in tree(root):
         try:
             held[_name(process)] += process.memory_full_info().pss
         except psutil.NoSuchProcess:
