@@ -20,7 +20,7 @@ from services.graph_query.ranking import FoundFact, Ranked, fuse
 from services.graph_query.store import GraphStore, Hit, SpaceState, VectorPath, WordHits
 from services.models.embedder import Embedder
 from services.models.reranker import Reranker
-from services.runtime.context import current_call_or_none, remaining
+from services.runtime.context import part_of_the_time
 from services.runtime.errors import DeadlineError
 
 EXACT_LIMIT = 1_000
@@ -152,7 +152,7 @@ class FactSearcher:
     ) -> _Near:
         """As `_near`; when that is late for the caller's deadline, what words find must do."""
         try:
-            async with asyncio.timeout(_part_of_the_time(VECTOR_SHARE)):
+            async with asyncio.timeout(part_of_the_time(VECTOR_SHARE)):
                 return await self._near(space, search, state)
         except (TimeoutError, DeadlineError):
             return _Near(shortfall=Shortfall.LATE)
@@ -182,7 +182,7 @@ class FactSearcher:
         if state is None:
             return _Near()
         try:
-            async with asyncio.timeout(_part_of_the_time(EMBEDDER_SHARE)):
+            async with asyncio.timeout(part_of_the_time(EMBEDDER_SHARE)):
                 vector, shortfall = await query_vector(
                     self._embedder, search.query, search.vector, state, text_only=search.text_only
                 )
@@ -209,14 +209,6 @@ class FactSearcher:
 
 def _path(*, compared: bool) -> VectorPath:
     return VectorPath.EXACT if compared else VectorPath.INDEX
-
-
-def _part_of_the_time(share: float) -> float | None:
-    """Seconds; None for a caller without a deadline."""
-    call = current_call_or_none()
-    if call is None or call.deadline is None:
-        return None
-    return remaining(float("inf")) * share
 
 
 def _plan(state: SpaceState | None) -> tuple[str, int, bool] | None:

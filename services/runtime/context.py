@@ -66,3 +66,11 @@ def remaining(limit: float) -> float:
     if left <= 0:
         raise DeadlineError
     return min(limit, left)
+
+
+def part_of_the_time(share: float) -> float | None:
+    """So many seconds of the caller's time that is left; None without a deadline. DeadlineError when none is left."""
+    call = _current.get(None)
+    if call is None or call.deadline is None:
+        return None
+    return remaining(float("inf")) * share

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from services.models.queries import QueryEmbedder, VectorSource
-from services.runtime.context import current_call, remaining
+from services.runtime.context import current_call, part_of_the_time, remaining
 from services.runtime.errors import (
     EmbedderUnavailableError,
     FieldError,
@@ -170,17 +170,12 @@ class Searcher:
         """EmbedderUnavailableError, also after `share` of the time that is left: who waits longer learns no reason."""
         embedder = self._embedders.of(current_call().space)
         try:
-            async with asyncio.timeout(_part_of_the_time(share)):
+            async with asyncio.timeout(part_of_the_time(share)):
                 embedded = await embedder.embed(query, use_cache=use_cache)
         except TimeoutError:
             raise EmbedderUnavailableError from None
         vector = QueryVector(embedder.model, unit_vector(embedded.row, "query"))
         return vector, embedded.source
-
-
-def _part_of_the_time(share: float) -> float | None:
-    """Seconds; None for a caller without a deadline."""
-    return None if current_call().deadline is None else remaining(float("inf")) * share
 
 
 def _usable(model: Model, vector: QueryVector) -> bool:
