@@ -24,6 +24,8 @@ class OpenAIChat:
         logging.getLogger("openai").setLevel(logging.WARNING)
         self._model = model
         self._client = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0)
+        # Taken here, in the thread that connects: the library imports this half of itself when it is first asked for.
+        self._completions = self._client.chat.completions
 
     async def ask(self, prompt: Prompt) -> Completion:
         """One attempt. ProviderFailed."""
@@ -48,7 +50,7 @@ class OpenAIChat:
         if prompt.schema is not None:
             told = {"name": prompt.schema_name, "schema": dict(prompt.schema)}
             more["response_format"] = {"type": "json_schema", "json_schema": told}
-        return await self._client.chat.completions.create(
+        return await self._completions.create(
             model=self._model,
             messages=[
                 {"role": message.role.value, "content": message.text}  # type: ignore[misc]

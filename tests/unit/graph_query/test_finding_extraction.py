@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -75,13 +76,22 @@ async def stub() -> AsyncIterator[OpenAIStub]:
 
 @pytest.fixture
 async def model(stub: OpenAIStub) -> AsyncIterator[LanguageModel]:
+    async with model_of(stub) as found:
+        yield found
+
+
+@asynccontextmanager
+async def model_of(stub: OpenAIStub, **limits: Any) -> AsyncIterator[LanguageModel]:
+    """A model with these limits in seconds; else with those of a user, which leave time to load its library."""
     settings = LanguageModelSettings(
-        base_url=stub.base_url, api_key=SecretStr("sk-test"), seconds=2, attempt_seconds=1
+        _env_file=None, base_url=stub.base_url, api_key=SecretStr("sk-test"), **limits
     )
     found = build_language_model(settings)
     assert found is not None
-    yield found
-    await found.close()
+    try:
+        yield found
+    finally:
+        await found.close()
 
 
 async def extracted(model: LanguageModel, note: Passage = NOTE) -> list[GivenFinding]:
@@ -169,12 +179,11 @@ async def test_a_malformed_answer_is_asked_for_once_more(
     assert len(stub.requests) == 2
 
 
-async def test_no_answer_at_all_is_an_outage_of_the_model(
-    stub: OpenAIStub, model: LanguageModel
-) -> None:
+async def test_no_answer_at_all_is_an_outage_of_the_model(stub: OpenAIStub) -> None:
     stub.answer_always(server_error())
-    with pytest.raises(LanguageModelUnavailable) as failed:
-        await extracted(model)
+    async with model_of(stub, seconds=2) as model:
+        with pytest.raises(LanguageModelUnavailable) as failed:
+            await extracted(model)
     assert not is_unusable(failed.value)
 
 

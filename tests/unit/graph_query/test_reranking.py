@@ -91,7 +91,7 @@ async def test_without_a_configured_model_its_order_is_refused(store: FakeGraphS
 async def model() -> AsyncIterator[tuple[OpenAIStub, Reranker]]:
     async with OpenAIStub() as stub:
         stub.routes[PATH] = by_words
-        reranker = build_reranker(RerankerSettings(base_url=stub.base_url, seconds=1))
+        reranker = build_reranker(RerankerSettings(base_url=stub.base_url, seconds=10))
         assert reranker is not None
         yield stub, reranker
         await reranker.close()
