@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import protovalidate
@@ -11,14 +12,25 @@ from services.runtime.interceptors.stage import Call, Stage
 from services.runtime.interceptors.timestamps import Timestamps
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from google.protobuf.message import Message
 
 
 _NO_INSTANT = "must be an instant of the years 1 to 9999"
+_WHOLE = "request"
+# Each broken rule takes some 30 µs of the event loop, and two bytes of a message are enough for one: of a larger
+# message not all are looked for.
+_LISTED_BYTES = 2_048
+# More than the end of a call can carry.
+_MOST = 50
 
 
 class ValidationStage(Stage):
-    """Refuses a message that breaks a `buf.validate` rule or holds no instant where one belongs: names each field."""
+    """Refuses a message that breaks a `buf.validate` rule or holds no instant where one belongs: names each field.
+
+    Of a message over 2 KiB it names the first wrong field; where that is in an item of a list, the first of each item.
+    """
 
     name: ClassVar[str] = "validation"
 
@@ -27,17 +39,60 @@ class ValidationStage(Stage):
         self._timestamps = Timestamps()
 
     def on_message(self, call: Call, message: Message) -> None:  # noqa: ARG002 - the hook's shape
-        # First: rules that compare timestamps fail on those that are none.
-        if wrong := list(self._timestamps.wrong(message)):
-            raise InvalidFieldError(*(FieldError(path, _NO_INSTANT) for path in wrong))
-        violations = self._validator.collect_violations(message)
-        if violations:
-            raise InvalidFieldError(*(_field_error(v.proto) for v in violations))
+        if message.ByteSize() <= _LISTED_BYTES:
+            # First: rules that compare timestamps are about instants.
+            self._check_instants(message)
+            _refuse(_told(self._validator.collect_violations(message)))
+            return
+        # First: no list is longer than it may be when each of its items is looked at.
+        try:
+            _refuse(self._first(message))
+        except protovalidate.EvaluationError:
+            self._check_instants(message)
+            raise
+        self._check_instants(message)
+
+    def _check_instants(self, message: Message) -> None:
+        _refuse(FieldError(path, _NO_INSTANT) for path in self._timestamps.wrong(message))
+
+    def _first(self, message: Message) -> Iterator[FieldError]:
+        violations = self._validator.collect_violations(message, fail_fast=True)
+        if not violations:
+            return iter(())
+        elements = violations[0].proto.field.elements if violations[0].proto.field else ()
+        if not elements or elements[0].subscript is None:
+            return _told(violations)
+        return self._of_each(elements[0].field_name, message) or _told(violations)
+
+    def _of_each(self, name: str, message: Message) -> Iterator[FieldError] | None:
+        """The first wrong field of each item of a list of messages; None for other lists."""
+        kind = message.DESCRIPTOR.fields_by_name[name].message_type
+        if kind is None or kind.GetOptions().map_entry:
+            return None
+        items = getattr(message, name)
+        return (
+            FieldError(_within(f"{name}[{place}]", error.field), error.description)
+            for place, item in enumerate(items)
+            for error in _told(self._validator.collect_violations(item, fail_fast=True))
+        )
+
+
+def _refuse(errors: Iterator[FieldError]) -> None:
+    if found := list(islice(errors, _MOST)):
+        raise InvalidFieldError(*found)
+
+
+def _told(violations: list[protovalidate.Violation]) -> Iterator[FieldError]:
+    return (_field_error(violation.proto) for violation in violations)
 
 
 def _field_error(violation: Any) -> FieldError:
     told = violation.message or violation.rule_id
     return FieldError(_path(violation), told.replace("\x00", "NUL"))
+
+
+def _within(item: str, path: str) -> str:
+    return item if path == _WHOLE else f"{item}.{path}"
 
 
 def _path(violation: Any) -> str:
@@ -47,4 +102,4 @@ def _path(violation: Any) -> str:
         subscript = element.subscript
         index = f"[{subscript.value}]" if subscript is not None else ""
         parts.append(f"{element.field_name}{index}")
-    return ".".join(parts) or "request"
+    return ".".join(parts) or _WHOLE

@@ -1,0 +1,93 @@
+"""Which fields of a message are named as wrong, and that no message keeps the event loop with them."""
+
+from __future__ import annotations
+
+import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from braid.graph.v1 import ingest_pb2
+from braid.vector.v1 import search_pb2
+from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.interceptors.stage import Call
+from services.runtime.interceptors.validation import ValidationStage
+
+NEVER = Timestamp(seconds=10**15)
+LONG = "x" * 4_000
+
+
+@pytest.fixture(scope="module")
+def stage() -> ValidationStage:
+    return ValidationStage()
+
+
+def wrong(stage: ValidationStage, message: object) -> list[str]:
+    """The fields that are named, each once."""
+    return [field for field, _ in errors(stage, message)]
+
+
+def errors(stage: ValidationStage, message: object) -> tuple[FieldError, ...]:
+    with pytest.raises(InvalidFieldError) as refused:
+        stage.on_message(Call("/m", {}, None), message)  # type: ignore[arg-type] # any message
+    return refused.value.fields
+
+
+def fact(**fields: object) -> ingest_pb2.FactInput:
+    """A fact without a fault but for `fields`."""
+    ends = {"subject": ingest_pb2.EntityInput(name="A"), "object": ingest_pb2.EntityInput(name="B")}
+    return ingest_pb2.FactInput(**(ends | {"relation": "OWNS"} | fields))  # type: ignore[arg-type] # by name
+
+
+def test_every_wrong_field_of_a_small_message_is_named(stage: ValidationStage) -> None:
+    request = search_pb2.TextSearchRequest(query="", limit=51)
+    assert wrong(stage, request) == ["query", "limit"]
+
+
+def test_a_list_of_too_many_wrong_items_is_told_as_too_long_alone(stage: ValidationStage) -> None:
+    request = search_pb2.TextSearchRequest(query="x")
+    request.filter.document_ids.extend([""] * 1_000_000)
+    [(field, told)] = errors(stage, request)
+    assert (field, "1000" in told) == ("filter.document_ids", True)
+
+
+def test_of_a_list_of_texts_in_a_large_message_the_first_wrong_one_is_named(
+    stage: ValidationStage,
+) -> None:
+    request = search_pb2.TextSearchRequest(query="x")
+    request.filter.document_ids.extend(["a" * 100] * 99 + [""] * 3)
+    assert wrong(stage, request) == ["filter.document_ids[99]"]
+
+
+def test_of_a_vector_without_any_number_the_first_value_is_named(stage: ValidationStage) -> None:
+    request = search_pb2.HybridSearchRequest(query="x")
+    request.query_embedding.model = "m"
+    request.query_embedding.values.extend([float("nan")] * 4_000)
+    assert wrong(stage, request) == ["query_embedding.values[0]"]
+
+
+def test_each_wrong_item_of_a_large_message_is_named_by_its_first_wrong_field(
+    stage: ValidationStage,
+) -> None:
+    facts = [fact(fact=LONG), fact(subject=None, relation=""), fact(), fact(relation="")]
+    found = wrong(stage, ingest_pb2.AddFactsRequest(facts=facts))
+    assert found == ["facts[1].subject", "facts[3].relation"]
+
+
+def test_no_more_fields_are_named_than_an_answer_can_carry(stage: ValidationStage) -> None:
+    facts = [fact(relation="")] * 1_000
+    assert len(wrong(stage, ingest_pb2.AddFactsRequest(facts=facts))) == 50
+    never = [fact(valid_time=NEVER)] * 1_000
+    assert len(wrong(stage, ingest_pb2.AddFactsRequest(facts=never))) == 50
+
+
+def test_what_is_no_instant_is_named_in_messages_of_any_size(stage: ValidationStage) -> None:
+    small = ingest_pb2.AddFactsRequest(facts=[fact(valid_time=NEVER)])
+    large = ingest_pb2.AddFactsRequest(facts=[fact(fact=LONG), fact(valid_time=NEVER)])
+    assert wrong(stage, small) == ["facts[0].valid_time"]
+    assert wrong(stage, large) == ["facts[1].valid_time"]
+
+
+def test_a_list_of_too_many_facts_is_refused_before_each_is_looked_at(
+    stage: ValidationStage,
+) -> None:
+    facts = [ingest_pb2.FactInput(valid_time=NEVER)] * 100_000
+    assert wrong(stage, ingest_pb2.AddFactsRequest(facts=facts)) == ["facts"]
