@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from services.runtime.health import Probe
     from services.runtime.settings import RuntimeSettings
 
+# Calls that Braid itself refuses, and checks of health, as a multiple of those served; gRPC ends the rest.
+_TURNED_AWAY = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
@@ -63,10 +66,11 @@ async def start_server(
     """Starts serving on `listen` (`host:port`, port 0 for a free one). ListenError when it may not listen there."""
     check_listen(listen, authenticated=settings.api_keys_file is not None)
     monitor = HealthMonitor([service.name for service in services], probes)
+    most = settings.max_concurrent_calls
     server = grpc.aio.server(
-        interceptors=[build_pipeline(_authenticator(settings, listen))],
+        interceptors=[build_pipeline(_authenticator(settings, listen), most_calls=most)],
         options=_options(settings),
-        maximum_concurrent_rpcs=settings.max_concurrent_calls,
+        maximum_concurrent_rpcs=most * _TURNED_AWAY,
     )
     for service in services:
         service.add(server)

@@ -56,8 +56,12 @@ class Vigil:
             answer = await self._health.Check(
                 health_pb2.HealthCheckRequest(), timeout=CHECK_LIMIT_SECONDS
             )
-        except grpc.aio.AioRpcError:
-            return legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE
+        except grpc.aio.AioRpcError as error:
+            # Any other code tells nothing of the call that is watched: a process that ends lets it finish and takes no
+            # new one, one at its limit is only busy, and one that has ended has ended the call as well.
+            if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+                return legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE
+            return None
         if answer.status == health_pb2.HealthCheckResponse.NOT_SERVING:
             return legs_pb2.LEG_REASON_STORE_UNAVAILABLE
         return None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from services.runtime.interceptors.authentication import AuthenticationStage
 from services.runtime.interceptors.failures import FailureStage
+from services.runtime.interceptors.limit import LimitStage
 from services.runtime.interceptors.logs import LogStage
 from services.runtime.interceptors.measures import MetricsStage
 from services.runtime.interceptors.pipeline import Pipeline
@@ -16,13 +17,17 @@ if TYPE_CHECKING:
     from services.runtime.identity import Authenticator
 
 
-def build_pipeline(authenticator: Authenticator) -> Pipeline:
-    """The pipeline of every server: request id → log → metrics → auth/space → validation → errors."""
+def build_pipeline(authenticator: Authenticator, *, most_calls: int) -> Pipeline:
+    """The pipeline of every server: request id → log → metrics → limit → auth/space → validation → errors.
+
+    `most_calls` run at once; each further one is refused.
+    """
     return Pipeline(
         [
             RequestIdStage(),
             LogStage(),
             MetricsStage(),
+            LimitStage(most_calls),
             AuthenticationStage(authenticator),
             ValidationStage(),
             FailureStage(),

@@ -112,7 +112,14 @@ class Pipeline(grpc.aio.ServerInterceptor):
         if not isinstance(error, BraidError):
             self._log.exception("defect", method=call.method, request_id=call.request_id)
             error = InternalError()
-        await context.abort_with_status(to_status(error, call.request_id))
+        await context.abort_with_status(self._status(error, call))
+
+    def _status(self, error: BraidError, call: Call) -> grpc.Status:
+        try:
+            return to_status(error, call.request_id)
+        except Exception:  # noqa: BLE001 - gRPC would tell the caller whatever it says
+            self._log.exception("defect", method=call.method, request_id=call.request_id)
+            return to_status(InternalError(), call.request_id)
 
     def _enter(self, stack: ExitStack, call: Call) -> None:
         for stage in self.stages:

@@ -57,10 +57,10 @@ class World:
         """The graph tier's process goes away."""
         await self.graph_server.stop()
 
-    async def start_graph(self) -> None:
-        """It comes back at the same address."""
+    async def start_graph(self, runtime: RuntimeSettings | None = None) -> None:
+        """It comes back at the same address, with other settings if any are given."""
         listen = f"127.0.0.1:{self.graph_server.port}"
-        self.graph_server = await serve_graph(self.graph, self.runtime, listen)
+        self.graph_server = await serve_graph(self.graph, runtime or self.runtime, listen)
 
     async def start(self, stack: AsyncExitStack, workers: int = 1, **settings: Any) -> None:
         """Starts the tiers, the orchestrator and workers, and connects to it."""

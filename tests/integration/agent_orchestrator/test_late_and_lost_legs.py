@@ -98,6 +98,13 @@ async def lost(world: World, seconds: float = 30) -> tuple[str, str]:
     return legs(answer.legs)["graph"]
 
 
+async def answers_again(world: World) -> None:
+    """Waits until a tier that came back is found."""
+    async with asyncio.timeout(10):
+        while legs((await ask(world)).legs)["graph"] != ("OK", "UNSPECIFIED"):  # noqa: ASYNC110 - its return has no event
+            await asyncio.sleep(0.05)
+
+
 async def test_a_leg_whose_store_is_away_is_given_up_before_the_deadline(answers: World) -> None:
     """Its call hangs, as one does that waits for a store to come up, and its health says so."""
 
@@ -106,9 +113,7 @@ async def test_a_leg_whose_store_is_away_is_given_up_before_the_deadline(answers
 
     await answers.stop_graph()
     answers.graph_server = await serve_unhealthy(answers, away)
-    async with asyncio.timeout(10):
-        while legs((await ask(answers)).legs)["graph"] != ("OK", "UNSPECIFIED"):  # noqa: ASYNC110 - its return has no event
-            await asyncio.sleep(0.05)
+    await answers_again(answers)
     answers.graph.script.acts["SearchFacts"] = hang
     assert await lost(answers) == ("UNAVAILABLE", "STORE_UNAVAILABLE")
     await asyncio.wait_for(answers.graph.script.cancelled.wait(), 5)
@@ -120,6 +125,23 @@ async def test_a_slow_leg_of_a_healthy_tier_is_waited_for(answers: World) -> Non
 
     answers.graph.script.acts["SearchFacts"] = slowly
     assert legs((await ask(answers)).legs)["graph"] == ("OK", "UNSPECIFIED")
+
+
+async def test_a_leg_of_a_tier_that_ends_in_an_orderly_way_is_waited_for(answers: World) -> None:
+    """It takes no new call, so that its health is not told either, and finishes those it has."""
+    await answers.stop_graph()
+    patient = answers.runtime.model_copy(update={"drain_seconds": 5.0})
+    await answers.start_graph(patient)
+    await answers_again(answers)
+    ending: list[asyncio.Task[None]] = []
+
+    async def slowly(_request: object) -> None:
+        ending.append(asyncio.create_task(answers.graph_server.stop()))
+        await asyncio.sleep(2)
+
+    answers.graph.script.acts["SearchFacts"] = slowly
+    assert legs((await ask(answers)).legs)["graph"] == ("OK", "UNSPECIFIED")
+    await asyncio.gather(*ending)
 
 
 async def test_when_no_leg_answers_both_are_named(answers: World) -> None:

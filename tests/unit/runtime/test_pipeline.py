@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import grpc
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from braid.agent.v1 import ingest_pb2, search_pb2
 from services.runtime.context import remaining
@@ -26,7 +27,7 @@ from services.runtime.interceptors.pipeline import Pipeline
 from services.runtime.interceptors.request_id import RequestIdStage
 from services.runtime.interceptors.stage import Call, Stage
 from services.runtime.status import error_from_rpc, reason_name
-from tests.unit.runtime.conftest import Harness
+from tests.unit.runtime.conftest import Harness, Start
 
 QUESTION = search_pb2.ComprehensiveSearchRequest(query="who owns it?")
 
@@ -43,11 +44,12 @@ async def parts(*messages: ingest_pb2.IngestDocumentRequest) -> AsyncIterator[An
 
 
 def test_the_stages_run_in_the_documented_order() -> None:
-    pipeline = build_pipeline(Authenticator(None, allow_local=True))
+    pipeline = build_pipeline(Authenticator(None, allow_local=True), most_calls=8)
     assert [stage.name for stage in pipeline.stages] == [
         "request_id",
         "log",
         "metrics",
+        "limit",
         "auth",
         "validation",
         "errors",
@@ -204,7 +206,7 @@ async def test_a_caller_that_cancels_stops_the_handler(harness: Harness) -> None
 
 
 async def test_a_two_way_stream_passes_the_same_stages() -> None:
-    pipeline = build_pipeline(Authenticator(None, allow_local=True))
+    pipeline = build_pipeline(Authenticator(None, allow_local=True), most_calls=8)
     server = grpc.aio.server(interceptors=[pipeline])
     method = "IngestFacts"
 
@@ -279,8 +281,46 @@ async def test_a_defect_of_a_stage_is_told_like_one_of_a_handler() -> None:
     assert failure.value.details() == INTERNAL_MESSAGE
 
 
+async def test_an_error_that_cannot_be_told_is_one_of_the_service(harness: Harness) -> None:
+    async def fail() -> None:
+        raise OverloadedError(retry_after=float("inf"))
+
+    harness.seen.act = fail
+    failure, error = await refused(harness.search.ComprehensiveSearch(QUESTION, timeout=5))
+    assert (failure.code(), failure.details()) == (grpc.StatusCode.INTERNAL, INTERNAL_MESSAGE)
+    assert error.metadata["request_id"]
+
+
+async def test_a_call_beyond_the_limit_is_told_when_to_come_again_and_health_is_still_told(
+    start: Start,
+) -> None:
+    harness = await start(max_concurrent_calls=1)
+    arrived, done = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        arrived.set()
+        await done.wait()
+
+    harness.seen.act = wait
+    running = asyncio.ensure_future(harness.search.ComprehensiveSearch(QUESTION, timeout=5))
+    await arrived.wait()
+    [upload] = [ingest_pb2.IngestDocumentRequest(data=b"x")]
+    failure, error = await refused(harness.ingest.IngestDocument(parts(upload), timeout=5))
+    health: Any = health_pb2_grpc.HealthStub(harness.channel)
+    told = await health.Check(health_pb2.HealthCheckRequest(), timeout=5)
+    done.set()
+    await running
+    assert (failure.code(), reason_name(error)) == (
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        "OVERLOADED",
+    )
+    assert (error.retry_after, error.metadata["request_id"] != "") == (1.0, True)
+    assert told.status == health_pb2.HealthCheckResponse.SERVING
+    await harness.search.ComprehensiveSearch(QUESTION, timeout=5)
+
+
 async def test_a_caller_that_stops_in_the_middle_of_a_stream_is_not_waited_for() -> None:
-    stages = build_pipeline(Authenticator(None, allow_local=True)).stages
+    stages = build_pipeline(Authenticator(None, allow_local=True), most_calls=8).stages
     server = grpc.aio.server(interceptors=[Pipeline(stages, idle_seconds=0.05)])
 
     async def count(requests: AsyncIterator[Any], context: Any) -> Any:
