@@ -29,6 +29,8 @@ from services.vector_search.results import ResultCache
 from services.vector_search.store import VectorStore
 from services.vector_search.vectors import unit_vector
 
+# Of the time that is left: who waits longer learns no reason.
+EMBEDDING_SHARE = 0.9
 # The second one is by the space's recorded model, told by the first.
 _ATTEMPTS = 2
 
@@ -115,12 +117,9 @@ class Searcher:
             return HybridResult(result)
         try:
             # Half of the time at most: the search itself needs some, be it by words alone.
-            vector, source = await self._embed(query, use_cache=search.use_cache, share=0.5)
+            result = await self._by_own_vector(query, search, share=0.5)
         except EmbedderUnavailableError:
             return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
-        result = await self._run(replace(search, vector=vector), source)
-        if result.path is VectorPath.NOT_RUN and self._knows_better(vector):
-            result = await self._by_own_vector(query, search)
         if result.path is VectorPath.NOT_RUN:
             return HybridResult(result, Shortfall.MODEL_MISMATCH)
         return HybridResult(result)
@@ -138,11 +137,13 @@ class Searcher:
             return None
         return result
 
-    async def _by_own_vector(self, query: str, search: Search) -> SearchResult:
-        vector, source = await self._embed(query, use_cache=search.use_cache)
+    async def _by_own_vector(
+        self, query: str, search: Search, share: float = EMBEDDING_SHARE
+    ) -> SearchResult:
+        vector, source = await self._embed(query, use_cache=search.use_cache, share=share)
         result = await self._run(replace(search, vector=vector), source)
         if result.path is VectorPath.NOT_RUN and self._knows_better(vector):
-            vector, source = await self._embed(query, use_cache=search.use_cache)
+            vector, source = await self._embed(query, use_cache=search.use_cache, share=share)
             result = await self._run(replace(search, vector=vector), source)
         return result
 
@@ -165,9 +166,9 @@ class Searcher:
         return await self._store.score_chunks(current_call().space, query, vector, chunk_ids)
 
     async def _embed(
-        self, query: str, *, use_cache: bool, share: float = 0.9
+        self, query: str, *, use_cache: bool, share: float = EMBEDDING_SHARE
     ) -> tuple[QueryVector, VectorSource]:
-        """EmbedderUnavailableError, also after `share` of the time that is left: who waits longer learns no reason."""
+        """EmbedderUnavailableError, also after `share` of the time that is left."""
         embedder = self._embedders.of(current_call().space)
         try:
             async with asyncio.timeout(part_of_the_time(share)):

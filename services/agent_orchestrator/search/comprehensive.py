@@ -18,10 +18,14 @@ from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.search.fusion import GRAPH_LEG, VECTOR_LEG, fuse
 from services.agent_orchestrator.search.legs import LegOutcome, not_requested, run_leg
-from services.agent_orchestrator.search.query_embedding import NO_SOURCE, QueryVector
+from services.agent_orchestrator.search.query_embedding import (
+    NO_SOURCE,
+    QueryVector,
+    is_of_the_vector,
+)
 from services.agent_orchestrator.search.wordy_spaces import WordySpaces
 from services.runtime.context import current_call, remaining
-from services.runtime.errors import AllLegsFailedError
+from services.runtime.errors import AllLegsFailedError, BraidError
 from services.runtime.exporting import DURATION_BUCKETS
 
 if TYPE_CHECKING:
@@ -106,13 +110,24 @@ class ComprehensiveSearch:
         if request.HasField("use_vector") and not request.use_vector:
             return not_requested(VECTOR_LEG)
         if self._both_compare(request):
-            return await self._ask_vector(request, await query.get(), clock)
+            return await self._ask_vector_with(query, request, clock)
         # Only the vector tier needs the query's vector: sending one costs more than its own making of it.
         outcome = await self._ask_vector(request, None, clock, embeds=True)
         if outcome.report.reason != legs_pb2.LEG_REASON_MODEL_MISMATCH:
             return outcome
         # The tier has another model than the space; ours may be the space's.
-        return await self._ask_vector(request, await query.get(), clock)
+        return await self._ask_vector_with(query, request, clock)
+
+    async def _ask_vector_with(
+        self, query: QueryVector, request: Request, clock: Budget
+    ) -> LegOutcome:
+        """With the query's vector; where the space has others by the name of its model, the tier says what it lacks."""
+        try:
+            return await self._ask_vector(request, await query.get(), clock)
+        except BraidError as error:
+            if not is_of_the_vector(error):
+                raise
+        return await self._ask_vector(request, None, clock, embeds=True)
 
     def _both_compare(self, request: Request) -> bool:
         graph = request.use_graph or not request.HasField("use_graph")
@@ -139,11 +154,18 @@ class ComprehensiveSearch:
             return not_requested(GRAPH_LEG)
         space = current_call().space
         if space in self._wordy:
-            outcome = await self._ask_graph(_facts_request(request, None), clock)
+            outcome = await self._ask_graph(_facts_request(request, None, text_only=True), clock)
             # Degraded: somebody has added vectors since, so that the guess cost the vector's part.
             if outcome.report.status != legs_pb2.LEG_STATUS_DEGRADED:
                 return outcome
-        return await self._ask_graph(_facts_request(request, await query.get()), clock)
+        embedding = await query.get()
+        asked = _facts_request(request, embedding, text_only=embedding is None)
+        try:
+            return await self._ask_graph(asked, clock)
+        except BraidError as error:
+            if not is_of_the_vector(error):
+                raise
+        return await self._ask_graph(_facts_request(request, None, text_only=False), clock)
 
     async def _ask_graph(self, asked: query_pb2.SearchFactsRequest, clock: Budget) -> LegOutcome:
         space = current_call().space
@@ -193,14 +215,16 @@ def _hybrid_request(
     )
 
 
-def _facts_request(request: Request, embedding: Embedding) -> query_pb2.SearchFactsRequest:
+def _facts_request(
+    request: Request, embedding: Embedding, *, text_only: bool
+) -> query_pb2.SearchFactsRequest:
     instant = request.HasField("as_of")
     return query_pb2.SearchFactsRequest(
         query=request.query,
         limit=_limit(request),
         query_embedding=embedding,
         as_of=retrieval_pb2.TimeSelector(instant=request.as_of) if instant else None,
-        text_only=embedding is None,
+        text_only=text_only,
     )
 
 

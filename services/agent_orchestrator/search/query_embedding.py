@@ -66,3 +66,10 @@ class QueryVector:
     def source(self) -> Source:
         """Where it came from, once the group has ended; unspecified when none was wanted or made."""
         return NO_SOURCE if self._task is None else self._task.result().source
+
+
+def is_of_the_vector(error: BraidError) -> bool:
+    """Whether a tier refused the query's vector alone, which no caller has given."""
+    return bool(error.fields) and all(
+        name.startswith("query_embedding") for name, _ in error.fields
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from braid.agent.v1 import search_pb2, search_pb2_grpc
 from services.agent_orchestrator.search.legs import LegOutcome
-from services.runtime.errors import BraidError, FieldError
+from services.runtime.errors import BraidError, FieldError, InvalidFieldError
 
 if TYPE_CHECKING:
     from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
@@ -71,5 +71,4 @@ def _in_own_words(error: BraidError, prefix: str = "") -> BraidError:
         FieldError(prefix + field.removesuffix(".instant"), description)
         for field, description in error.fields
     )
-    error.fields = named
-    return error
+    return InvalidFieldError(*named) if named else error

@@ -265,6 +265,38 @@ async def test_what_a_tier_refuses_is_the_callers_field_error(answers: World) ->
     assert error.fields == (FieldError("filter.metadata", "must be flat"),)
 
 
+async def test_a_space_with_other_vectors_by_the_models_name_is_searched_without_ours(
+    answers: World,
+) -> None:
+    """The caller has given no vector: a field of one says nothing to them."""
+
+    async def refuse(
+        request: vector_pb2.HybridSearchRequest | query_pb2.SearchFactsRequest,
+    ) -> None:
+        if request.HasField("query_embedding"):
+            raise InvalidFieldError(FieldError("query_embedding.values", "must have 4 values"))
+
+    less, why = legs_pb2.LEG_STATUS_DEGRADED, legs_pb2.LEG_REASON_MODEL_MISMATCH
+    answers.vector.answer = vector_pb2.HybridSearchResponse(
+        hits=[chunk_hit("c1", 0.9)], status=less, reason=why
+    )
+    answers.graph.answer = query_pb2.SearchFactsResponse(
+        hits=[fact_hit("f1", ["c1"])], status=less, reason=why
+    )
+    answers.vector.script.acts["HybridSearch"] = refuse
+    answers.graph.script.acts["SearchFacts"] = refuse
+    answer = await ask(answers)
+    told = ("DEGRADED", "MODEL_MISMATCH")
+    assert legs(answer.legs) == {"vector": told, "graph": told}
+    assert [result.id for result in answer.results] == ["c1"]
+    asked = [*answers.vector.script.requests["HybridSearch"][1:]]
+    asked += answers.graph.script.requests["SearchFacts"][1:]
+    assert [(one.HasField("query_embedding"), one.text_only) for one in asked] == [
+        (False, False),
+        (False, False),
+    ]
+
+
 @pytest.mark.parametrize(
     ("request_", "field"),
     [
@@ -358,7 +390,9 @@ async def test_a_refused_stream_names_the_field_as_its_caller_knows_it(answers: 
     )
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         _ = [part async for part in stream(answers)]
-    assert error_from_rpc(caught.value).fields[0].field == "search.filter.metadata"
+    error = error_from_rpc(caught.value)
+    assert error.fields[0].field == "search.filter.metadata"
+    assert error.message == "search.filter.metadata: must be flat"
 
 
 async def test_a_watcher_who_leaves_a_stream_stops_the_other_leg(answers: World) -> None:

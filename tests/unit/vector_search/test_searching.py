@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 
+from services.models.embedder import Embedder
 from services.models.queries import QueryEmbedder
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import EmbedderUnavailableError, InvalidFieldError, WrongStateError
@@ -26,6 +28,16 @@ from tests.store_suite.vector.builders import (
 from tests.unit.vector_search.embedder import CompassEmbedder
 
 FUSED = Search(text="red", fusion=FusionKind.WEIGHTED_SCORE)
+
+
+@dataclass
+class Recorded:
+    """Embedders by the name of their model."""
+
+    embedders: dict[str, Embedder]
+
+    def named(self, model: str) -> Embedder | None:
+        return self.embedders.get(model)
 
 
 @pytest.fixture(autouse=True)
@@ -112,6 +124,20 @@ async def test_an_embedder_of_another_model_is_told_apart_from_one_that_is_away(
         await searcher.by_meaning("north", Search(), None)
     with pytest.raises(WrongStateError):
         await searcher.scores("north", [document("d", "red n").chunks[0].id], None)
+
+
+async def test_a_space_of_another_model_whose_provider_is_away_is_searched_by_words() -> None:
+    """From the first search on, at which the space's model is not known yet."""
+    store = FakeStore()
+    await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
+    away = CompassEmbedder()
+    away.down = True
+    newer = QueryEmbedder(CompassEmbedder("newer"))
+    searcher = Searcher(store, newer, ResultCache(store, 0), Recorded({away.model: away}))
+    for _ in range(2):
+        fused = await searcher.by_both("red", FUSED, None, text_only=False)
+        assert fused.shortfall is Shortfall.EMBEDDER_UNAVAILABLE
+        assert contents(fused.result) == ["red n"]
 
 
 async def test_an_embedder_that_does_not_answer_is_told_of_before_the_deadline(
