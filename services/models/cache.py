@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextvars import Context, copy_context
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import numpy as np
 from opentelemetry import metrics
 
 from services.models.embedder import Embedder
+from services.models.errors import EmbedderUnavailable
 from services.models.vectors import Matrix, empty
-from services.runtime.context import current_call_or_none
+from services.runtime.context import current_call_or_none, enter_call, part_of_the_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class CachedEmbedder:
         return sha256(f"{space}\0{self.model}\0{text}".encode("utf-8", "surrogatepass")).digest()
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """See `Embedder`. A failed call fails everyone who joined it."""
+        """See `Embedder`. A failed call fails everyone who joined it; a caller's deadline ends its own wait alone."""
         if not texts:
             return empty(self.dimension)
         keys = [self.digest(text) for text in texts]
@@ -111,12 +113,15 @@ class CachedEmbedder:
         await self._inner.close()
 
     async def _fetch(self, wanted: dict[bytes, str]) -> dict[bytes, Matrix]:
+        if not wanted:
+            return {}
+        seconds = part_of_the_time(1.0)
         new = {key: text for key, text in wanted.items() if key not in self._flights}
         self._count(hits=len(wanted) - len(new), misses=len(new))
         if new:
             self._start(new)
         seats = {key: self._flights[key] for key in wanted}
-        await self._wait({flight for flight, _ in seats.values()})
+        await self._wait({flight for flight, _ in seats.values()}, seconds)
         return {key: flight.task.result()[row] for key, (flight, row) in seats.items()}
 
     def _count(self, *, hits: int, misses: int) -> None:
@@ -127,19 +132,20 @@ class CachedEmbedder:
         if misses:
             self._miss_counter.add(misses, {"model": self.model})
 
-    async def _wait(self, flights: set[_Flight]) -> None:
-        if not flights:
-            return
+    async def _wait(self, flights: set[_Flight], seconds: float | None) -> None:
         for flight in flights:
             flight.waiters += 1
         try:
-            # Unlike `gather` it leaves the tasks alone when this caller is cancelled.
-            await asyncio.wait(
-                [flight.task for flight in flights], return_when=asyncio.FIRST_EXCEPTION
+            # Unlike `gather` it leaves the tasks alone when this caller is cancelled or late.
+            done, late = await asyncio.wait(
+                [flight.task for flight in flights],
+                timeout=seconds,
+                return_when=asyncio.FIRST_EXCEPTION,
             )
-            for flight in flights:
-                if flight.task.done():
-                    flight.task.result()
+            for task in done:
+                task.result()
+            if late:
+                raise EmbedderUnavailable("no answer in time")
         finally:
             for flight in flights:
                 self._leave(flight)
@@ -151,7 +157,8 @@ class CachedEmbedder:
             flight.task.cancel()
 
     def _start(self, texts: dict[bytes, str]) -> None:
-        task = asyncio.create_task(self._inner.embed(list(texts.values())))
+        work = self._inner.embed(list(texts.values()))
+        task = asyncio.create_task(work, context=_without_deadline())
         flight = _Flight(task, list(texts))
         for row, key in enumerate(texts):
             self._flights[key] = (flight, row)
@@ -181,3 +188,12 @@ class CachedEmbedder:
         self._rows[key] = row.copy()
         while len(self._rows) > self._max_entries:
             self._rows.popitem(last=False)
+
+
+def _without_deadline() -> Context:
+    """The caller's context, for logs and traces, without its deadline: others may wait for the work longer."""
+    context = copy_context()
+    call = current_call_or_none()
+    if call is not None:
+        context.run(enter_call, replace(call, deadline=None))
+    return context

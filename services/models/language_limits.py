@@ -14,6 +14,7 @@ from aiolimiter import AsyncLimiter
 from tenacity import AsyncRetrying, RetryCallState, wait_exponential_jitter
 
 from services.models.breaker import Breaker, CircuitOpen
+from services.models.connection import Connection
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable, PromptRefused
 from services.models.language import Completion, Prompt
 from services.runtime.context import remaining
@@ -91,16 +92,13 @@ class LimitedModel:
     ) -> None:
         """`connect` loads the provider's library: it runs in a thread when first needed."""
         self._model = model
-        self._connect = connect
         self._limits = limits
         self._clock = clock
         self._requests = AsyncLimiter(limits.requests_per_minute)
         self._tokens = AsyncLimiter(limits.tokens_per_minute)
         self._slots = asyncio.Semaphore(limits.at_once)
         self._breaker = Breaker("language_model", clock=clock)
-        self._provider: Provider | None = None
-        self._connecting = asyncio.Lock()
-        self._closed = False
+        self._connection = Connection(connect, lambda provider: provider.close())
 
     @property
     def model(self) -> str:
@@ -123,9 +121,7 @@ class LimitedModel:
 
     async def close(self) -> None:
         """See `LanguageModel`."""
-        self._closed = True
-        if self._provider is not None:
-            await self._provider.close()
+        await self._connection.close()
 
     async def _patiently(self, prompt: Prompt, until: float) -> Completion:
         retrying = AsyncRetrying(
@@ -139,7 +135,9 @@ class LimitedModel:
         raise AssertionError("unreachable")
 
     async def _attempt(self, prompt: Prompt) -> Completion:
-        provider = await self._connected()
+        provider = await self._connection.client()
+        if provider is None:
+            raise LanguageModelUnavailable("closed")
         await self._requests.acquire()
         await self._tokens.acquire(min(tokens_of(prompt), self._limits.tokens_per_minute))
         async with self._slots, self._guarded():
@@ -160,15 +158,6 @@ class LimitedModel:
         if isinstance(error, ProviderFailed):
             return error.broken
         return isinstance(error, Exception) or self._clock() - started >= _FAIR_WAIT
-
-    async def _connected(self) -> Provider:
-        if self._closed:
-            raise LanguageModelUnavailable("closed")
-        # One after the other: each would else open connections, and those of all but one stay open.
-        async with self._connecting:
-            if self._provider is None:
-                self._provider = await asyncio.to_thread(self._connect)
-        return self._provider
 
 
 def tokens_of(prompt: Prompt) -> int:

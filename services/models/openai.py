@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from services.models.batching import by_size
+from services.models.connection import Connection
 from services.models.errors import EmbedderUnavailable
 from services.models.tasks import first_failure
 from services.models.vectors import Matrix, empty, unit_rows
@@ -29,10 +30,16 @@ MAX_CHARACTERS = 8_000
 _BATCH_TEXTS = 256
 _BATCH_CHARACTERS = 200_000
 _CONCURRENT_REQUESTS = 4
+# More than for bulk work: each is short, and somebody waits for it.
+_CONCURRENT_QUERIES = 8
 
 
 class OpenAIEmbedder:
-    """Vectors by an OpenAI-compatible service; its library loads when first used."""
+    """Vectors by an OpenAI-compatible service; its library loads when first used.
+
+    Calls with one text (a query) have places of their own among the requests at a time, so they never wait for bulk
+    work, whose calls share the others.
+    """
 
     def __init__(
         self,
@@ -58,9 +65,9 @@ class OpenAIEmbedder:
         self._limit = limit
         self._attempt_timeout = attempt_timeout
         self._clock = clock
-        self._slots = asyncio.Semaphore(_CONCURRENT_REQUESTS)
-        self._client: EmbeddingsClient | None = None
-        self._closed = False
+        self._bulk = asyncio.Semaphore(_CONCURRENT_REQUESTS)
+        self._single = asyncio.Semaphore(_CONCURRENT_QUERIES)
+        self._connection = Connection(self._connect, lambda client: client.close())
 
     @property
     def model(self) -> str:
@@ -84,28 +91,29 @@ class OpenAIEmbedder:
         clipped = [text[:MAX_CHARACTERS] or " " for text in texts]  # the API refuses an empty one
         parts = list(by_size([len(text) for text in clipped], _BATCH_TEXTS, _BATCH_CHARACTERS))
         if len(parts) == 1:
-            return await self._embed_part(clipped)
+            slots = self._single if len(clipped) == 1 else self._bulk
+            return await self._embed_part(clipped, slots)
         with first_failure():
             async with asyncio.TaskGroup() as group:
                 tasks = [
-                    group.create_task(self._embed_part(clipped[part.start : part.stop]))
+                    group.create_task(self._embed_part(clipped[part.start : part.stop], self._bulk))
                     for part in parts
                 ]
         return np.concatenate([task.result() for task in tasks])
 
     async def close(self) -> None:
         """See `Embedder`."""
-        self._closed = True
-        if self._client is not None:
-            await self._client.close()
+        await self._connection.close()
 
-    async def _embed_part(self, texts: list[str]) -> Matrix:
-        async with self._slots:
-            client = await self._connected()
+    async def _embed_part(self, texts: list[str], slots: asyncio.Semaphore) -> Matrix:
+        async with slots:
+            client = await self._connection.client()
+            if client is None:
+                raise EmbedderUnavailable("closed")
             answer = await client.create(texts, self._asked, remaining(self._limit))
         try:
             rows = unit_rows(answer)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             raise EmbedderUnavailable("malformed answer") from None
         return self._checked(rows, len(texts))
 
@@ -116,23 +124,14 @@ class OpenAIEmbedder:
             raise EmbedderUnavailable("answer of the wrong shape")
         return rows
 
-    async def _connected(self) -> EmbeddingsClient:
-        if self._closed:
-            raise EmbedderUnavailable("closed")
-        if self._client is None:
-            connect = await asyncio.to_thread(_load)
-            self._client = self._client or connect(
-                model=self._model,
-                base_url=self._base_url,
-                api_key=self._api_key,
-                attempt_timeout=self._attempt_timeout,
-                clock=self._clock,
-            )
-        return self._client
+    def _connect(self) -> EmbeddingsClient:
+        # Here, so that a process that embeds nothing never pays for the library.
+        from services.models.openai_client import EmbeddingsClient  # noqa: PLC0415
 
-
-def _load() -> type[EmbeddingsClient]:
-    # Here, so that a process that embeds nothing never pays for the library.
-    from services.models.openai_client import EmbeddingsClient  # noqa: PLC0415
-
-    return EmbeddingsClient
+        return EmbeddingsClient(
+            model=self._model,
+            base_url=self._base_url,
+            api_key=self._api_key,
+            attempt_timeout=self._attempt_timeout,
+            clock=self._clock,
+        )

@@ -94,7 +94,7 @@ class QueryEmbedder:
 
     async def close(self) -> None:
         """Waits for vectors that are being stored. The embedder is its maker's to close."""
-        await asyncio.gather(*self._storing)
+        await asyncio.gather(*self._storing, return_exceptions=True)
 
     async def _computed(self, embedder: Embedder, query: str) -> EmbeddedQuery:
         rows = await embedder.embed([query])
@@ -123,7 +123,13 @@ class QueryEmbedder:
             _in_time(self._store.remember(self._cache.digest(query), row))
         )
         self._storing.add(storing)
-        storing.add_done_callback(self._storing.discard)
+        storing.add_done_callback(self._kept)
+
+    def _kept(self, storing: asyncio.Task[Matrix | None]) -> None:
+        self._storing.discard(storing)
+        error = None if storing.cancelled() else storing.exception()
+        if error is not None:
+            get_logger("models").error("query not stored", exc_info=error)
 
 
 async def _in_time(work: Coroutine[Any, Any, Matrix | None]) -> Matrix | None:

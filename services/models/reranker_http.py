@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from services.models.breaker import Breaker, CircuitOpen
+from services.models.connection import Connection
 from services.models.errors import RerankerUnavailable
 from services.models.retry_after import retry_after
 from services.runtime.context import remaining
@@ -46,8 +47,7 @@ class HttpReranker:
         self._limit = limit
         self._clock = clock
         self._breaker = Breaker("reranker", clock=clock)
-        self._client: httpx.AsyncClient | None = None
-        self._closed = False
+        self._connection = Connection(self._connect, lambda client: client.aclose())
 
     @property
     def model(self) -> str:
@@ -67,14 +67,12 @@ class HttpReranker:
         answer = await self._guarded(asked)
         try:
             return _in_order(answer, len(passages))
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, OverflowError):
             raise RerankerUnavailable("malformed answer") from None
 
     async def close(self) -> None:
         """See `Reranker`."""
-        self._closed = True
-        if self._client is not None:
-            await self._client.aclose()
+        await self._connection.close()
 
     async def _guarded(self, asked: Mapping[str, Any]) -> Any:
         started = self._clock()
@@ -96,7 +94,9 @@ class HttpReranker:
             raise RerankerUnavailable(str(error), retry_after=error.retry_after) from None
 
     async def _post(self, asked: Mapping[str, Any]) -> Any:
-        client = await self._connected()
+        client = await self._connection.client()
+        if client is None:
+            raise RerankerUnavailable("closed")
         import httpx  # noqa: PLC0415 - loaded by now
 
         try:
@@ -106,16 +106,14 @@ class HttpReranker:
             return response.json()
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise RerankerUnavailable(type(error).__name__) from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise RerankerUnavailable("malformed answer") from None
 
-    async def _connected(self) -> httpx.AsyncClient:
-        if self._closed:
-            raise RerankerUnavailable("closed")
-        if self._client is None:
-            connect = await asyncio.to_thread(_load)
-            self._client = self._client or connect(timeout=self._limit)
-        return self._client
+    def _connect(self) -> httpx.AsyncClient:
+        # Here, so that a process that reranks nothing never pays for the library.
+        import httpx  # noqa: PLC0415
+
+        return httpx.AsyncClient(timeout=self._limit)
 
 
 class _Refused(Exception):  # noqa: N818 - the state's own name
@@ -125,13 +123,6 @@ class _Refused(Exception):  # noqa: N818 - the state's own name
         super().__init__(f"HTTP {status}")
         self.broken = status >= _SERVER_ERROR
         self.retry_after = wait
-
-
-def _load() -> type[httpx.AsyncClient]:
-    # Here, so that a process that reranks nothing never pays for the library.
-    import httpx  # noqa: PLC0415
-
-    return httpx.AsyncClient
 
 
 def _in_order(answer: Any, count: int) -> list[float]:

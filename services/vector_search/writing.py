@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from services.models.embedder import Embedder
+from services.models.registry import length_of
 from services.runtime.context import current_call
 from services.runtime.errors import (
     FieldError,
@@ -64,18 +65,21 @@ class DocumentWriter:
         for _ in range(_ATTEMPTS):
             documents = await self._with_vectors(documents, missing, model)
             try:
-                return await self._store.upsert(space, model, documents)
+                return await self._store.upsert(space, model or self._own(documents), documents)
             except MissingVectorsError as error:
                 missing = error.chunk_ids
         raise OverloadedError(1.0)
 
     async def _unchanged(self, space: str, documents: Sequence[NewDocument]) -> set[str]:
-        if all(chunk.vector is not None for d in documents for chunk in d.chunks):
+        if not _lacks_vectors(documents):
             return set()
         prints = [(d.document_id, d.content_hash) for d in documents]
         return set(await self._store.unchanged_documents(space, prints))
 
-    def _model(self, recorded: Model | None, documents: Sequence[NewDocument], name: str) -> Model:
+    def _model(
+        self, recorded: Model | None, documents: Sequence[NewDocument], name: str
+    ) -> Model | None:
+        """The model to write with; None for the tier's own while its dimension is not known."""
         dimension = _given_dimension(documents)
         if dimension is not None and not name:
             raise wrong_model("must name the model that made the given vectors")
@@ -83,24 +87,33 @@ class DocumentWriter:
             _check_against(recorded, documents, name)
             return recorded
         if dimension is not None:
+            # The registry would build an embedder, and keep it, for any name that a caller thinks of.
+            if name != self._embedder.model and _lacks_vectors(documents):
+                raise wrong_model("is not the one that this service embeds with: give all vectors")
             return Model(name, dimension)
         if name and name != self._embedder.model:
             raise wrong_model("is not the model that this service embeds with")
-        return Model(self._embedder.model, self._embedder.dimension)
+        dimension = length_of(self._embedder)
+        return None if dimension is None else Model(self._embedder.model, dimension)
 
-    def _embedder_of(self, model: Model) -> Embedder:
-        """The embedder of the space's model. WrongStateError when it is not to be had."""
+    def _own(self, embedded: Sequence[NewDocument]) -> Model:
+        """The tier's own model, of the dimension of the vectors that it has just made."""
+        dimension = _given_dimension(embedded) or self._embedder.dimension
+        return Model(self._embedder.model, dimension)
+
+    def _embedder_of(self, model: Model | None) -> Embedder:
+        """The embedder of the model, None for the tier's own. WrongStateError when it is not to be had."""
+        if model is None:
+            return self._embedder
         found: Embedder | None = self._embedder
         if self._embedder.model != model.name:
             found = self._registry.named(model.name) if self._registry else None
-        if found is None or found.dimension != model.dimension:
-            raise WrongStateError(
-                "The space is embedded with a model that this service does not have."
-            )
+        if found is None or length_of(found) not in (None, model.dimension):
+            raise _not_to_be_had()
         return found
 
     async def _with_vectors(
-        self, documents: Sequence[NewDocument], missing: frozenset[str], model: Model
+        self, documents: Sequence[NewDocument], missing: frozenset[str], model: Model | None
     ) -> Sequence[NewDocument]:
         texts = {
             chunk.id: f"{document.title}\n{chunk.content}"
@@ -111,8 +124,14 @@ class DocumentWriter:
         if not texts:
             return documents
         rows = await self._embedder_of(model).embed(list(texts.values()))
+        if model is not None and rows.shape[1] != model.dimension:
+            raise _not_to_be_had()
         vectors = dict(zip(texts, np.asarray(rows, dtype=np.float32), strict=True))
         return [_filled(document, vectors) for document in documents]
+
+
+def _not_to_be_had() -> WrongStateError:
+    return WrongStateError("The space is embedded with a model that this service does not have.")
 
 
 def check_documents(documents: Iterable[NewDocument]) -> None:
@@ -148,6 +167,10 @@ def _given_dimension(documents: Sequence[NewDocument]) -> int | None:
                 FieldError(field, "must have as many values as the other vectors")
             )
     return dimension
+
+
+def _lacks_vectors(documents: Sequence[NewDocument]) -> bool:
+    return any(chunk.vector is None for document in documents for chunk in document.chunks)
 
 
 def _check_against(model: Model, documents: Sequence[NewDocument], name: str) -> None:

@@ -14,7 +14,8 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from services.models.cache import CachedEmbedder, CacheStats
 from services.models.errors import EmbedderUnavailable
 from services.models.vectors import Matrix, unit_rows
-from services.runtime.context import CallContext, call_scope
+from services.runtime.context import CallContext, call_scope, current_call_or_none, remaining
+from services.runtime.errors import DeadlineError
 from tests.stubs.openai_server import vector_of
 
 
@@ -26,6 +27,7 @@ class Inner:
 
     def __init__(self) -> None:
         self.calls: list[list[str]] = []
+        self.contexts: list[CallContext | None] = []
         self._called = asyncio.Condition()
         self.gate = asyncio.Event()
         self.gate.set()
@@ -35,13 +37,17 @@ class Inner:
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
         self.calls.append(list(texts))
+        self.contexts.append(current_call_or_none())
         async with self._called:
             self._called.notify_all()
         try:
-            await self.gate.wait()
+            async with asyncio.timeout(remaining(60)):
+                await self.gate.wait()
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
+        except TimeoutError:
+            raise EmbedderUnavailable("no answer in time") from None
         if self.failing:
             raise EmbedderUnavailable("down")
         return unit_rows([vector_of(text, self.dimension) for text in texts])
@@ -58,6 +64,13 @@ class Inner:
 @pytest.fixture
 async def inner() -> Inner:
     return Inner()
+
+
+async def within(seconds: float, cache: CachedEmbedder) -> Matrix:
+    """The vector of "a", as asked for by a call with so much time left."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    with call_scope(CallContext("r", "m", "s", "u", frozenset(), deadline)):
+        return await cache.embed(["a"])
 
 
 async def test_a_text_is_computed_once(inner: Inner) -> None:
@@ -108,6 +121,46 @@ async def test_a_caller_that_gives_up_does_not_take_the_others_with_it(inner: In
     assert (await follower).shape == (1, 4)
     assert leader.cancelled()
     assert (len(inner.calls), inner.cancelled) == (1, 0)
+
+
+async def test_a_hurried_caller_does_not_take_a_patient_one_with_it(inner: Inner) -> None:
+    cache = CachedEmbedder(inner, 10)
+    inner.gate.clear()
+    hurried = asyncio.create_task(within(0.3, cache))
+    await inner.called(1)
+    patient = asyncio.create_task(within(60, cache))
+    await asyncio.wait([hurried])
+    inner.gate.set()
+    assert (await patient).shape == (1, 4)
+    assert isinstance(hurried.exception(), EmbedderUnavailable)
+
+
+async def test_work_that_only_a_late_caller_waited_for_stops(inner: Inner) -> None:
+    cache = CachedEmbedder(inner, 10)
+    inner.gate.clear()
+    with pytest.raises(EmbedderUnavailable):
+        await within(0.3, cache)
+    again = asyncio.create_task(cache.embed(["a"]))
+    await inner.called(2)
+    inner.gate.set()
+    assert (await again).shape == (1, 4)
+    assert inner.cancelled == 1
+
+
+async def test_shared_work_is_of_its_first_caller_except_for_the_deadline(inner: Inner) -> None:
+    await within(60, CachedEmbedder(inner, 10))
+    assert inner.contexts == [CallContext("r", "m", "s", "u", frozenset())]
+
+
+async def test_a_call_that_is_over_starts_nothing_and_is_given_what_is_there(
+    inner: Inner,
+) -> None:
+    cache = CachedEmbedder(inner, 10)
+    with pytest.raises(DeadlineError):
+        await within(-1, cache)
+    assert inner.calls == []
+    await within(60, cache)
+    assert (await within(-1, cache)).shape == (1, 4)
 
 
 async def test_work_that_nobody_waits_for_stops_and_can_be_asked_again(inner: Inner) -> None:

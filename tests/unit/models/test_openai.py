@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import math
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from email.utils import formatdate
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from services.models import openai_client
 from services.models.errors import EmbedderUnavailable, TextsRefused
 from services.models.openai import MAX_CHARACTERS, OpenAIEmbedder
 from services.runtime.context import CallContext, call_scope
@@ -20,6 +23,8 @@ from services.runtime.errors import DeadlineError
 from tests.stubs.openai_server import (
     Answer,
     OpenAIStub,
+    Reply,
+    embeddings,
     garbled,
     hang,
     rate_limited,
@@ -103,7 +108,14 @@ async def test_an_unlisted_model_tells_its_dimension_with_its_first_answer(
 
 @pytest.mark.parametrize(
     "failure",
-    [rate_limited(0.01), rate_limited(), server_error(500), server_error(503), garbled()],
+    [
+        rate_limited(0.01),
+        rate_limited(),
+        rate_limited("inf"),
+        server_error(500),
+        server_error(503),
+        garbled(),
+    ],
 )
 async def test_a_passing_failure_is_retried(
     build: Build, stub: OpenAIStub, failure: Answer
@@ -164,6 +176,7 @@ async def test_the_callers_deadline_comes_before_the_limit(build: Build, stub: O
         vectors(lambda data: [data[0], data[0]]),
         vectors(lambda data: [{**item, "embedding": [math.nan] * 1536} for item in data]),
         vectors(lambda data: [{**item, "embedding": [0.0] * 1536} for item in data]),
+        vectors(lambda data: [{**item, "embedding": [10**400]} for item in data]),
         vectors(lambda data: [data[0], {**data[1], "embedding": [1.0, 2.0]}]),
         vectors(lambda data: data, dimension=12),
     ],
@@ -196,6 +209,51 @@ async def test_a_refusal_of_the_texts_is_told_from_one_of_the_caller(
     with pytest.raises(EmbedderUnavailable) as failure:
         await build().embed([TEXT])
     assert isinstance(failure.value, TextsRefused) == of_the_texts
+
+
+async def test_a_wait_without_end_is_no_wait_to_tell(build: Build, stub: OpenAIStub) -> None:
+    stub.answer_always(
+        lambda _: Reply(429, b"{}", {"retry-after": "inf", "x-should-retry": "false"})
+    )
+    with pytest.raises(EmbedderUnavailable) as failure:
+        await build().embed([TEXT])
+    assert failure.value.retry_after is None
+
+
+async def test_a_query_does_not_wait_for_bulk_work(build: Build, stub: OpenAIStub) -> None:
+    busy = asyncio.Event()
+
+    def answer(request: dict[str, Any]) -> Reply:
+        if len(request["input"]) == 1:
+            return Reply(body=json.dumps(embeddings(request, 8)).encode())
+        if len(stub.requests) == 4:
+            busy.set()
+        return Reply(delay=None)
+
+    stub.answer_always(answer)
+    embedder = build(dimension=8)
+    bulk = asyncio.create_task(embedder.embed([f"text {number}" for number in range(5 * 256)]))
+    await busy.wait()
+    async with asyncio.timeout(5):
+        assert (await embedder.embed(["a query"])).shape == (1, 8)
+    bulk.cancel()
+    await asyncio.wait([bulk])
+
+
+async def test_the_client_is_not_built_on_the_event_loop(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[threading.Thread] = []
+
+    class Recording(openai_client.EmbeddingsClient):
+        def __init__(self, **options: Any) -> None:
+            threads.append(threading.current_thread())
+            super().__init__(**options)
+
+    monkeypatch.setattr(openai_client, "EmbeddingsClient", Recording)
+    await build().embed(["a"])
+    [builder] = threads
+    assert builder is not threading.current_thread()
 
 
 async def test_nobody_listening_is_unavailable(build: Build) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from structlog.testing import capture_logs
 
 from services.models.cache import CachedEmbedder
 from services.models.errors import EmbedderUnavailable
@@ -27,6 +28,7 @@ class Shelf:
         self.rows: dict[bytes, Matrix] = {}
         self.away = False
         self.stuck = False
+        self.defects = 0
 
     async def recall(self, digest: bytes) -> Matrix | None:
         await self._trouble()
@@ -34,6 +36,9 @@ class Shelf:
 
     async def remember(self, digest: bytes, row: Matrix) -> None:
         await self._trouble()
+        if self.defects:
+            self.defects -= 1
+            raise ZeroDivisionError
         self.rows[digest] = row
 
     async def _trouble(self) -> None:
@@ -84,6 +89,18 @@ async def test_a_store_in_trouble_is_passed_over(shelf: Shelf, trouble: str) -> 
     queries = QueryEmbedder(CachedEmbedder(StubEmbedder(), 10), shelf)
     assert (await queries.embed("q")).source is COMPUTED
     await queries.close()
+
+
+async def test_a_defect_of_the_store_is_told_and_does_not_keep_the_others_from_being_stored(
+    shelf: Shelf,
+) -> None:
+    shelf.defects = 1
+    queries = QueryEmbedder(StubEmbedder(), shelf)
+    with capture_logs() as logs:
+        await asyncio.gather(*(queries.embed(text) for text in ("a", "b", "c")))
+        await queries.close()
+    assert len(shelf.rows) == 2
+    assert [type(line["exc_info"]) for line in logs] == [ZeroDivisionError]
 
 
 async def test_vectors_of_another_dimension_or_model_are_not_taken(shelf: Shelf) -> None:

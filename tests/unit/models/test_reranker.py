@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 from pydantic import SecretStr
 
@@ -67,6 +69,7 @@ async def test_a_bare_list_of_scores_is_understood_as_well(
         raw(b'{"results": [{"index": 7, "relevance_score": 1}]}'),
         raw(b'{"results": [{"relevance_score": 1}]}'),
         raw(b"3"),
+        raw(b"[" * 100_000),
     ],
 )
 async def test_whatever_goes_wrong_is_one_kind_of_failure_without_the_text(
@@ -76,6 +79,31 @@ async def test_whatever_goes_wrong_is_one_kind_of_failure_without_the_text(
     with pytest.raises(RerankerUnavailable) as failed:
         await reranker.score("secret question", ["secret passage"])
     assert "secret" not in str(failed.value)
+
+
+async def test_a_score_that_no_number_holds_is_a_malformed_answer(
+    stub: OpenAIStub, reranker: Reranker
+) -> None:
+    stub.answer_next(raw(json.dumps([{"index": 0, "score": 10**400}]).encode()))
+    with pytest.raises(RerankerUnavailable) as failed:
+        await reranker.score("q", ["a"])
+    assert failed.value.cause == "malformed answer"
+
+
+async def test_the_client_is_not_built_on_the_event_loop(
+    reranker: Reranker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[threading.Thread] = []
+
+    class Recording(httpx.AsyncClient):
+        def __init__(self, *, timeout: float) -> None:
+            threads.append(threading.current_thread())
+            super().__init__(timeout=timeout)
+
+    monkeypatch.setattr(httpx, "AsyncClient", Recording)
+    await reranker.score("q", ["a"])
+    [builder] = threads
+    assert builder is not threading.current_thread()
 
 
 async def test_a_provider_that_keeps_failing_is_left_alone_for_a_while(stub: OpenAIStub) -> None:

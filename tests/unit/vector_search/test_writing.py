@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
 
+from services.models.errors import EmbedderUnavailable
+from services.models.vectors import Matrix
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import (
     BraidError,
@@ -19,6 +21,26 @@ from services.vector_search.fake import FakeStore
 from services.vector_search.writing import DocumentWriter
 from tests.store_suite.vector.builders import EAST, NORTH, SPACE, contents, document, meaning
 from tests.unit.vector_search.embedder import CompassEmbedder
+
+
+class Unlisted:
+    """An embedder that tells its dimension from its first answer on."""
+
+    def __init__(self, inner: CompassEmbedder) -> None:
+        self.inner = inner
+        self.model = inner.model
+
+    @property
+    def dimension(self) -> int:
+        if not self.inner.texts:
+            raise EmbedderUnavailable("not known yet")
+        return self.inner.dimension
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        return await self.inner.embed(texts)
+
+    async def close(self) -> None:
+        await self.inner.close()
 
 
 @pytest.fixture(autouse=True)
@@ -86,6 +108,46 @@ async def test_without_embedder_nothing_is_written(
     assert (await store.stats(SPACE)).documents == 0
 
 
+async def test_a_model_that_is_in_no_list_writes_before_any_query_was_embedded(
+    store: FakeStore, embedder: CompassEmbedder
+) -> None:
+    writer = DocumentWriter(store, Unlisted(embedder))
+    new = [document(name, name, at=[None], path=name) for name in ("north", "east")]
+    await writer.write(new, "")
+    assert await store.space_model(SPACE) == Model("compass", 3)
+    assert embedder.texts == ["\nnorth", "\neast"]
+    assert contents(await store.search(SPACE, meaning(EAST, limit=1))) == ["east"]
+
+
+async def test_a_model_that_is_in_no_list_and_away_writes_nothing(
+    store: FakeStore, embedder: CompassEmbedder
+) -> None:
+    embedder.down = True
+    with pytest.raises(EmbedderUnavailableError):
+        await DocumentWriter(store, Unlisted(embedder)).write([document("d", "a", at=[None])], "")
+    assert (await store.stats(SPACE)).documents == 0
+
+
+async def test_another_process_goes_on_with_a_model_that_is_in_no_list(
+    writer: DocumentWriter, store: FakeStore
+) -> None:
+    await writer.write([document("d", "a", at=[None])], "")
+    other = CompassEmbedder()
+    await DocumentWriter(store, Unlisted(other)).write([document("e", "b", at=[None])], "")
+    assert other.texts == ["\nb"]
+    assert (await store.stats(SPACE)).documents == 2
+
+
+async def test_a_model_that_turns_out_to_make_other_vectors_than_the_spaces_is_not_the_spaces(
+    writer: DocumentWriter, store: FakeStore
+) -> None:
+    await writer.write([document("d", "a", at=[None])], "")
+    longer = Unlisted(CompassEmbedder(dimension=4))
+    with pytest.raises(WrongStateError):
+        await DocumentWriter(store, longer).write([document("e", "b", at=[None])], "")
+    assert (await store.stats(SPACE)).documents == 1
+
+
 async def test_given_vectors_need_their_models_name(writer: DocumentWriter) -> None:
     assert await refused(writer, [document("d", "a")], "") == ["embedding_model"]
 
@@ -104,6 +166,20 @@ async def test_a_name_that_is_not_the_tiers_model_is_refused_when_it_has_to_embe
     writer: DocumentWriter,
 ) -> None:
     assert await refused(writer, [document("d", "a", at=[None])], "other") == ["embedding_model"]
+
+
+async def test_no_embedder_is_made_for_a_name_that_a_caller_alone_gives(store: FakeStore) -> None:
+    made: list[str] = []
+
+    class AnyModel:
+        def named(self, model: str) -> CompassEmbedder:
+            made.append(model)
+            return CompassEmbedder(model)
+
+    mixed = document("d", "a", "b", at=[EAST, None])
+    alone = DocumentWriter(store, CompassEmbedder(), AnyModel())
+    assert await refused(alone, [mixed], "other") == ["embedding_model"]
+    assert made == []
 
 
 async def test_vectors_of_another_dimension_are_refused_by_field(writer: DocumentWriter) -> None:
