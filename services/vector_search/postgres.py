@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from pgvector.asyncpg import register_vector
 
@@ -76,6 +77,19 @@ class PostgresStore(PostgresReads, PostgresModels, PostgresInventory, PostgresIn
         if row is None or not row["chunks"]:
             return None
         return Model(row["name"], row["dimension"])
+
+    async def unchanged_documents(
+        self, space: str, fingerprints: Sequence[tuple[str, str]]
+    ) -> dict[str, datetime]:
+        """Documents whose version in force has the given hash, and since when it holds."""
+        async with self._writers.session() as session:
+            rows = await session.fetch(
+                self._queries["unchanged_documents"],
+                space,
+                [document_id for document_id, _ in fingerprints],
+                [content_hash for _, content_hash in fingerprints],
+            )
+        return {row["document_id"]: row["valid_from"] for row in rows}
 
     async def text_language(self, space: str) -> TextLanguage:
         """The space's text-search configuration by name."""

@@ -22,6 +22,7 @@ from services.vector_search.domain import (
     SpaceModels,
     UnembeddedChunk,
 )
+from services.vector_search.postgres_write import registered
 
 
 class PostgresModels:
@@ -44,14 +45,13 @@ class PostgresModels:
     async def add_model(self, space: str, model: Model) -> None:
         """See `ModelStore`."""
         async with self._model_pool.session() as session:
-            if not await session.fetch(self._model_queries["space_models"], space):
+            rows = await session.fetch(self._model_queries["space_models"], space)
+            if not rows:
                 raise WrongStateError("The space holds nothing: its first write brings its model.")
-            known = await session.row(
-                self._model_queries["register_model"], model.name, model.dimension
-            )
-            if known is None or known["dimension"] != model.dimension:
+            if any(row["name"] == model.name and _model(row) != model for row in rows):
                 raise InvalidFieldError(FieldError("dimension", "is not this model's"))
-            await session.execute(self._model_queries["add_model"], space, known["id"])
+            model_id = await registered(session, self._model_queries, space, model)
+            await session.execute(self._model_queries["add_model"], space, model_id)
 
     async def unembedded_chunks(
         self, space: str, model_name: str, after: str | None, limit: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from pgvector import HalfVector
@@ -88,19 +87,6 @@ class PostgresReads:
             rows = await session.fetch(self._queries["get_chunks"], space, list(chunk_ids))
         found = {str(row["id"]): row for row in rows}
         return [_chunk(found[chunk_id]) for chunk_id in chunk_ids if chunk_id in found]
-
-    async def unchanged_documents(
-        self, space: str, fingerprints: Sequence[tuple[str, str]]
-    ) -> dict[str, datetime]:
-        """Documents whose version in force has the given hash, and since when it holds."""
-        async with self._pool.session() as session:
-            rows = await session.fetch(
-                self._queries["unchanged_documents"],
-                space,
-                [document_id for document_id, _ in fingerprints],
-                [content_hash for _, content_hash in fingerprints],
-            )
-        return {row["document_id"]: row["valid_from"] for row in rows}
 
     async def get_document(self, space: str, document_id: str) -> tuple[Document, list[str]]:
         """A document and its chunks' ids."""

@@ -14,10 +14,10 @@ from typing import Any
 from pgvector import HalfVector
 
 from services.postgres.pool import Row, Session
-from services.runtime.errors import OverloadedError
+from services.runtime.errors import OverloadedError, WrongStateError
 from services.runtime.queries import Queries
 from services.vector_search.domain import FOREVER, Model, NewDocument, Outcome, WriteResult
-from services.vector_search.model_checks import checked, wrong_model
+from services.vector_search.model_checks import checked
 from services.vector_search.store import MissingVectorsError
 from services.vector_search.versions import StoredVersion, same_content
 from services.vector_search.write_outcomes import counts_of, outcomes_of, unchanged
@@ -37,12 +37,20 @@ async def open_space(session: Session, queries: Queries, space: str, model: Mode
     Runs in transactions of its own: first writers of a space must not hold its row while they write.
     """
     state = await session.row(queries["read_space"], space)
-    if state is not None and state["name"] == model.name:
+    if state is not None and (state["name"], state["dimension"]) == (model.name, model.dimension):
         return
-    known = await session.row(queries["register_model"], model.name, model.dimension)
-    if known is None or known["dimension"] != model.dimension:
-        raise wrong_model(f"has another dimension than {model.dimension}")
-    await session.fetch(queries["open_space"], space, known["id"])
+    model_id = await registered(session, queries, space, model)
+    await session.fetch(queries["open_space"], space, model_id)
+
+
+async def registered(session: Session, queries: Queries, space: str, model: Model) -> int:
+    """The model's number. WrongStateError when it is new and the space has brought as many as it may."""
+    found: int | None = await session.value(
+        queries["register_model"], model.name, model.dimension, space
+    )
+    if found is None:
+        raise WrongStateError("The space has brought as many new models as one space may.")
+    return found
 
 
 class DocumentWrite:

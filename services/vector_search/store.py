@@ -132,7 +132,8 @@ class ModelStore(Protocol):
     async def add_model(self, space: str, model: Model) -> None:
         """Lets the space hold vectors of another model. WrongStateError while it holds nothing.
 
-        InvalidFieldError when the model is known with another dimension.
+        InvalidFieldError when the space has the model with another dimension; WrongStateError for one more new model
+        than a space may bring.
         """
         ...
 

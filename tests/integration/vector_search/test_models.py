@@ -12,6 +12,7 @@ import pytest
 
 from braid.common.v1 import errors_pb2
 from braid.vector.v1 import documents_pb2, models_pb2, search_pb2
+from services.runtime.errors import InvalidFieldError, WrongStateError
 from services.vector_search.domain import ChunkVector, Model, QueryVector, Search, VectorPath
 from services.vector_search.postgres import PostgresStore
 from tests.integration.vector_search.conftest import Tier
@@ -222,6 +223,59 @@ STRAY = """
 select count(*) from (select * from embedding_2 union all select * from embedding_2_unindexed) e
 left join chunk c on c.space = e.space and c.id = e.chunk_id
 where e.space = $1 and (c.id is null or c.current <> e.current)"""
+
+
+async def test_what_a_space_calls_a_model_does_not_bind_the_others(store: PostgresStore) -> None:
+    short, long = Model("theirs", 2), Model("theirs", 3)
+    one = stored("d", "red", at=[(1.0, 0.0)])  # type: ignore[list-item] # two ways only
+    await store.upsert(SPACE, short, [one])
+    await store.upsert("other", long, [stored("d", "red", space="other", at=[(0.0, 1.0, 0.0)])])
+    for space, model, way in ((SPACE, short, [1.0, 0.0]), ("other", long, [0.0, 1.0, 0.0])):
+        asked = Search(vector=QueryVector("theirs", np.array(way, dtype=np.float32)))
+        found = await store.search(space, asked)
+        assert (found.model, len(found.hits)) == (model, 1)
+    with pytest.raises(InvalidFieldError, match="dimension"):
+        await store.add_model(SPACE, long)
+
+
+async def test_a_space_brings_so_many_new_models_and_uses_those_of_others(
+    store: PostgresStore,
+) -> None:
+    await store.upsert(SPACE, MODEL, [stored("d", "red")])
+    await store.upsert("other", Model("known", 3), [stored("d", "red", space="other")])
+    for n in range(15):
+        await store.add_model(SPACE, Model(f"model-{n}", 3))
+    with pytest.raises(WrongStateError):
+        await store.add_model(SPACE, Model("one too many", 3))
+    await store.add_model(SPACE, Model("known", 3))
+    await store.add_model("other", Model("one too many", 3))
+
+
+async def test_a_space_that_holds_nothing_any_more_has_no_model(store: PostgresStore) -> None:
+    await store.upsert(SPACE, Model("first", 3), [stored("d", "red")])
+    await store.delete_document(SPACE, "d")
+    assert (await store.list_models(SPACE)).models == []
+    with pytest.raises(WrongStateError):
+        await store.add_model(SPACE, Model("second", 3))
+    one = stored("d", "red", at=[(1.0, 0.0)])  # type: ignore[list-item] # two ways only
+    await store.upsert(SPACE, Model("first", 2), [one])
+    assert await store.space_model(SPACE) == Model("first", 2)
+
+
+async def test_what_an_upload_may_leave_out_is_not_asked_of_a_replica(
+    store: PostgresStore, vector_database: TestDatabase
+) -> None:
+    """One that lags would call a document unchanged that has been deleted since."""
+    new = stored("d", "red")
+    await store.upsert(SPACE, MODEL, [new])
+    away = "postgresql://braid_reader@127.0.0.1:9/none"
+    writers = vector_database.dsn("braid_writer")
+    alone = await PostgresStore.open(read_url=away, write_url=writers)
+    try:
+        found = await alone.unchanged_documents(SPACE, [("d", new.content_hash)])
+    finally:
+        await alone.close()
+    assert list(found) == ["d"]
 
 
 async def write(store: PostgresStore, done: asyncio.Event) -> None:

@@ -14,6 +14,7 @@ from google.protobuf.message_factory import GetMessageClass
 from braid.graph.v1 import query_pb2
 from braid_client.channel import CONTRACTS, methods, service_config
 from services.runtime.interceptors.authentication import required_scope
+from services.runtime.paging import encode_token
 
 BLANKS = ["", " ", "\t\r\n\v\f", "\x85", "\u00a0", "\u2003\u2028\u2029", " \u3000 "]
 
@@ -64,6 +65,36 @@ def test_what_must_not_be_blank_holds_more_than_any_white_space(blank: str) -> N
 def test_an_entitys_type_holds_no_nul() -> None:
     field = query_pb2.GetNeighborhoodRequest.DESCRIPTOR.fields_by_name["entity_type"]
     assert _broken(field, "a\x00b") == {"string.not_contains"}
+
+
+def test_every_page_token_that_a_service_makes_may_be_sent_back() -> None:
+    """The longest position is a name of 1,000 characters, of which each may take six bytes, and an id."""
+    longest = len(encode_token(("query",), ["\x01" * 1_000, "0" * 36, 0]))
+    tokens = [
+        field
+        for method in methods()
+        for field in method.input_type.fields
+        if field.name == "page_token"
+    ]
+    assert len(tokens) > 5
+    for field in tokens:
+        rules = field.GetOptions().Extensions[validate_pb2.field]
+        assert rules.string.max_len >= longest, field.full_name
+
+
+def test_no_model_is_named_with_a_nul() -> None:
+    messages: dict[str, Descriptor] = {}
+    for method in methods():
+        _gather(method.input_type, messages)
+    fields = [
+        field
+        for message in messages.values()
+        for field in message.fields
+        if field.name == "embedding_model"
+    ]
+    assert len(fields) > 3
+    for field in fields:
+        assert _broken(field, "a\x00b") == {"string.not_contains"}, field.full_name
 
 
 def _never_blank() -> Iterator[FieldDescriptor]:

@@ -26,7 +26,7 @@ from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x62raid/graph/v1/embeddings.proto\x12\x0e\x62raid.graph.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"\x1b\n\x19GetGraphEmbeddingsRequest\"d\n\x1aGetGraphEmbeddingsResponse\x12\r\n\x05model\x18\x01 \x01(\t\x12\x13\n\x0b\x63hanging_to\x18\x02 \x01(\t\x12\x0f\n\x07vectors\x18\x03 \x01(\x03\x12\x11\n\tdimension\x18\x04 \x01(\x05\"\xc4\x01\n\x1aListUnembeddedTextsRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\x37\n\x04kind\x18\x02 \x01(\x0e\x32\x1d.braid.graph.v1.GraphTextKindB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12\"\n\tpage_size\x18\x03 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xf4\x03(\x01H\x00\x88\x01\x01\x12\x1c\n\npage_token\x18\x04 \x01(\tB\x08\xbaH\x05r\x03\x18\x80 B\x0c\n\n_page_size\"e\n\x1bListUnembeddedTextsResponse\x12-\n\x05texts\x18\x01 \x03(\x0b\x32\x1e.braid.graph.v1.UnembeddedText\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"A\n\x0eUnembeddedText\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x13\n\x0btext_sha256\x18\x03 \x01(\t\"\xb2\x01\n\x18PutTextEmbeddingsRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\x37\n\x04kind\x18\x02 \x01(\x0e\x32\x1d.braid.graph.v1.GraphTextKindB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12>\n\nembeddings\x18\x03 \x03(\x0b\x32\x1d.braid.graph.v1.TextEmbeddingB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\"v\n\rTextEmbedding\x12\x16\n\x04uuid\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12*\n\x0btext_sha256\x18\x02 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[0-9a-f]{64}$\x12!\n\x06values\x18\x03 \x03(\x02\x42\x11\xbaH\x0e\x92\x01\x0b\x08\x01\x10\x80@\"\x04\n\x02@\x01\"+\n\x19PutTextEmbeddingsResponse\x12\x0e\n\x06stored\x18\x01 \x01(\x05\"C\n\"ActivateGraphEmbeddingModelRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\"%\n#ActivateGraphEmbeddingModelResponse*\x81\x01\n\rGraphTextKind\x12\x1f\n\x1bGRAPH_TEXT_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14GRAPH_TEXT_KIND_FACT\x10\x01\x12\x1b\n\x17GRAPH_TEXT_KIND_FINDING\x10\x02\x12\x18\n\x14GRAPH_TEXT_KIND_NAME\x10\x03\x32\x8b\x04\n\x15GraphEmbeddingService\x12t\n\x12GetGraphEmbeddings\x12).braid.graph.v1.GetGraphEmbeddingsRequest\x1a*.braid.graph.v1.GetGraphEmbeddingsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12w\n\x13ListUnembeddedTexts\x12*.braid.graph.v1.ListUnembeddedTextsRequest\x1a+.braid.graph.v1.ListUnembeddedTextsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x03\x12q\n\x11PutTextEmbeddings\x12(.braid.graph.v1.PutTextEmbeddingsRequest\x1a).braid.graph.v1.PutTextEmbeddingsResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x12\x8f\x01\n\x1b\x41\x63tivateGraphEmbeddingModel\x12\x32.braid.graph.v1.ActivateGraphEmbeddingModelRequest\x1a\x33.braid.graph.v1.ActivateGraphEmbeddingModelResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x62raid/graph/v1/embeddings.proto\x12\x0e\x62raid.graph.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"\x1b\n\x19GetGraphEmbeddingsRequest\"d\n\x1aGetGraphEmbeddingsResponse\x12\r\n\x05model\x18\x01 \x01(\t\x12\x13\n\x0b\x63hanging_to\x18\x02 \x01(\t\x12\x0f\n\x07vectors\x18\x03 \x01(\x03\x12\x11\n\tdimension\x18\x04 \x01(\x05\"\xc5\x01\n\x1aListUnembeddedTextsRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\x37\n\x04kind\x18\x02 \x01(\x0e\x32\x1d.braid.graph.v1.GraphTextKindB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12\"\n\tpage_size\x18\x03 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xf4\x03(\x01H\x00\x88\x01\x01\x12\x1d\n\npage_token\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x42\x0c\n\n_page_size\"e\n\x1bListUnembeddedTextsResponse\x12-\n\x05texts\x18\x01 \x03(\x0b\x32\x1e.braid.graph.v1.UnembeddedText\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"A\n\x0eUnembeddedText\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x13\n\x0btext_sha256\x18\x03 \x01(\t\"\xb2\x01\n\x18PutTextEmbeddingsRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\x37\n\x04kind\x18\x02 \x01(\x0e\x32\x1d.braid.graph.v1.GraphTextKindB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12>\n\nembeddings\x18\x03 \x03(\x0b\x32\x1d.braid.graph.v1.TextEmbeddingB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\"v\n\rTextEmbedding\x12\x16\n\x04uuid\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12*\n\x0btext_sha256\x18\x02 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[0-9a-f]{64}$\x12!\n\x06values\x18\x03 \x03(\x02\x42\x11\xbaH\x0e\x92\x01\x0b\x08\x01\x10\x80@\"\x04\n\x02@\x01\"+\n\x19PutTextEmbeddingsResponse\x12\x0e\n\x06stored\x18\x01 \x01(\x05\"C\n\"ActivateGraphEmbeddingModelRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\"%\n#ActivateGraphEmbeddingModelResponse*\x81\x01\n\rGraphTextKind\x12\x1f\n\x1bGRAPH_TEXT_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14GRAPH_TEXT_KIND_FACT\x10\x01\x12\x1b\n\x17GRAPH_TEXT_KIND_FINDING\x10\x02\x12\x18\n\x14GRAPH_TEXT_KIND_NAME\x10\x03\x32\x8b\x04\n\x15GraphEmbeddingService\x12t\n\x12GetGraphEmbeddings\x12).braid.graph.v1.GetGraphEmbeddingsRequest\x1a*.braid.graph.v1.GetGraphEmbeddingsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12w\n\x13ListUnembeddedTexts\x12*.braid.graph.v1.ListUnembeddedTextsRequest\x1a+.braid.graph.v1.ListUnembeddedTextsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x03\x12q\n\x11PutTextEmbeddings\x12(.braid.graph.v1.PutTextEmbeddingsRequest\x1a).braid.graph.v1.PutTextEmbeddingsResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x12\x8f\x01\n\x1b\x41\x63tivateGraphEmbeddingModel\x12\x32.braid.graph.v1.ActivateGraphEmbeddingModelRequest\x1a\x33.braid.graph.v1.ActivateGraphEmbeddingModelResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -40,7 +40,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTUNEMBEDDEDTEXTSREQUEST'].fields_by_name['page_size']._loaded_options = None
   _globals['_LISTUNEMBEDDEDTEXTSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\007\032\005\030\364\003(\001'
   _globals['_LISTUNEMBEDDEDTEXTSREQUEST'].fields_by_name['page_token']._loaded_options = None
-  _globals['_LISTUNEMBEDDEDTEXTSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\005r\003\030\200 '
+  _globals['_LISTUNEMBEDDEDTEXTSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
   _globals['_PUTTEXTEMBEDDINGSREQUEST'].fields_by_name['model']._loaded_options = None
   _globals['_PUTTEXTEMBEDDINGSREQUEST'].fields_by_name['model']._serialized_options = b'\272H\013r\t\020\001\030\310\001\272\001\001\000'
   _globals['_PUTTEXTEMBEDDINGSREQUEST'].fields_by_name['kind']._loaded_options = None
@@ -63,28 +63,28 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GRAPHEMBEDDINGSERVICE'].methods_by_name['PutTextEmbeddings']._serialized_options = b'\220\002\002\310\332\030\003'
   _globals['_GRAPHEMBEDDINGSERVICE'].methods_by_name['ActivateGraphEmbeddingModel']._loaded_options = None
   _globals['_GRAPHEMBEDDINGSERVICE'].methods_by_name['ActivateGraphEmbeddingModel']._serialized_options = b'\220\002\002\310\332\030\003'
-  _globals['_GRAPHTEXTKIND']._serialized_start=1066
-  _globals['_GRAPHTEXTKIND']._serialized_end=1195
+  _globals['_GRAPHTEXTKIND']._serialized_start=1067
+  _globals['_GRAPHTEXTKIND']._serialized_end=1196
   _globals['_GETGRAPHEMBEDDINGSREQUEST']._serialized_start=111
   _globals['_GETGRAPHEMBEDDINGSREQUEST']._serialized_end=138
   _globals['_GETGRAPHEMBEDDINGSRESPONSE']._serialized_start=140
   _globals['_GETGRAPHEMBEDDINGSRESPONSE']._serialized_end=240
   _globals['_LISTUNEMBEDDEDTEXTSREQUEST']._serialized_start=243
-  _globals['_LISTUNEMBEDDEDTEXTSREQUEST']._serialized_end=439
-  _globals['_LISTUNEMBEDDEDTEXTSRESPONSE']._serialized_start=441
-  _globals['_LISTUNEMBEDDEDTEXTSRESPONSE']._serialized_end=542
-  _globals['_UNEMBEDDEDTEXT']._serialized_start=544
-  _globals['_UNEMBEDDEDTEXT']._serialized_end=609
-  _globals['_PUTTEXTEMBEDDINGSREQUEST']._serialized_start=612
-  _globals['_PUTTEXTEMBEDDINGSREQUEST']._serialized_end=790
-  _globals['_TEXTEMBEDDING']._serialized_start=792
-  _globals['_TEXTEMBEDDING']._serialized_end=910
-  _globals['_PUTTEXTEMBEDDINGSRESPONSE']._serialized_start=912
-  _globals['_PUTTEXTEMBEDDINGSRESPONSE']._serialized_end=955
-  _globals['_ACTIVATEGRAPHEMBEDDINGMODELREQUEST']._serialized_start=957
-  _globals['_ACTIVATEGRAPHEMBEDDINGMODELREQUEST']._serialized_end=1024
-  _globals['_ACTIVATEGRAPHEMBEDDINGMODELRESPONSE']._serialized_start=1026
-  _globals['_ACTIVATEGRAPHEMBEDDINGMODELRESPONSE']._serialized_end=1063
-  _globals['_GRAPHEMBEDDINGSERVICE']._serialized_start=1198
-  _globals['_GRAPHEMBEDDINGSERVICE']._serialized_end=1721
+  _globals['_LISTUNEMBEDDEDTEXTSREQUEST']._serialized_end=440
+  _globals['_LISTUNEMBEDDEDTEXTSRESPONSE']._serialized_start=442
+  _globals['_LISTUNEMBEDDEDTEXTSRESPONSE']._serialized_end=543
+  _globals['_UNEMBEDDEDTEXT']._serialized_start=545
+  _globals['_UNEMBEDDEDTEXT']._serialized_end=610
+  _globals['_PUTTEXTEMBEDDINGSREQUEST']._serialized_start=613
+  _globals['_PUTTEXTEMBEDDINGSREQUEST']._serialized_end=791
+  _globals['_TEXTEMBEDDING']._serialized_start=793
+  _globals['_TEXTEMBEDDING']._serialized_end=911
+  _globals['_PUTTEXTEMBEDDINGSRESPONSE']._serialized_start=913
+  _globals['_PUTTEXTEMBEDDINGSRESPONSE']._serialized_end=956
+  _globals['_ACTIVATEGRAPHEMBEDDINGMODELREQUEST']._serialized_start=958
+  _globals['_ACTIVATEGRAPHEMBEDDINGMODELREQUEST']._serialized_end=1025
+  _globals['_ACTIVATEGRAPHEMBEDDINGMODELRESPONSE']._serialized_start=1027
+  _globals['_ACTIVATEGRAPHEMBEDDINGMODELRESPONSE']._serialized_end=1064
+  _globals['_GRAPHEMBEDDINGSERVICE']._serialized_start=1199
+  _globals['_GRAPHEMBEDDINGSERVICE']._serialized_end=1722
 # @@protoc_insertion_point(module_scope)

@@ -26,7 +26,7 @@ from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x62raid/graph/v1/inventory.proto\x12\x0e\x62raid.graph.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"h\n\x13ListEpisodesRequest\x12\x1f\n\nafter_uuid\x18\x01 \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\x12\"\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x90N(\x01H\x00\x88\x01\x01\x42\x0c\n\n_page_size\"D\n\x14ListEpisodesResponse\x12,\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32\x1a.braid.graph.v1.EpisodeRef\"/\n\nEpisodeRef\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\"8\n\x13\x46indEpisodesRequest\x12!\n\x05uuids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\x90N\"\x05r\x03\xb0\x01\x01\"%\n\x14\x46indEpisodesResponse\x12\r\n\x05uuids\x18\x01 \x03(\t\"v\n\x19ListGraphDocumentsRequest\x12\'\n\x11\x61\x66ter_document_id\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\x80\x04\xba\x01\x01\x00\x12\"\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x01H\x00\x88\x01\x01\x42\x0c\n\n_page_size\"2\n\x1aListGraphDocumentsResponse\x12\x14\n\x0c\x64ocument_ids\x18\x01 \x03(\t\"m\n\x1bListUnjoinedEntitiesRequest\x12\"\n\tpage_size\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x90N(\x01H\x00\x88\x01\x01\x12\x1c\n\npage_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80 B\x0c\n\n_page_size\"\x81\x01\n\x1cListUnjoinedEntitiesResponse\x12\x30\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\x1e.braid.graph.v1.UnjoinedEntity\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x16\n\x0elooked_through\x18\x03 \x01(\x05\",\n\x0eUnjoinedEntity\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"B\n\x1d\x44\x65leteUnjoinedEntitiesRequest\x12!\n\x05uuids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\xe8\x07\"\x05r\x03\xb0\x01\x01\":\n\x1e\x44\x65leteUnjoinedEntitiesResponse\x12\x18\n\x10\x65ntities_deleted\x18\x01 \x01(\x05\"`\n\x1a\x44\x65leteGraphDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12\x1d\n\x0b\x64\x65letion_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\xef\x01\n\x1b\x44\x65leteGraphDocumentResponse\x12\x18\n\x10\x65pisodes_deleted\x18\x01 \x01(\x03\x12\x15\n\rfacts_deleted\x18\x02 \x01(\x03\x12\x1b\n\x13local_facts_deleted\x18\x03 \x01(\x03\x12\x18\n\x10mentions_deleted\x18\x04 \x01(\x03\x12\x18\n\x10\x65ntities_deleted\x18\x05 \x01(\x03\x12\x18\n\x10\x66indings_deleted\x18\x06 \x01(\x03\x12\x15\n\rfacts_revived\x18\x07 \x01(\x03\x12\x1d\n\x15\x66\x61\x63t_versions_deleted\x18\x08 \x01(\x03\x32\xcd\x05\n\x15GraphInventoryService\x12\x62\n\x0cListEpisodes\x12#.braid.graph.v1.ListEpisodesRequest\x1a$.braid.graph.v1.ListEpisodesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0c\x46indEpisodes\x12#.braid.graph.v1.FindEpisodesRequest\x1a$.braid.graph.v1.FindEpisodesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12t\n\x12ListGraphDocuments\x12).braid.graph.v1.ListGraphDocumentsRequest\x1a*.braid.graph.v1.ListGraphDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12z\n\x14ListUnjoinedEntities\x12+.braid.graph.v1.ListUnjoinedEntitiesRequest\x1a,.braid.graph.v1.ListUnjoinedEntitiesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x80\x01\n\x16\x44\x65leteUnjoinedEntities\x12-.braid.graph.v1.DeleteUnjoinedEntitiesRequest\x1a..braid.graph.v1.DeleteUnjoinedEntitiesResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12w\n\x13\x44\x65leteGraphDocument\x12*.braid.graph.v1.DeleteGraphDocumentRequest\x1a+.braid.graph.v1.DeleteGraphDocumentResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x62raid/graph/v1/inventory.proto\x12\x0e\x62raid.graph.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"h\n\x13ListEpisodesRequest\x12\x1f\n\nafter_uuid\x18\x01 \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\x12\"\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x90N(\x01H\x00\x88\x01\x01\x42\x0c\n\n_page_size\"D\n\x14ListEpisodesResponse\x12,\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32\x1a.braid.graph.v1.EpisodeRef\"/\n\nEpisodeRef\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\"8\n\x13\x46indEpisodesRequest\x12!\n\x05uuids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\x90N\"\x05r\x03\xb0\x01\x01\"%\n\x14\x46indEpisodesResponse\x12\r\n\x05uuids\x18\x01 \x03(\t\"v\n\x19ListGraphDocumentsRequest\x12\'\n\x11\x61\x66ter_document_id\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\x80\x04\xba\x01\x01\x00\x12\"\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x01H\x00\x88\x01\x01\x42\x0c\n\n_page_size\"2\n\x1aListGraphDocumentsResponse\x12\x14\n\x0c\x64ocument_ids\x18\x01 \x03(\t\"n\n\x1bListUnjoinedEntitiesRequest\x12\"\n\tpage_size\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\x90N(\x01H\x00\x88\x01\x01\x12\x1d\n\npage_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x42\x0c\n\n_page_size\"\x81\x01\n\x1cListUnjoinedEntitiesResponse\x12\x30\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\x1e.braid.graph.v1.UnjoinedEntity\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x16\n\x0elooked_through\x18\x03 \x01(\x05\",\n\x0eUnjoinedEntity\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"B\n\x1d\x44\x65leteUnjoinedEntitiesRequest\x12!\n\x05uuids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\xe8\x07\"\x05r\x03\xb0\x01\x01\":\n\x1e\x44\x65leteUnjoinedEntitiesResponse\x12\x18\n\x10\x65ntities_deleted\x18\x01 \x01(\x05\"`\n\x1a\x44\x65leteGraphDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12\x1d\n\x0b\x64\x65letion_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\xef\x01\n\x1b\x44\x65leteGraphDocumentResponse\x12\x18\n\x10\x65pisodes_deleted\x18\x01 \x01(\x03\x12\x15\n\rfacts_deleted\x18\x02 \x01(\x03\x12\x1b\n\x13local_facts_deleted\x18\x03 \x01(\x03\x12\x18\n\x10mentions_deleted\x18\x04 \x01(\x03\x12\x18\n\x10\x65ntities_deleted\x18\x05 \x01(\x03\x12\x18\n\x10\x66indings_deleted\x18\x06 \x01(\x03\x12\x15\n\rfacts_revived\x18\x07 \x01(\x03\x12\x1d\n\x15\x66\x61\x63t_versions_deleted\x18\x08 \x01(\x03\x32\xcd\x05\n\x15GraphInventoryService\x12\x62\n\x0cListEpisodes\x12#.braid.graph.v1.ListEpisodesRequest\x1a$.braid.graph.v1.ListEpisodesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0c\x46indEpisodes\x12#.braid.graph.v1.FindEpisodesRequest\x1a$.braid.graph.v1.FindEpisodesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12t\n\x12ListGraphDocuments\x12).braid.graph.v1.ListGraphDocumentsRequest\x1a*.braid.graph.v1.ListGraphDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12z\n\x14ListUnjoinedEntities\x12+.braid.graph.v1.ListUnjoinedEntitiesRequest\x1a,.braid.graph.v1.ListUnjoinedEntitiesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x80\x01\n\x16\x44\x65leteUnjoinedEntities\x12-.braid.graph.v1.DeleteUnjoinedEntitiesRequest\x1a..braid.graph.v1.DeleteUnjoinedEntitiesResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12w\n\x13\x44\x65leteGraphDocument\x12*.braid.graph.v1.DeleteGraphDocumentRequest\x1a+.braid.graph.v1.DeleteGraphDocumentResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -46,7 +46,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTUNJOINEDENTITIESREQUEST'].fields_by_name['page_size']._loaded_options = None
   _globals['_LISTUNJOINEDENTITIESREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\007\032\005\030\220N(\001'
   _globals['_LISTUNJOINEDENTITIESREQUEST'].fields_by_name['page_token']._loaded_options = None
-  _globals['_LISTUNJOINEDENTITIESREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\005r\003\030\200 '
+  _globals['_LISTUNJOINEDENTITIESREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
   _globals['_DELETEUNJOINEDENTITIESREQUEST'].fields_by_name['uuids']._loaded_options = None
   _globals['_DELETEUNJOINEDENTITIESREQUEST'].fields_by_name['uuids']._serialized_options = b'\272H\017\222\001\014\010\001\020\350\007\"\005r\003\260\001\001'
   _globals['_DELETEGRAPHDOCUMENTREQUEST'].fields_by_name['document_id']._loaded_options = None
@@ -80,19 +80,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTGRAPHDOCUMENTSRESPONSE']._serialized_start=552
   _globals['_LISTGRAPHDOCUMENTSRESPONSE']._serialized_end=602
   _globals['_LISTUNJOINEDENTITIESREQUEST']._serialized_start=604
-  _globals['_LISTUNJOINEDENTITIESREQUEST']._serialized_end=713
-  _globals['_LISTUNJOINEDENTITIESRESPONSE']._serialized_start=716
-  _globals['_LISTUNJOINEDENTITIESRESPONSE']._serialized_end=845
-  _globals['_UNJOINEDENTITY']._serialized_start=847
-  _globals['_UNJOINEDENTITY']._serialized_end=891
-  _globals['_DELETEUNJOINEDENTITIESREQUEST']._serialized_start=893
-  _globals['_DELETEUNJOINEDENTITIESREQUEST']._serialized_end=959
-  _globals['_DELETEUNJOINEDENTITIESRESPONSE']._serialized_start=961
-  _globals['_DELETEUNJOINEDENTITIESRESPONSE']._serialized_end=1019
-  _globals['_DELETEGRAPHDOCUMENTREQUEST']._serialized_start=1021
-  _globals['_DELETEGRAPHDOCUMENTREQUEST']._serialized_end=1117
-  _globals['_DELETEGRAPHDOCUMENTRESPONSE']._serialized_start=1120
-  _globals['_DELETEGRAPHDOCUMENTRESPONSE']._serialized_end=1359
-  _globals['_GRAPHINVENTORYSERVICE']._serialized_start=1362
-  _globals['_GRAPHINVENTORYSERVICE']._serialized_end=2079
+  _globals['_LISTUNJOINEDENTITIESREQUEST']._serialized_end=714
+  _globals['_LISTUNJOINEDENTITIESRESPONSE']._serialized_start=717
+  _globals['_LISTUNJOINEDENTITIESRESPONSE']._serialized_end=846
+  _globals['_UNJOINEDENTITY']._serialized_start=848
+  _globals['_UNJOINEDENTITY']._serialized_end=892
+  _globals['_DELETEUNJOINEDENTITIESREQUEST']._serialized_start=894
+  _globals['_DELETEUNJOINEDENTITIESREQUEST']._serialized_end=960
+  _globals['_DELETEUNJOINEDENTITIESRESPONSE']._serialized_start=962
+  _globals['_DELETEUNJOINEDENTITIESRESPONSE']._serialized_end=1020
+  _globals['_DELETEGRAPHDOCUMENTREQUEST']._serialized_start=1022
+  _globals['_DELETEGRAPHDOCUMENTREQUEST']._serialized_end=1118
+  _globals['_DELETEGRAPHDOCUMENTRESPONSE']._serialized_start=1121
+  _globals['_DELETEGRAPHDOCUMENTRESPONSE']._serialized_end=1360
+  _globals['_GRAPHINVENTORYSERVICE']._serialized_start=1363
+  _globals['_GRAPHINVENTORYSERVICE']._serialized_end=2080
 # @@protoc_insertion_point(module_scope)

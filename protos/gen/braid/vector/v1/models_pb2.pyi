@@ -114,7 +114,7 @@ class AddEmbeddingModelRequest(_message.Message):
     name: _builtins.str
     """Its name."""
     dimension: _builtins.int
-    """Values in its vectors, 1–4,000. A model has one dimension wherever it is used."""
+    """Values in its vectors, 1–4,000. A space has a model in one dimension only."""
     def __init__(
         self,
         *,

@@ -88,7 +88,8 @@ class EmbeddingModelServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def AddEmbeddingModel(self, request, context):
-        """Makes room for vectors of another model beside the active one's.
+        """Makes room for vectors of another model beside the active one's. WRONG_STATE while the space holds nothing, and for one
+        more model that nobody has used before than a space may bring (16).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -22,7 +22,9 @@ class EmbeddingModelServiceStub:
     ListEmbeddingModels: _aio.UnaryUnaryMultiCallable[_models_pb2.ListEmbeddingModelsRequest, _models_pb2.ListEmbeddingModelsResponse]
     """The space's models, by name."""
     AddEmbeddingModel: _aio.UnaryUnaryMultiCallable[_models_pb2.AddEmbeddingModelRequest, _models_pb2.AddEmbeddingModelResponse]
-    """Makes room for vectors of another model beside the active one's."""
+    """Makes room for vectors of another model beside the active one's. WRONG_STATE while the space holds nothing, and for one
+    more model that nobody has used before than a space may bring (16).
+    """
     ListChunksWithoutEmbedding: _aio.UnaryUnaryMultiCallable[_models_pb2.ListChunksWithoutEmbeddingRequest, _models_pb2.ListChunksWithoutEmbeddingResponse]
     """Chunks that have no vector of an added model yet, with the text that it is to be made of."""
     PutEmbeddings: _aio.UnaryUnaryMultiCallable[_models_pb2.PutEmbeddingsRequest, _models_pb2.PutEmbeddingsResponse]
@@ -58,7 +60,9 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.AddEmbeddingModelRequest,
         context: _aio.ServicerContext[_models_pb2.AddEmbeddingModelRequest, _abc.Awaitable[_models_pb2.AddEmbeddingModelResponse]],
     ) -> _abc.Awaitable[_models_pb2.AddEmbeddingModelResponse]:
-        """Makes room for vectors of another model beside the active one's."""
+        """Makes room for vectors of another model beside the active one's. WRONG_STATE while the space holds nothing, and for one
+        more model that nobody has used before than a space may bring (16).
+        """
 
     @_abc_1.abstractmethod
     def ListChunksWithoutEmbedding(
