@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from braid.common.v1 import errors_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
-from services.vector_search.domain import Search, TextMatch
+from services.vector_search.domain import FusionKind, Search, SearchResult, TextMatch
 from services.vector_search.postgres import PostgresStore
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import document, upsert
 from tests.integration.vector_search.test_service import bad_field, failure
-from tests.store_suite.vector.builders import MODEL, SPACE
+from tests.store_suite.vector.builders import EAST, MODEL, NORTH, SPACE, UP, both, words
 from tests.store_suite.vector.builders import document as stored
 
 OURS = Tier.credential("ours")
@@ -25,6 +27,11 @@ async def found(tier: Tier, query: str, match: chunks_pb2.TextMatch.ValueType) -
     request = search_pb2.TextSearchRequest(query=query, match=match)
     answer = await tier.search.TextSearch(request, metadata=OURS)
     return sorted(hit.chunk.document_id for hit in answer.hits)
+
+
+def ids(result: SearchResult) -> list[str]:
+    """The chunks found, best first."""
+    return [hit.chunk.id for hit in result.hits]
 
 
 async def write(tier: Tier, **texts: str) -> None:
@@ -92,3 +99,43 @@ async def test_any_text_is_a_safe_query_and_finds_itself_in_every_way(
     anything, phrase, beginning = (bool(result.hits) for result in ways)
     assert anything == phrase
     assert beginning or not anything
+
+
+COMMON = [
+    "amber",
+    "basin",
+    "cedar",
+    "delta",
+    "ember",
+    "fjord",
+    "grove",
+    "harbor",
+    "island",
+    "jungle",
+    "kelp",
+    "lagoon",
+]
+
+
+async def test_where_words_weigh_half_or_their_ranks_count_a_fused_search_has_the_best_by_words(
+    store: PostgresStore,
+) -> None:
+    """Also where each word is in most chunks, so that the rarest alone say little of which are best."""
+    chance = random.Random(5)  # noqa: S311 - repeatable, no secret
+    ways = [NORTH, EAST, UP]
+    documents = [
+        stored(f"d{n}", " ".join(chance.choices(COMMON, k=40)), at=[ways[n % 3]])
+        for n in range(1_500)
+    ]
+    for start in range(0, len(documents), 500):
+        await store.upsert(SPACE, MODEL, documents[start : start + 500])
+    for _ in range(12):
+        text = " ".join(chance.sample(COMMON, chance.randint(2, 6)))
+        alone = await store.search(SPACE, words(text, limit=50))
+        ranks = {hit.chunk.id: place for place, hit in enumerate(alone.hits, 1)}
+        for weight in (0.5, 1.0):
+            asked = both(text, NORTH, text_weight=weight, fusion=FusionKind.RECIPROCAL_RANK)
+            for hit in (await store.search(SPACE, asked)).hits:
+                assert ranks.get(hit.chunk.id, hit.scores.text_rank) == hit.scores.text_rank
+        by_words = await store.search(SPACE, both(text, NORTH, text_weight=1.0, limit=10))
+        assert ids(by_words) == ids(alone)[:10]
