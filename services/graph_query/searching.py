@@ -20,7 +20,7 @@ from services.graph_query.ranking import FoundFact, Ranked, fuse
 from services.graph_query.store import GraphStore, Hit, SpaceState, VectorPath, WordHits
 from services.models.embedder import Embedder
 from services.models.reranker import Reranker
-from services.runtime.context import part_of_the_time
+from services.runtime.context import HURRY_SECONDS, part_of_the_time
 from services.runtime.errors import DeadlineError
 
 EXACT_LIMIT = 1_000
@@ -181,13 +181,15 @@ class FactSearcher:
         """The list by vectors of a space that is as `state` says; empty when nothing is known of it."""
         if state is None:
             return _Near()
+        seconds = part_of_the_time(EMBEDDER_SHARE)
         try:
-            async with asyncio.timeout(part_of_the_time(EMBEDDER_SHARE)):
+            async with asyncio.timeout(seconds):
                 vector, shortfall = await query_vector(
                     self._embedder, search.query, search.vector, state, text_only=search.text_only
                 )
         except TimeoutError:
-            vector, shortfall = None, Shortfall.EMBEDDER
+            hurry = seconds is not None and seconds < HURRY_SECONDS
+            vector, shortfall = None, Shortfall.LATE if hurry else Shortfall.EMBEDDER
         if vector is None:
             return _Near(shortfall=shortfall)
         if search.known is not None:

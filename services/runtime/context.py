@@ -29,6 +29,9 @@ class CallContext:
     deadline: float | None = None
 
 
+# Whoever leaves a provider less time than this is in a hurry: what is late then is not away.
+HURRY_SECONDS = 0.25
+
 _current: ContextVar[CallContext] = ContextVar("braid_call")
 
 

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
-from services.runtime.errors import FieldError, InvalidCredentialError, InvalidFieldError
+from services.runtime.errors import (
+    FieldError,
+    InvalidCredentialError,
+    InvalidFieldError,
+    MissingScopeError,
+)
 from services.runtime.ids import is_space
 from services.runtime.telemetry import get_logger
 from services.runtime.times import utc_now
@@ -124,15 +129,20 @@ class Authenticator:
         self._allow_local = allow_local
 
     def identify(self, metadata: Mapping[str, str]) -> Identity:
-        """The caller's identity. InvalidCredentialError when there is none to be had."""
+        """The caller's identity. InvalidCredentialError when there is none to be had.
+
+        MissingScopeError when a key names a space or a user that may not.
+        """
         header = metadata.get("authorization")
         if header is None:
             return self._without_credential(metadata)
         record = self._record(header)
         if "delegate" in record.scopes:
             return _delegated(record, metadata)
-        if record.space is None or "braid-space" in metadata or "braid-user" in metadata:
+        if record.space is None:
             raise InvalidCredentialError
+        if "braid-space" in metadata or "braid-user" in metadata:
+            raise MissingScopeError("delegate")
         return Identity(record.space, record.user or "", record.scopes)
 
     def _without_credential(self, metadata: Mapping[str, str]) -> Identity:

@@ -8,8 +8,14 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from services.models.queries import QueryEmbedder, VectorSource
-from services.runtime.context import current_call, part_of_the_time, remaining
+from services.runtime.context import (
+    HURRY_SECONDS,
+    current_call,
+    part_of_the_time,
+    remaining,
+)
 from services.runtime.errors import (
+    DeadlineError,
     EmbedderUnavailableError,
     FieldError,
     InvalidFieldError,
@@ -120,6 +126,8 @@ class Searcher:
             result = await self._by_own_vector(query, search, share=0.5)
         except EmbedderUnavailableError:
             return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
+        except DeadlineError:
+            return await self._by_words_for(search, Shortfall.LATE)
         if result.path is VectorPath.NOT_RUN:
             return HybridResult(result, Shortfall.MODEL_MISMATCH)
         return HybridResult(result)
@@ -168,12 +176,15 @@ class Searcher:
     async def _embed(
         self, query: str, *, use_cache: bool, share: float = EMBEDDING_SHARE
     ) -> tuple[QueryVector, VectorSource]:
-        """EmbedderUnavailableError, also after `share` of the time that is left."""
+        """EmbedderUnavailableError, also after `share` of the time that is left; DeadlineError when that is little."""
         embedder = self._embedders.of(current_call().space)
+        seconds = part_of_the_time(share)
         try:
-            async with asyncio.timeout(part_of_the_time(share)):
+            async with asyncio.timeout(seconds):
                 embedded = await embedder.embed(query, use_cache=use_cache)
         except TimeoutError:
+            if seconds is not None and seconds < HURRY_SECONDS:
+                raise DeadlineError from None
             raise EmbedderUnavailableError from None
         vector = QueryVector(embedder.model, unit_vector(embedded.row, "query"))
         return vector, embedded.source

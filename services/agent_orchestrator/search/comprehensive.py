@@ -90,16 +90,26 @@ class ComprehensiveSearch:
                     group,
                     lambda: self._queries.embed(request.query, clock.seconds, use_cache=use_cache),
                 )
-                vector = group.create_task(self._told(self._chunks(request, query, clock), ended))
-                graph = group.create_task(self._told(self._facts(request, query, clock), ended))
+                chunks, facts = (
+                    self._chunks(request, query, clock),
+                    self._facts(request, query, clock),
+                )
+                vector = group.create_task(self._told(chunks, query, ended))
+                graph = group.create_task(self._told(facts, query, ended))
         except ExceptionGroup as failures:
             # A leg raises nothing but what is wrong with the request: that is the caller's answer.
             raise failures.exceptions[0] from None
         return [vector.result(), graph.result()], query.source
 
-    async def _told(self, leg: Awaitable[LegOutcome], ended: Heard | None) -> LegOutcome:
+    async def _told(
+        self, leg: Awaitable[LegOutcome], query: QueryVector, ended: Heard | None
+    ) -> LegOutcome:
         outcome = await leg
         report = outcome.report
+        if query.late and report.reason == legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE:
+            # The caller left the embedder too little time: it is not away.
+            report.status = legs_pb2.LEG_STATUS_TIMED_OUT
+            report.reason = legs_pb2.LEG_REASON_BUDGET_EXCEEDED
         took = report.took.seconds + report.took.nanos / 1e9
         self._durations.record(took, {"leg": report.name, "status": _name(report)})
         if ended is not None:
@@ -242,11 +252,17 @@ def _without_vectors(report: legs_pb2.LegReport) -> legs_pb2.LegReport:
 
 def _require_an_answer(outcomes: Sequence[LegOutcome]) -> None:
     asked = [o for o in outcomes if o.report.status != legs_pb2.LEG_STATUS_DISABLED]
-    if not all(outcome.failed for outcome in asked):
+    if not all(outcome.failed or _ran_out_of_time(outcome) for outcome in asked):
         return
     error = AllLegsFailedError({o.report.name: _name(o.report) for o in asked})
     error.metadata |= {f"{o.report.name}_reason": _reason(o.report) for o in asked}
     raise error
+
+
+def _ran_out_of_time(outcome: LegOutcome) -> bool:
+    """Whether a leg was late and has nothing: that is no word on what there is to be found."""
+    late = outcome.report.status == legs_pb2.LEG_STATUS_TIMED_OUT
+    return late and not outcome.chunks and not outcome.facts
 
 
 def _name(report: legs_pb2.LegReport) -> str:

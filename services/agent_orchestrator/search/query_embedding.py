@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from braid.common.v1 import retrieval_pb2
 from services.models.queries import QueryEmbedder
+from services.runtime.context import HURRY_SECONDS
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 
@@ -20,10 +21,14 @@ NO_SOURCE = retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED
 
 
 class Embedded(NamedTuple):
-    """A query's vector, and where it came from; no vector when the embedder failed or was too slow."""
+    """A query's vector, and where it came from; no vector when the embedder failed or was too slow.
+
+    `late` when it is the caller who left it little time.
+    """
 
     vector: retrieval_pb2.QueryEmbedding | None = None
     source: Source = NO_SOURCE
+    late: bool = False
 
 
 class QueryEmbeddings:
@@ -41,7 +46,8 @@ class QueryEmbeddings:
                 found = await self._queries.embed(query, use_cache=use_cache)
         except (BraidError, TimeoutError) as error:
             get_logger("search").warning("query not embedded", error=type(error).__name__)
-            return Embedded()
+            hurry = budget / 2 < min(self._seconds, HURRY_SECONDS)
+            return Embedded(late=hurry and isinstance(error, TimeoutError))
         vector = retrieval_pb2.QueryEmbedding(model=self._queries.model, values=found.row.tolist())
         return Embedded(vector, retrieval_pb2.EmbeddingSource.ValueType(found.source))
 
@@ -61,6 +67,11 @@ class QueryVector:
         if self._task is None:
             self._task = self._group.create_task(self._make())
         return (await self._task).vector
+
+    @property
+    def late(self) -> bool:
+        """Whether there is none because the caller left too little time."""
+        return self._task is not None and self._task.done() and self._task.result().late
 
     @property
     def source(self) -> Source:

@@ -22,6 +22,10 @@ from tests.stubs.script import fail, hang
 from tests.stubs.vector_tier import chunk_hit
 
 Request = search_pb2.ComprehensiveSearchRequest
+LESS = {
+    "status": legs_pb2.LEG_STATUS_DEGRADED,
+    "reason": legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+}
 LATE = {
     "status": legs_pb2.LEG_STATUS_TIMED_OUT,
     "reason": legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
@@ -64,6 +68,27 @@ async def test_two_late_legs_with_something_are_an_answer(answers: World) -> Non
     answer = await ask(answers)
     assert set(legs(answer.legs).values()) == {("TIMED_OUT", "BUDGET_EXCEEDED")}
     assert answer.total_results == 2
+
+
+async def test_late_legs_without_anything_are_no_answer(answers: World) -> None:
+    """That nothing was found would be something else."""
+    answers.vector.answer = vector_pb2.HybridSearchResponse(**LATE)  # type: ignore[arg-type]
+    answers.graph.answer = query_pb2.SearchFactsResponse(**LATE)  # type: ignore[arg-type]
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await ask(answers)
+    error = error_from_rpc(failed.value)
+    assert error.reason == errors_pb2.ERROR_REASON_ALL_LEGS_FAILED
+    assert (error.metadata["vector"], error.metadata["graph"]) == ("TIMED_OUT", "TIMED_OUT")
+
+
+async def test_an_embedder_that_a_hurried_caller_leaves_no_time_is_not_said_to_be_away(
+    answers: World,
+) -> None:
+    answers.embedder.stuck = True
+    answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(**LESS))  # type: ignore[arg-type]
+    answer = await ask(answers, seconds=0.3)
+    assert legs(answer.legs)["vector"] == ("TIMED_OUT", "BUDGET_EXCEEDED")
+    assert [hit.chunk.id for hit in answer.vector_results] == ["c1"]
 
 
 async def test_an_answer_tells_of_caches_and_of_the_querys_vector(answers: World) -> None:

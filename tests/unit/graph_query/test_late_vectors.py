@@ -93,11 +93,24 @@ async def test_vectors_in_time_are_part_of_the_answer(store: SlowVectors) -> Non
 
 async def test_an_embedder_that_does_not_answer_is_what_is_told_of(store: SlowVectors) -> None:
     searcher = FactSearcher(store, StuckEmbedder())
-    with call_scope(call(0.4)):
+    with call_scope(call(0.7)):
         found = await searcher.search("s", SEARCH)
     assert [hit.fact.source.name for hit in found.hits] == ["Anna Bell"]
     told = answer_message(found)
     assert (told.status, told.reason) == (
         legs_pb2.LEG_STATUS_DEGRADED,
         legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+    )
+
+
+async def test_an_embedder_that_a_hurried_caller_leaves_no_time_is_not_said_to_be_away(
+    store: SlowVectors,
+) -> None:
+    searcher = FactSearcher(store, StuckEmbedder())
+    with call_scope(call(0.3)):
+        found = await searcher.search("s", SEARCH)
+    told = answer_message(found)
+    assert (told.status, told.reason) == (
+        legs_pb2.LEG_STATUS_TIMED_OUT,
+        legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
     )

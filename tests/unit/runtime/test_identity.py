@@ -11,7 +11,7 @@ import grpc
 import pytest
 
 from braid.agent.v1 import ingest_pb2, search_pb2
-from services.runtime.errors import InvalidCredentialError, InvalidFieldError
+from services.runtime.errors import InvalidCredentialError, InvalidFieldError, MissingScopeError
 from services.runtime.identity import Authenticator, KeyFileError, KeyRing, hash_key
 from services.runtime.status import error_from_rpc
 from services.runtime.times import utc_now
@@ -77,8 +77,9 @@ def test_an_expired_key_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["braid_space", "braid_user"])
 def test_only_a_delegate_may_name_space_or_user(tmp_path: Path, name: str) -> None:
     keys = ring(tmp_path, {"hash": hash_key("s3cret"), "space": "acme"})
-    with pytest.raises(InvalidCredentialError):
+    with pytest.raises(MissingScopeError) as refused:
         Authenticator(keys, allow_local=False).identify(bearer("s3cret", **{name: "other"}))
+    assert refused.value.metadata == {"scope": "delegate"}
     with pytest.raises(InvalidCredentialError):
         Authenticator(None, allow_local=True).identify({name.replace("_", "-"): "other"})
 

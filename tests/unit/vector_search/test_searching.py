@@ -11,7 +11,12 @@ import pytest
 from services.models.embedder import Embedder
 from services.models.queries import QueryEmbedder
 from services.runtime.context import CallContext, call_scope
-from services.runtime.errors import EmbedderUnavailableError, InvalidFieldError, WrongStateError
+from services.runtime.errors import (
+    DeadlineError,
+    EmbedderUnavailableError,
+    InvalidFieldError,
+    WrongStateError,
+)
 from services.vector_search.domain import FusionKind, Search, VectorPath
 from services.vector_search.fake import FakeStore
 from services.vector_search.results import ResultCache
@@ -145,8 +150,22 @@ async def test_an_embedder_that_does_not_answer_is_told_of_before_the_deadline(
 ) -> None:
     """A deadline that passes says nothing of why."""
     embedder.stuck = True
-    deadline = asyncio.get_running_loop().time() + 0.2
+    deadline = asyncio.get_running_loop().time() + 0.4
     context = CallContext("r", "m", SPACE, "u", frozenset({"read"}), deadline)
     with call_scope(context), pytest.raises(EmbedderUnavailableError):
         await searcher.by_meaning("north", Search(limit=1), None)
     assert asyncio.get_running_loop().time() < deadline
+
+
+async def test_an_embedder_that_a_hurried_caller_leaves_no_time_is_not_said_to_be_away(
+    searcher: Searcher, embedder: CompassEmbedder
+) -> None:
+    embedder.stuck = True
+    deadline = asyncio.get_running_loop().time() + 0.1
+    context = CallContext("r", "m", SPACE, "u", frozenset({"read"}), deadline)
+    with call_scope(context):
+        fused = await searcher.by_both("red", FUSED, None, text_only=False)
+        with pytest.raises(DeadlineError):
+            await searcher.by_meaning("north", Search(limit=1), None)
+    assert fused.shortfall is Shortfall.LATE
+    assert sorted(contents(fused.result)) == ["red e", "red n"]
