@@ -1,3 +1,7 @@
 -- Tells why the jobs of a space do not go on now.
-update job set waiting_for = $2, update_time = now()
-where space = $1 and state in ('queued', 'running') and kind = 'upload' and waiting_for <> $2
+with held as (
+  select id from job
+  where space = $1 and state in ('queued', 'running') and kind = 'upload' and waiting_for <> $2
+  order by id for no key update
+)
+update job set waiting_for = $2, update_time = now() from held where job.id = held.id

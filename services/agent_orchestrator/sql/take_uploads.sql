@@ -13,9 +13,11 @@ with next as (
   select id from next
   where (before < $4 and not exists (select from next worse where worse.takes >= $5 and worse.number <= next.number))
      or number = (select min(number) from next)
+), held as (
+  select id from job where id in (select id from chosen) order by id for no key update
 ), begun as (
   update job set state = 'running', takes = takes + 1, start_time = coalesce(start_time, now()), update_time = now()
-  from chosen where job.id = chosen.id returning job.*
+  from held where job.id = held.id returning job.*
 ), taken as (
   select *, case when read_position = position then read_offset else 0 end as begin_offset,
     case when read_position = position then read_line else 0 end as begin_line

@@ -1,2 +1,5 @@
 -- Gives back jobs that were taken up and left for no fault of theirs.
-update job set takes = 0 where id = any($1::uuid[])
+with held as (
+  select id from job where id = any($1::uuid[]) order by id for no key update
+)
+update job set takes = 0 from held where job.id = held.id

@@ -1,0 +1,49 @@
+"""Statements that change several jobs take them in one order: two stages of a space change the same ones."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable
+
+import pytest
+
+from tests.integration.agent_orchestrator.desk import Desk
+
+Ids = list[uuid.UUID]
+WAITING = """select count(*) from pg_stat_activity
+where datname = current_database() and wait_event_type = 'Lock'"""
+HOLD = "select 1 from job where id = $1 for no key update nowait"
+CHANGES: dict[str, Callable[[Ids], tuple[object, ...]]] = {
+    "graph_ready": lambda ids: (ids, [1] * len(ids), [0] * len(ids)),
+    "hold_jobs": lambda ids: (ids, [0] * len(ids)),
+    "say_waiting": lambda _: ("s", "embedder"),
+    "take_uploads": lambda _: ("s", [], 100, 1_000_000, 3),
+    "untake_jobs": lambda ids: (ids,),
+    "fail_jobs": lambda ids: (ids,),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+async def test_jobs_are_taken_by_id_whatever_order_they_are_found_in(desk: Desk, name: str) -> None:
+    ids = sorted([uuid.UUID(await desk.upload()) for _ in range(12)], reverse=True)
+    pool = desk.database.pool
+
+    async def change() -> None:
+        async with pool.session() as session:
+            await session.fetch(desk.database.queries[name], *CHANGES[name](ids))
+
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group, pool.transaction() as first:
+        await first.execute(HOLD, ids[-1])
+        group.create_task(change())
+        await _until_waiting(desk)
+        for job_id in ids[:-1]:
+            await first.execute(HOLD, job_id)  # raises when the other one has it
+
+
+async def _until_waiting(desk: Desk) -> None:
+    while True:
+        async with desk.database.pool.session() as session:
+            if await session.value(WAITING):
+                return
+        await asyncio.sleep(0.01)
