@@ -28,6 +28,9 @@ class GatewaySettings(RuntimeSettings):
     heartbeat_seconds: float = Field(
         default=5.0, gt=0, description="Longest silence of an event stream."
     )
+    body_idle_seconds: float = Field(
+        default=30.0, gt=0, description="Longest silence of a client before its body's end."
+    )
     max_body_bytes: int = Field(
         default=MIB,
         ge=1024,

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import httpx
 
 from gateway.cli.ends import POLL_SECONDS, has_ended
-from gateway.cli.errors import CliError
+from gateway.cli.errors import AwayError, CliError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +20,8 @@ TIMEOUT = httpx.Timeout(150.0, connect=5.0)
 PATIENCE_SECONDS = 60.0
 UNREACHABLE_SECONDS = 10.0
 LONGEST_WAIT = 10.0
+# What may be otherwise when it is tried again.
+_PASSING = (httpx.NetworkError, httpx.RemoteProtocolError)
 
 
 class Api:
@@ -121,7 +123,7 @@ class Api:
         while True:
             try:
                 response = self._send(method, path, **options)
-            except CliError:
+            except AwayError:
                 # A gateway that has just been restarted: whatever is asked here may be asked twice.
                 if time.monotonic() > until - PATIENCE_SECONDS + UNREACHABLE_SECONDS:
                     raise
@@ -139,12 +141,13 @@ class Api:
         try:
             return self._http.request(method, path, **options)
         except httpx.TimeoutException:
-            raise CliError(f"{self.url} did not answer in time", reason="DEADLINE") from None
+            raise AwayError(f"{self.url} did not answer in time", reason="DEADLINE") from None
         except UnicodeError:
             raise CliError("what was given is not all text: a byte of it is no UTF-8") from None
         except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
             told = f"{self.url} cannot be reached: {error or type(error).__name__}"
-            raise CliError(told, reason="UNREACHABLE") from None
+            kind = AwayError if isinstance(error, _PASSING) else CliError
+            raise kind(told, reason="UNREACHABLE") from None
 
 
 def segment(name: str) -> str:

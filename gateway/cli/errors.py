@@ -25,3 +25,7 @@ class CliError(Exception):
         parts = (self.reason, self.request_id and f"request {self.request_id}")
         told = ", ".join(part for part in parts if part)
         return f"{self.detail} ({told})" if told else self.detail
+
+
+class AwayError(CliError):
+    """The gateway did not answer: it may do so later."""

@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gateway.cli.ends import POLL_SECONDS, has_ended
 from gateway.cli.errors import CliError
-from gateway.cli.parts import LINE_BYTES, Fact, LongLine, Part, read_lines, split
+from gateway.cli.parts import (
+    FACT_BYTES,
+    LINE_BYTES,
+    Fact,
+    LongLine,
+    Part,
+    WrongFact,
+    read_lines,
+    split,
+)
 from gateway.cli.sources import Problem, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from gateway.cli.api import Api
 
@@ -145,6 +154,8 @@ class Ingest:
                 elif isinstance(item, LongLine):
                     told = f"line {item.line}: is longer than {LINE_BYTES} bytes"
                     self._fail(str(source.path), told)
+                elif isinstance(item, WrongFact):
+                    self._fail(str(source.path), f"line {item.line}: {item.reason}")
                 else:
                     self._facts.append((str(source.path), item))
         if empty:
@@ -217,9 +228,11 @@ class Ingest:
         self._bars.documents(sums.total - sums.failed, sums.searchable, sums.graph_ready)
 
     def _give_facts(self) -> None:
-        for start in range(0, len(self._facts), FACTS_A_REQUEST):
-            self._give(self._facts[start : start + FACTS_A_REQUEST])
-            self._bars.facts(len(self._facts), min(start + FACTS_A_REQUEST, len(self._facts)))
+        done = 0
+        for facts in _requests(self._facts):
+            self._give(facts)
+            done += len(facts)
+            self._bars.facts(len(self._facts), done)
 
     def _give(self, facts: list[tuple[str, Fact]]) -> None:
         """Gives facts; those that the contract refuses are listed, and the others are given again."""
@@ -246,6 +259,20 @@ class Ingest:
 
     def _fail(self, path: str, reason: str) -> None:
         self.report.failures.append(Problem(path, reason))
+
+
+def _requests(facts: Iterable[tuple[str, Fact]]) -> Iterator[list[tuple[str, Fact]]]:
+    """The facts, as many at once as a request takes."""
+    taken: list[tuple[str, Fact]] = []
+    size = 0
+    for path, fact in facts:
+        if taken and (len(taken) == FACTS_A_REQUEST or size + fact.size > FACT_BYTES):
+            yield taken
+            taken, size = [], 0
+        taken.append((path, fact))
+        size += fact.size
+    if taken:
+        yield taken
 
 
 def _located(failure: dict[str, str], lines: list[int]) -> str:

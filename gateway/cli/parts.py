@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 PART_BYTES = 4 * 1024 * 1024
 LINE_BYTES = 32 * 1024 * 1024
+# Half of what the gateway takes of facts in one request.
+FACT_BYTES = 8 * 1024 * 1024
 # Fields of facts that go by another name in REST.
 _RENAMED = {"document": "document_id"}
 
@@ -36,11 +38,20 @@ class LongLine:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongFact:
+    """A fact that no request can carry, and why; `line` is its number, from 1."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fact:
-    """A given fact and the number of its line, from 1."""
+    """A given fact, the number of its line, from 1, and the line's bytes."""
 
     line: int
     body: dict[str, Any]
+    size: int
 
 
 def read_lines(file: BinaryIO, most: int = LINE_BYTES) -> Iterator[bytes | None]:
@@ -56,7 +67,7 @@ def read_lines(file: BinaryIO, most: int = LINE_BYTES) -> Iterator[bytes | None]
 
 def split(
     lines: Iterable[bytes | None], part_bytes: int = PART_BYTES
-) -> Iterator[Part | Fact | LongLine]:
+) -> Iterator[Part | Fact | WrongFact | LongLine]:
     """JSON lines as parts of documents, and as single facts. Blank lines are passed over."""
     part = Part()
     for number, line in enumerate(lines, start=1):
@@ -67,7 +78,8 @@ def split(
             continue
         fact = _fact(line)
         if fact is not None:
-            yield Fact(number, fact)
+            reason = _reason_against(fact, len(line))
+            yield WrongFact(number, reason) if reason else Fact(number, fact, len(line))
             continue
         if part.lines and len(part.data) + len(line) > part_bytes:
             yield part
@@ -91,3 +103,18 @@ def _fact(line: bytes) -> dict[str, Any] | None:
         for name, value in body.items()
         if value is not None
     }
+
+
+def _reason_against(fact: dict[str, Any], size: int) -> str:
+    """Why a request cannot carry the fact, and with it no other either; empty when it can."""
+    if size > FACT_BYTES:
+        return f"is longer than {FACT_BYTES} bytes"
+    try:
+        json.dumps(fact, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        return "holds half a character: a \\u of D800 to DFFF by itself"
+    except ValueError:
+        return "holds a number that JSON cannot carry: NaN, or one that is too large"
+    except RecursionError:
+        return "nests too deep"
+    return ""

@@ -47,7 +47,12 @@ def create_app(
     app.state.settings = settings
     for module in (search, graph, documents, facts, jobs, upkeep, probes):
         app.include_router(module.router)
-    app.add_middleware(Door, authenticator=authenticator, body_limit=_body_limit(settings))
+    app.add_middleware(
+        Door,
+        authenticator=authenticator,
+        body_limit=_body_limit(settings),
+        idle_seconds=settings.body_idle_seconds,
+    )
     app.add_exception_handler(BraidError, _braid_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)

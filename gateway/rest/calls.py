@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
-from gateway.rest.errors import ClientGoneError, TooLargeError
+from gateway.rest.errors import ClientGoneError, StalledError, TooLargeError
 from gateway.rest.fields import renamed, rest_name
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import DeadlineError, MissingScopeError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from google.protobuf.message import Message
     from starlette.requests import Request
+    from starlette.types import Receive
 
     from gateway.rest.door import Visit
     from gateway.rest.fields import Named
@@ -107,9 +108,7 @@ class Caller:
             watch.cancel()
 
     async def _watch(self, gone: asyncio.Event, cancel: Callable[[], Any]) -> None:
-        with suppress(TooLargeError):  # a body that no route asked for does not matter
-            while (await self.request.receive())["type"] != "http.disconnect":
-                pass
+        await until_gone(self.request.receive)
         gone.set()
         cancel()
 
@@ -123,3 +122,11 @@ class Caller:
         )
         with call_scope(context):
             return self.outgoing.metadata()
+
+
+async def until_gone(receive: Receive) -> None:
+    """Waits until the client hangs up. A body that no route asked for does not matter, nor whether it ends."""
+    gone = False
+    while not gone:
+        with suppress(TooLargeError, StalledError):
+            gone = (await receive())["type"] == "http.disconnect"

@@ -13,6 +13,7 @@ _PROBLEMS = {
     401: "The credential is missing, unknown or expired (INVALID_CREDENTIAL).",
     403: "The credential lacks the scope of the call (MISSING_SCOPE).",
     404: "There is no such thing in the caller's space (NOT_FOUND).",
+    408: "The body stopped arriving before its end (REQUEST_TIMEOUT).",
     409: "The data is in a state that does not allow the call (WRONG_STATE).",
     413: "The body is larger than the route takes (TOO_LARGE).",
     422: "One or more fields are wrong, and nothing was changed (INVALID_FIELD); `fields` names each.",

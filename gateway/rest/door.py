@@ -17,7 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from gateway.rest.errors import ClientGoneError, TooLargeError, answer_of, http_answer
+from gateway.rest.errors import ClientGoneError, StalledError, TooLargeError, answer_of, http_answer
 from gateway.rest.origin import check_origin
 from services.runtime.errors import BraidError, FieldError, InternalError, InvalidFieldError
 from services.runtime.exporting import DURATION_BUCKETS
@@ -49,14 +49,22 @@ class Visit:
 
 
 class Door:
-    """ASGI middleware. Requests under `/api/` need a credential; `body_limit` gives a path's largest body in bytes."""
+    """ASGI middleware. Requests under `/api/` need a credential; `body_limit` gives a path's largest body in bytes, and
+    `idle_seconds` is the longest silence of a client before its body's end.
+    """
 
     def __init__(
-        self, app: ASGIApp, *, authenticator: Authenticator, body_limit: Callable[[str], int]
+        self,
+        app: ASGIApp,
+        *,
+        authenticator: Authenticator,
+        body_limit: Callable[[str], int],
+        idle_seconds: float,
     ) -> None:
         self._app = app
         self._authenticator = authenticator
         self._body_limit = body_limit
+        self._idle_seconds = idle_seconds
         self._log = get_logger("http")
         # Made once: making one costs more than the span that it starts.
         self._tracer = trace.get_tracer("braid")
@@ -91,7 +99,8 @@ class Door:
         try:
             self._check(visit, scope, headers)
             limit = self._body_limit(scope["path"])
-            await self._app(scope, _limited(receive, limit, content_length(headers)), answer)
+            steady = _steady(receive, self._idle_seconds)
+            await self._app(scope, _limited(steady, limit, content_length(headers)), answer)
         except (ClientGoneError, ClientDisconnect):
             visit.status = _CLIENT_GONE
         # Whatever a route lets through must still be answered as a problem with its request's id.
@@ -156,13 +165,33 @@ def _check_utf8(scope: Scope) -> None:
 async def pass_over(receive: Receive) -> None:
     """Reads what a client is still sending, within bounds: most read the answer only once they have sent all."""
     passed = 0
-    with suppress(TimeoutError):
+    with suppress(TimeoutError, StalledError):
         async with asyncio.timeout(_PASS_OVER_SECONDS):
             while passed < _PASS_OVER_BYTES:
                 message = await receive()
                 passed += len(message.get("body", b""))
                 if not message.get("more_body", False):
                     return
+
+
+def _steady(receive: Receive, idle_seconds: float) -> Receive:
+    """Raises StalledError, once, when nothing of a body arrives for so long. What follows a body may take any time."""
+    more = True
+
+    async def steady() -> Message:
+        nonlocal more
+        if not more:
+            return await receive()
+        try:
+            async with asyncio.timeout(idle_seconds):
+                message = await receive()
+        except TimeoutError:
+            more = False
+            raise StalledError(idle_seconds) from None
+        more = message.get("more_body", False)
+        return message
+
+    return steady
 
 
 def _limited(receive: Receive, limit: int, announced: int) -> Receive:

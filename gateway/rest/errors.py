@@ -30,7 +30,12 @@ STATUS: dict[reasons.ErrorReason.ValueType, int] = {
 }
 _WAITED_FOR = frozenset({429, 503})
 # What HTTP itself refuses, in the words of the contracts where they have one.
-_HTTP_REASONS = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED", 413: "TOO_LARGE"}
+_HTTP_REASONS = {
+    404: "NOT_FOUND",
+    405: "METHOD_NOT_ALLOWED",
+    408: "REQUEST_TIMEOUT",
+    413: "TOO_LARGE",
+}
 _HTTP_DETAILS = {404: "There is no such route.", 405: "The route does not take this method."}
 
 
@@ -40,6 +45,14 @@ class TooLargeError(HTTPException):
     def __init__(self, limit: int) -> None:
         told = f"The request's body is larger than the {limit} bytes that are taken here."
         super().__init__(413, told, {"connection": "close"})
+
+
+class StalledError(HTTPException):
+    """The client fell silent in the middle of a body; the connection closes, as the rest of it stays unread."""
+
+    def __init__(self, seconds: float) -> None:
+        told = f"Nothing more of the request's body arrived for {seconds:g} seconds."
+        super().__init__(408, told, {"connection": "close"})
 
 
 class ClientGoneError(Exception):

@@ -10,6 +10,7 @@ import grpc
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from starlette.responses import Response
 
+from gateway.rest.calls import until_gone
 from gateway.rest.documented import EVENT_STREAM
 from gateway.rest.errors import body_of
 from gateway.rest.json import encode
@@ -38,7 +39,7 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI
         sending = asyncio.create_task(self._send(send))
-        hanging_up = asyncio.create_task(_hung_up(receive))
+        hanging_up = asyncio.create_task(until_gone(receive))
         try:
             await asyncio.wait((sending, hanging_up), return_when=asyncio.FIRST_COMPLETED)
             if sending.done():
@@ -107,8 +108,3 @@ async def _told(caller: Caller, answers: AsyncGenerator[bytes]) -> AsyncGenerato
 def event(name: str, data: dict[str, Any]) -> bytes:
     """One event on the wire."""
     return format_sse_event(event=name, data_str=encode(data).decode())
-
-
-async def _hung_up(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

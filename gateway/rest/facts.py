@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, ValidationError
 
@@ -12,6 +12,7 @@ from braid.agent.v1.ingest_pb2 import IngestFactsRequest
 from braid.graph.v1.ingest_pb2 import EntityInput, FactInput
 from gateway.rest.fields import rest_name
 from gateway.rest.invalid import MOST_PROBLEMS, invalid
+from gateway.rest.json_list import read_value, take_list
 from gateway.rest.values import Body, Instant, JsonObject, Text, stamp, to_struct
 from services.runtime.errors import FieldError, InvalidFieldError
 
@@ -59,34 +60,79 @@ class FactBody(Body):
 
 
 class FactsBody(Body):
-    """Facts in one JSON object."""
+    """Facts in one JSON object; each is looked at by itself."""
 
-    facts: list[FactBody]
+    facts: list[Any]
+
+
+class _Found:
+    """Facts as they are read, and what is wrong with them: of each at most `told` problems.
+
+    InvalidFieldError as soon as there are as many problems as are told at all: what follows is not looked at.
+    """
+
+    def __init__(self, told: int = MOST_PROBLEMS) -> None:
+        self.facts: list[FactBody] = []
+        self._told = told
+        self._count = 0
+        self._wrong: list[FieldError] = []
+
+    @property
+    def place(self) -> str:
+        """Where the next fact stands."""
+        return f"facts[{self._count}]"
+
+    def take(self, value: Any) -> None:
+        """Looks at one more."""
+        try:
+            self.facts.append(FactBody.model_validate(value))
+        except ValidationError as error:
+            self.refuse(error, self.place)
+        self._count += 1
+
+    def take_line(self, line: bytes) -> None:
+        """The same for one that is still to be read."""
+        try:
+            value = read_value(line, self.place)
+        except InvalidFieldError as error:
+            self._add(error)
+            self._count += 1
+        else:
+            self.take(value)
+
+    def refuse(self, error: ValidationError, place: str = "") -> None:
+        """Notes what is wrong."""
+        self._add(invalid(error.errors(include_input=False, include_url=False), place))
+
+    def all(self) -> list[FactBody]:
+        """The facts. InvalidFieldError names every wrong field."""
+        if self._wrong:
+            raise InvalidFieldError(*self._wrong[:MOST_PROBLEMS])
+        return self.facts
+
+    def _add(self, error: InvalidFieldError) -> None:
+        self._wrong += error.fields[: self._told]
+        if len(self._wrong) >= MOST_PROBLEMS:
+            self.all()
 
 
 def read_json(body: bytes) -> list[FactBody]:
     """The facts of `{"facts": […]}`. InvalidFieldError names every wrong field."""
+    found = _Found()
+    rest = take_list(body, "facts", found.take)
     try:
-        return FactsBody.model_validate_json(body).facts
+        FactsBody.model_validate(rest)
     except ValidationError as error:
-        raise invalid(error.errors(include_input=False, include_url=False)) from None
+        found.refuse(error)
+    return found.all()
 
 
 def read_lines(body: bytes) -> list[FactBody]:
     """The facts of JSON lines, blank ones passed over. InvalidFieldError names every wrong field, `facts[0]` first."""
-    facts: list[FactBody] = []
-    wrong: list[FieldError] = []
+    found = _Found(told=1)
     for line in filter(None, map(bytes.strip, body.split(b"\n"))):
-        try:
-            facts.append(FactBody.model_validate_json(line))
-        except ValidationError as error:
-            place = f"facts[{len(facts) + len(wrong)}]"
-            wrong.extend(invalid(error.errors(include_input=False), place).fields[:1])
-        if len(wrong) >= MOST_PROBLEMS:
-            break
-    if wrong:
-        raise InvalidFieldError(*wrong)
-    return facts
+        found.take_line(line)
+    return found.all()
 
 
 async def messages(facts: Sequence[FactBody]) -> AsyncIterator[IngestFactsRequest]:

@@ -11,13 +11,18 @@ if TYPE_CHECKING:
 
 MOST_PROBLEMS = 100
 _LONGEST_NAME = 100
+# Where pydantic's own sentence names a class.
+_TOLD = {"model_type": "Input should be an object"}
 # Where a parameter stands; its name alone is what a caller knows it by.
 _PLACES = frozenset({"body", "query", "path", "header"})
 
 
 def invalid(errors: Iterable[Mapping[str, Any]], under: str = "") -> InvalidFieldError:
     """The error that lists pydantic's problems; `under` is the path that they stand in."""
-    found = [FieldError(_path(_location(error), under), error["msg"]) for error in errors]
+    found = [
+        FieldError(_path(_location(error), under), _TOLD.get(error["type"], error["msg"]))
+        for error in errors
+    ]
     return InvalidFieldError(*dict.fromkeys(found[:MOST_PROBLEMS]))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field
 
@@ -20,6 +20,7 @@ from gateway.rest.values import (
     JsonNumber,
     JsonObject,
     Text,
+    at_most,
     stamp,
     to_struct,
 )
@@ -35,12 +36,14 @@ _FUSIONS = {
     "weighted_score": chunks_pb2.FUSION_WEIGHTED_SCORE,
     "reciprocal_rank": chunks_pb2.FUSION_RECIPROCAL_RANK,
 }
+# As many as the contract takes.
+MOST_DOCUMENT_IDS = 1000
 
 
 class Filter(Body):
     """Which chunks may be found."""
 
-    document_ids: list[Text] = Field(
+    document_ids: Annotated[list[Text], at_most(MOST_DOCUMENT_IDS)] = Field(
         default=[], description="Only chunks of these documents, at most 1,000; all when empty."
     )
     metadata: JsonObject | None = Field(

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
+from gateway.rest.invalid import MOST_PROBLEMS
 from services.runtime.times import to_timestamp
 
 if TYPE_CHECKING:
@@ -20,6 +32,29 @@ DEEPEST_JSON = 24
 # by themselves here: more of either would take long enough to make that others wait for it.
 MOST_VALUES = 10_000
 _LAST_INT32 = 2**31 - 1
+_FULL_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_NO_INSTANT = (
+    "must be a date or a time of RFC 3339, such as 2024-04-18 or 2024-04-18T09:30:00+02:00"
+)
+
+
+def at_most(most: int) -> BeforeValidator:
+    """Refuses a longer list before its items are looked at: each wrong one would be an error of its own."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, list) and len(value) > most:
+            told = "must contain no more than {most} items"
+            raise PydanticCustomError("too_many_items", told, {"most": most})
+        return value
+
+    return BeforeValidator(check)
+
+
+def _instant(value: Any, read: ValidatorFunctionWrapHandler) -> datetime:
+    # pydantic by itself takes a number, and a text of digits, for seconds since 1970: so "2024" would be one of them.
+    if not isinstance(value, str) or not _FULL_DATE.match(value):
+        raise PydanticCustomError("no_instant", _NO_INSTANT)
+    return _in_utc(read(value))
 
 
 def _in_utc(value: datetime) -> datetime:
@@ -78,7 +113,7 @@ JsonBool: TypeAlias = Annotated[bool, Field(strict=True)]
 Text: TypeAlias = Annotated[str, AfterValidator(_utf8)]
 Instant: TypeAlias = Annotated[
     datetime,
-    AfterValidator(_in_utc),
+    WrapValidator(_instant),
     Field(description="RFC 3339; a time without a zone, or a date alone, is UTC."),
 ]
 JsonObject: TypeAlias = Annotated[dict[str, Any], AfterValidator(_transportable)]
@@ -88,6 +123,14 @@ class Body(BaseModel):
     """A request's body: unknown fields are refused, so that a misspelt one is not passed over in silence."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_count(cls, value: Any) -> Any:
+        """Each unknown field would be an error of its own."""
+        if isinstance(value, dict) and len(value) > len(cls.model_fields) + MOST_PROBLEMS:
+            raise PydanticCustomError("too_many_fields", "holds too many unknown fields")
+        return value
 
 
 def to_struct(value: dict[str, Any] | None) -> Struct | None:

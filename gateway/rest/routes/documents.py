@@ -76,8 +76,8 @@ async def create(
     Answers with a job a file at once. Of several files the good ones are taken: the answer's status is 207 when others
     are refused, and `refused` names them.
 
-    When the time is over, or a service at its limit, some of the files have been taken; sending all of them again
-    changes nothing.
+    When the time is over, or a service at its limit, after some of the files were taken, `refused` names each other one
+    with that reason; sending all of them again changes nothing.
     """
     caller.require(_INGEST + "IngestDocument")
     await _check_capacity(request, caller, clients, settings.max_document_bytes)
@@ -158,7 +158,7 @@ async def _check_capacity(request: Request, caller: Caller, clients: Clients, mo
 async def _take_files(
     request: Request, caller: Caller, clients: Clients
 ) -> tuple[list[ingest_pb2.IngestJob], list[FieldError]]:
-    """The jobs, and what is wrong with the files that have none. InvalidFieldError when all are wrong."""
+    """The jobs, and why the other files have none. When all have none raises: InvalidFieldError when all are wrong."""
     jobs: list[ingest_pb2.IngestJob] = []
     refused: list[FieldError] = []
     async with request.form(max_files=MOST_FILES, max_fields=len(_FORM["properties"])) as form:
@@ -169,9 +169,16 @@ async def _take_files(
             try:
                 jobs.append(await _take(caller.until(until), clients, parts, f"files[{index}]."))
             except BraidError as error:
-                if not error.fields:
-                    raise  # the others would fare no better
-                refused += error.fields
+                if error.fields:
+                    refused += error.fields
+                    continue
+                if not jobs:
+                    raise
+                # The others would fare no better, and the jobs at hand must not be lost.
+                refused += (
+                    FieldError(f"files[{n}]", error.message) for n in range(index, len(files))
+                )
+                break
     if not jobs:
         raise InvalidFieldError(*refused)
     return jobs, refused

@@ -14,11 +14,13 @@ from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep, WatcherDep
 from gateway.rest.documented import events, problems
 from gateway.rest.events import stream
 from gateway.rest.json import JsonAnswer
-from gateway.rest.values import Int32
+from gateway.rest.values import Int32, at_most
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"], responses=problems())
 
 _SERVICE = "/braid.agent.v1.IngestService/"
+# As many as the contract takes.
+MOST_STATES = 10
 Limit = Annotated[Int32 | None, Query(description="How many, 1–200. Default 50.")]
 Cursor = Annotated[str, Query(description="`next_cursor` of the page before.")]
 StateName = Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]
@@ -31,7 +33,9 @@ async def listing(  # noqa: PLR0917 - the framework names them
     clients: ClientsDep,
     limit: Limit = None,
     cursor: Cursor = "",
-    state: Annotated[list[StateName] | None, Query(description="Only in these states.")] = None,
+    state: Annotated[
+        list[StateName] | None, Query(description="Only in these states."), at_most(MOST_STATES)
+    ] = None,
     kind: Annotated[str, Query(description="Only of this kind, such as `upload`.")] = "",
 ) -> Response:
     """The jobs, the latest first, in pages."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from braid.agent.v1 import consistency_pb2, ingest_pb2, models_pb2
@@ -15,7 +15,7 @@ from gateway.rest.answers.upkeep import Consistency, SpaceModels
 from gateway.rest.deps import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.documented import problems
 from gateway.rest.json import JsonAnswer
-from gateway.rest.values import Int32
+from gateway.rest.values import Body, Int32
 
 router = APIRouter(prefix="/api", tags=["upkeep"], responses=problems())
 
@@ -24,10 +24,8 @@ _MODELS = "/braid.agent.v1.ModelService/"
 Limit = Annotated[Int32 | None, Query(description="How many of a kind, 0–1,000. Default 100.")]
 
 
-class Reembed(BaseModel):
+class Reembed(Body):
     """How to move to the configured embedding model."""
-
-    model_config = ConfigDict(extra="forbid")
 
     keep_former: bool = Field(default=False, description="Keep the former model's vectors.")
 

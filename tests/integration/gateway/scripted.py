@@ -77,6 +77,17 @@ class Script:
 
         self._acts[rpc] = act
 
+    def answer_once(self, rpc: str, message: Message, error: Exception) -> None:
+        """`rpc` answers the first call with the message and fails from then on."""
+        left = [message]
+
+        async def act() -> AsyncIterator[Message]:
+            if not left:
+                raise error
+            yield left.pop()
+
+        self._acts[rpc] = act
+
     def fail(self, rpc: str, error: Exception, *before: Message) -> None:
         """`rpc` fails, after answering with `before` where it streams."""
 

@@ -239,6 +239,32 @@ async def test_facts_follow_the_documents_and_wrong_ones_are_told_by_line(
     ]
 
 
+async def test_facts_that_no_request_can_carry_are_told_by_line_and_the_others_are_given(
+    served: Served, tmp_path: Path
+) -> None:
+    start = '{"subject": "a", "relation": "OWNS", "object": "b"'
+    wrong = ['"attributes": {"x": NaN}', '"attributes": {"x": 1e999}', '"fact": "\\ud800"']
+    lines = [start + "}", *(f"{start}, {more}}}" for more in wrong), start + "}"]
+    (tmp_path / "facts.jsonl").write_text("\n".join(lines))
+    served.script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added=2))
+    ended = await braid(served, "ingest", tmp_path, "--json")
+    report = ended.json()
+    assert len(served.script.seen[-1].message.facts) == 2
+    assert (ended.code, report["facts_added"]) == (1, 2)
+    assert [
+        (problem["path"], problem["reason"].partition(":")[0]) for problem in report["failures"]
+    ] == [(str(tmp_path / "facts.jsonl"), f"line {number}") for number in (2, 3, 4)]
+
+
+async def test_a_year_alone_is_no_day_to_ask_about(served: Served) -> None:
+    searched = await braid(served, "search", "who", "--as-of", "2024")
+    walked = await braid(served, "graph", "neighborhood", "A", "--as-of", "2024")
+    for ended in (searched, walked):
+        assert ended.code == 1
+        assert "as_of: must be a date or a time of RFC 3339, such as 2024-04-18" in ended.err
+    assert served.script.seen == []
+
+
 async def test_a_failed_line_is_told_by_its_number_in_the_file(
     served: Served, tmp_path: Path
 ) -> None:

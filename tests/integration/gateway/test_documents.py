@@ -116,8 +116,38 @@ async def test_an_upload_ends_with_its_time_however_many_files_it_has(served: Se
     served.script.answer("IngestDocument", ACCEPTED, after=0.1)
     files = [("files", (f"{number}.md", b"text")) for number in range(100)]
     response = await served.http.post(DOCUMENTS, files=files, headers={"x-timeout-ms": "400"})
-    assert (response.status_code, response.json()["reason"]) == (504, "DEADLINE")
+    answer = response.json()
+    assert response.status_code == 207
+    assert len(answer["jobs"]) + len(answer["refused"]) == len(files)
+    assert {problem["description"] for problem in answer["refused"]} == {
+        errors.DeadlineError().message
+    }
     assert 1 < len(served.script.seen) <= 4
+
+
+@pytest.mark.parametrize("error", [errors.OverloadedError(3), errors.DeadlineError()])
+async def test_files_that_were_taken_keep_their_jobs_when_the_others_cannot_be(
+    served: Served, error: errors.BraidError
+) -> None:
+    served.script.answer_once("IngestDocument", ACCEPTED, error)
+    files = [("files", (name, b"text")) for name in ("a.md", "b.md", "c.md")]
+    response = await served.http.post(DOCUMENTS, files=files)
+    answer = response.json()
+    assert (response.status_code, answer["jobs"]) == (207, [JOB_JSON])
+    assert answer["refused"] == [
+        {"field": f"files[{place}]", "description": error.message} for place in (1, 2)
+    ]
+    assert len(served.script.seen) == 2
+
+
+async def test_an_upload_of_which_nothing_was_taken_fails_as_its_first_file_does(
+    served: Served,
+) -> None:
+    served.script.fail("IngestDocument", errors.OverloadedError(3))
+    files = [("files", (name, b"text", "image/png")) for name in ("a.png", "b.md", "c.md")]
+    response = await served.http.post(DOCUMENTS, files=files)
+    assert (response.status_code, response.json()["reason"]) == (429, "OVERLOADED")
+    assert len(served.script.seen) == 2
 
 
 async def test_fields_of_a_form_say_what_its_file_is(served: Served) -> None:
@@ -144,6 +174,9 @@ async def test_a_large_file_arrives_whole_in_parts(served: Served) -> None:
     [
         ({"json": {"title": "A"}}, "text"),
         ({"json": {"text": "a", "valid_at": "soon"}}, "valid_at"),
+        ({"json": {"text": "a", "valid_at": "2019"}}, "valid_at"),
+        ({"json": {"text": "a", "valid_at": 1555545600}}, "valid_at"),
+        ({"data": {"valid_at": "20240101"}, "files": {"file": ("a.md", b"a")}}, "valid_at"),
         ({"json": {"text": "a", "space": "other"}}, "space"),
         ({"json": {"text": "a", "id": "x" * 513}}, "id"),
         ({"json": {"text": "a", "id": "a\x00"}}, "id"),
@@ -272,6 +305,9 @@ async def test_many_facts_travel_in_several_messages(served: Served) -> None:
         ([FACT | {"space": "other"}], ["facts[0].space"]),
         ([{}], ["facts[0].subject", "facts[0].relation", "facts[0].object"]),
         ([FACT] * 1500 + [FACT | {"object": ""}], ["facts[].object"]),
+        ([1, FACT, FACT | {"object": 1}, []], ["facts[0]", "facts[2].object", "facts[3]"]),
+        ([FACT | {"valid_at": "2019"}], ["facts[0].valid_at"]),
+        ([FACT | {"invalid_at": 2019}], ["facts[0].invalid_at"]),
     ],
 )
 async def test_a_wrong_fact_is_named_by_place_and_field(
@@ -284,11 +320,12 @@ async def test_a_wrong_fact_is_named_by_place_and_field(
 
 
 async def test_wrong_lines_are_all_named_and_nothing_is_sent(served: Served) -> None:
-    lines = [json.dumps(FACT), "{", json.dumps(FACT), '{"subject": 5}', "\udcff"]
+    year = json.dumps(FACT | {"valid_at": "2019"})
+    lines = [json.dumps(FACT), "{", json.dumps(FACT), '{"subject": 5}', "\udcff", year]
     content = "\n".join(lines).encode("utf-8", "surrogateescape")
     response = await served.http.post("/api/facts", content=content, headers=LINES)
     names = [problem["field"] for problem in response.json()["fields"]]
-    assert names == ["facts[1]", "facts[3].subject", "facts[4]"]
+    assert names == ["facts[1]", "facts[3].subject", "facts[4]", "facts[5].valid_at"]
     assert served.script.seen == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 from braid.common.v1 import errors_pb2
 from gateway.rest.errors import STATUS
 from services.runtime import errors
-from tests.integration.gateway.conftest import Served
+from tests.integration.gateway.conftest import Served, serve_gateway
+from tests.integration.gateway.scripted import Script
 
 SEARCH = "/api/search/hybrid"
 FAILURES = [
@@ -77,8 +79,12 @@ def fields(response: httpx.Response) -> list[str]:
         ({"query": "q", "text_weight": "much"}, "text_weight"),
         ({"query": "q", "fusion": "both"}, "fusion"),
         ({"query": "q", "as_of": "yesterday"}, "as_of"),
+        ({"query": "q", "as_of": "2024"}, "as_of"),
+        ({"query": "q", "as_of": 2024}, "as_of"),
         ({"query": "q", "as_of": "0001-01-01T00:00:00+14:00"}, "as_of"),
         ({"query": "q", "filter": {"document_ids": [""]}}, "filter.document_ids[0]"),
+        ({"query": "q", "filter": {"document_ids": ["a"] * 1001}}, "filter.document_ids"),
+        ({"query": "q", "filter": {"document_ids": [1] * 1001}}, "filter.document_ids"),
         ({"query": "q", "filter": {"metadata": []}}, "filter.metadata"),
         ({"query": "q", "space": "another"}, "space"),
         ([], "body"),
@@ -149,6 +155,35 @@ async def test_a_large_body_of_unknown_length_is_too_large(served: Served) -> No
     assert (response.status_code, response.json()["reason"]) == (413, "TOO_LARGE")
 
 
+@pytest.mark.parametrize(
+    ("path", "kind", "part"),
+    [
+        (SEARCH, "application/json", b'{"query":'),
+        (SEARCH, "application/json", b""),
+        ("/api/documents", "application/json", b'{"text":'),
+        ("/api/documents", "multipart/form-data; boundary=x", b"--x\r\n"),
+        ("/api/facts", "application/json", b'{"facts":'),
+        ("/api/facts", "application/jsonl", b"{"),
+    ],
+)
+async def test_a_body_that_stops_arriving_is_answered_and_its_connection_closed(
+    settings_of: Any, script: Script, path: str, kind: str, part: bytes
+) -> None:
+    settings = await settings_of(body_idle_seconds=0.01)
+    async with serve_gateway(settings, script) as served:
+        url = httpx.URL(served.url)
+        reader, writer = await asyncio.open_connection(url.host, url.port)
+        head = f"POST {path} HTTP/1.1\r\nhost: {url.host}\r\ncontent-type: {kind}\r\ncontent-length: 99\r\n\r\n"
+        writer.write(head.encode() + part)
+        answer = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    body = json.loads(answer.partition(b"\r\n\r\n")[2])
+    assert body.keys() == {"detail", "reason", "request_id"}
+    assert body["reason"] == "REQUEST_TIMEOUT"
+
+
 async def test_what_was_sent_is_not_sent_back(served: Served) -> None:
     response = await served.http.post(SEARCH, json={"query": {"secret": "hunter2"}})
     assert response.status_code == 422
@@ -164,6 +199,9 @@ async def test_what_was_sent_is_not_sent_back(served: Served) -> None:
         ("GET", "/api/graph/neighborhood/%FF", 422, "INVALID_FIELD"),
         ("GET", "/api/graph/entities?type=%FF", 422, "INVALID_FIELD"),
         ("GET", "/api/graph/entities?limit=many", 422, "INVALID_FIELD"),
+        ("GET", "/api/graph/neighborhood/A?as_of=2024", 422, "INVALID_FIELD"),
+        ("GET", "/api/graph/neighborhood/A?as_of=20240101", 422, "INVALID_FIELD"),
+        ("GET", "/api/jobs?" + "&".join(["state=QUEUED"] * 11), 422, "INVALID_FIELD"),
         ("GET", "/api/jobs/no-uuid", 422, "INVALID_FIELD"),
     ],
 )
@@ -208,7 +246,7 @@ async def test_the_openapi_document_lists_every_status_that_a_route_answers_with
         for operation in methods.values():
             documented = set(operation["responses"])
             if path.startswith("/api/"):
-                assert {str(status) for status in STATUS.values()} | {"413"} <= documented
+                assert {str(status) for status in STATUS.values()} | {"408", "413"} <= documented
 
 
 @pytest.mark.parametrize("body", [b"", b'{"query": "a', b"[1,", b"\xff"])

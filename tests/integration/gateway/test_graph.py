@@ -68,7 +68,7 @@ async def test_an_unknown_entity_is_404(served: Served) -> None:
         (AROUND + "x?as_of=then", "as_of"),
         ("/api/graph/entities?limit=201", "limit"),
         ("/api/graph/entities?type=%00", "type"),
-        ("/api/graph/entities?cursor=" + "x" * 4097, "cursor"),
+        ("/api/graph/entities?cursor=" + "x" * 16385, "cursor"),
     ],
 )
 async def test_a_wrong_parameter_is_named_as_rest_calls_it(

@@ -147,6 +147,14 @@ async def test_a_graph_search_is_about_an_instant_or_a_span(
     assert start == to_timestamp(DAY)
 
 
+@pytest.mark.parametrize("as_of", ["2024", 2024, {"start": "2024"}, {"end": 1.5e9}])
+async def test_a_year_alone_is_no_instant_of_a_graph_search(served: Served, as_of: Any) -> None:
+    response = await served.http.post("/api/search/graph", json={"query": "q", "as_of": as_of})
+    assert response.status_code == 422
+    assert "such as 2024-04-18" in response.json()["detail"]
+    assert served.script.seen == []
+
+
 async def test_a_comprehensive_search_answers_with_both_lists_the_fused_one_and_the_legs(
     served: Served,
 ) -> None:

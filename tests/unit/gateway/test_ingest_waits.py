@@ -9,9 +9,15 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import httpx
+import pytest
+
+from gateway.cli import ingest
 from gateway.cli.api import PATIENCE_SECONDS, Api
 from gateway.cli.ends import POLL_SECONDS
-from gateway.cli.ingest import MOST_JOBS, PAGE, Ingest
+from gateway.cli.errors import CliError
+from gateway.cli.ingest import FACTS_A_REQUEST, MOST_JOBS, PAGE, Ingest
+from gateway.cli.parts import FACT_BYTES
 from gateway.cli.sources import Source
 
 JOB: dict[str, Any] = {
@@ -81,8 +87,8 @@ def test_a_slow_graph_holds_no_upload_back(tmp_path: Path) -> None:
     count = 3 * PAGE
     gateway = SlowGraph(count)
     sources = [Source(file, f"{number}.md", "text/markdown") for number in range(count)]
-    ingest = Ingest(gateway, Quiet(), sleep=lambda _seconds: None)  # type: ignore[arg-type] # what it asks of an API
-    report = ingest.run(sources)
+    run = Ingest(gateway, Quiet(), sleep=lambda _seconds: None)  # type: ignore[arg-type] # what it asks of an API
+    report = run.run(sources)
     assert (report.documents, report.graph_ready, report.failures) == (count, count, [])
     assert gateway.most_unread == MOST_JOBS
     assert gateway.most_asked < 2 * PAGE
@@ -141,3 +147,75 @@ def test_an_upload_waits_for_a_place_as_long_as_it_takes_and_says_so() -> None:
     assert set(slept) == {2.0}
     assert sum(slept) > PATIENCE_SECONDS
     assert bars.waits == [True, False]
+
+
+class Given:
+    """A gateway that takes facts; `requests` are those of each request."""
+
+    def __init__(self) -> None:
+        self.requests: list[list[dict[str, Any]]] = []
+
+    def facts(self, facts: list[dict[str, Any]], full: object) -> dict[str, Any]:
+        """Takes them all."""
+        self.requests.append(facts)
+        return {"added": len(facts), "unchanged": 0, "refused": []}
+
+
+@pytest.mark.parametrize(
+    ("facts", "most_bytes", "counts"),
+    [
+        (FACTS_A_REQUEST + 1, FACT_BYTES, [FACTS_A_REQUEST, 1]),
+        (5, 250, [2, 2, 1]),
+        (2, 1, [1, 1]),
+    ],
+)
+def test_facts_are_given_in_requests_of_bounded_count_and_size(
+    tmp_path: Path,
+    facts: int,
+    most_bytes: int,
+    counts: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ingest, "FACT_BYTES", most_bytes)
+    line = '{"subject": "a", "relation": "R", "object": "b"}'.ljust(99) + "\n"
+    file = tmp_path / "facts.jsonl"
+    file.write_text(line * facts)
+    gateway = Given()
+    run = Ingest(gateway, Quiet())  # type: ignore[arg-type] # what it asks of an API
+    report = run.run([Source(file, file.name, "application/jsonl")])
+    assert [len(given) for given in gateway.requests] == counts
+    assert report.facts_added == facts
+
+
+@pytest.mark.parametrize(
+    ("fact", "tries"),
+    [({"subject": "a"}, 2), ({"subject": "\ud800"}, 0)],
+)
+def test_only_a_gateway_that_is_away_is_asked_again(
+    fact: dict[str, str], tries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = 0
+
+    def away(_transport: object, request: httpx.Request) -> httpx.Response:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            raise httpx.ConnectError("refused")
+        return httpx.Response(200, json={})
+
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", away)
+    slept: list[float] = []
+    with Api("http://127.0.0.1:1", sleep=slept.append) as api:
+        if tries:
+            assert api.facts([fact]) == {}
+        else:
+            with pytest.raises(CliError, match="not all text"):
+                api.facts([fact])
+    assert (asked, len(slept)) == (tries, max(0, tries - 1))
+
+
+def test_an_address_that_is_none_is_not_asked_again() -> None:
+    slept: list[float] = []
+    with Api("gopher://127.0.0.1", sleep=slept.append) as api, pytest.raises(CliError):
+        api.facts([{"subject": "a"}])
+    assert slept == []

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cli.parts import Fact, LongLine, Part, read_lines, split
+from gateway.cli.parts import FACT_BYTES, Fact, LongLine, Part, WrongFact, read_lines, split
 
 LINES = st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line), max_size=30)
 
@@ -37,7 +38,7 @@ def test_a_line_with_subject_relation_and_object_is_a_fact() -> None:
     assert isinstance(part, Part)
     assert part.lines == [1]
     body = {"subject": "a", "relation": "R", "object": "b", "document_id": "d.md"}
-    assert found == Fact(2, body)
+    assert found == Fact(2, body, len(lines[1]))
 
 
 def test_a_document_that_only_talks_of_subjects_stays_a_document() -> None:
@@ -56,3 +57,36 @@ def test_a_line_that_is_too_long_is_passed_over_and_the_others_are_as_they_were(
 
 def test_a_line_that_is_too_long_is_told_by_its_number() -> None:
     assert [item for item in split([b"{}", None]) if isinstance(item, LongLine)] == [LongLine(2)]
+
+
+GIVEN = b'{"subject": "a", "relation": "R", "object": "b"}'
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (b'"attributes": {"x": NaN}', "a number that JSON cannot carry"),
+        (b'"attributes": {"x": -Infinity}', "a number that JSON cannot carry"),
+        (b'"attributes": {"x": 1e999}', "a number that JSON cannot carry"),
+        (b'"fact": "\\ud800"', "half a character"),
+        (b'"attributes": {"\\udfff": 1}', "half a character"),
+        (b'"fact": "%b"' % (b"x" * FACT_BYTES), "is longer than"),
+    ],
+)
+def test_a_fact_that_no_request_can_carry_is_told_by_its_line_and_the_others_go_on(
+    wrong: bytes, told: str
+) -> None:
+    first, second, third = split([GIVEN, GIVEN[:-1] + b", " + wrong + b"}", GIVEN])
+    assert isinstance(second, WrongFact)
+    assert second.line == 2
+    assert told in second.reason
+    assert [item.line for item in (first, third) if isinstance(item, Fact)] == [1, 3]
+
+
+def test_a_fact_of_whole_characters_and_large_numbers_is_a_fact() -> None:
+    line = (
+        b'{"subject": "\\ud83d\\ude00", "relation": "R", "object": "b", "attributes": {"x": 1e308}}'
+    )
+    (fact,) = split([line])
+    assert isinstance(fact, Fact)
+    assert fact.body["subject"] == "😀"

@@ -86,11 +86,30 @@ def test_metadata_has_at_most_as_many_objects_and_lists(empty: object) -> None:
     [
         ("2024-04-18", "2024-04-18T00:00:00+00:00"),
         ("2024-04-18T10:00:00", "2024-04-18T10:00:00+00:00"),
+        ("2024-04-18T10:00:00Z", "2024-04-18T10:00:00+00:00"),
+        ("2024-04-18t10:00:00.5z", "2024-04-18T10:00:00.500000+00:00"),
+        ("2024-04-18 10:00", "2024-04-18T10:00:00+00:00"),
         ("2024-04-18T10:00:00+02:00", "2024-04-18T08:00:00+00:00"),
     ],
 )
 def test_times_are_utc_unless_they_say_otherwise(text: str, shown: str) -> None:
     assert TypeAdapter(Instant).validate_python(text).isoformat() == shown
+
+
+@pytest.mark.parametrize(
+    "told", ["2024", "20240101", "1700000000", "1.5e9", "-1", "", "soon", 2024, 1.5e9, True, []]
+)
+def test_what_is_neither_a_date_nor_a_time_is_refused_with_what_would_be(told: object) -> None:
+    expected = "must be a date or a time of RFC 3339, such as 2024-04-18"
+    with pytest.raises(ValidationError, match=expected):
+        TypeAdapter(Instant).validate_python(told)
+    with pytest.raises(ValidationError, match=expected):
+        TypeAdapter(Instant).validate_json(json.dumps(told))
+
+
+def test_a_time_is_documented_as_a_date_time() -> None:
+    schema = TypeAdapter(Instant).json_schema()
+    assert (schema["type"], schema["format"]) == ("string", "date-time")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,129 @@
+"""However much of a body is wrong, few problems are made of it: each takes memory, and time that others wait for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from buf.validate import validate_pb2
+from google.protobuf.descriptor import Descriptor
+from pydantic import ValidationError
+
+from braid.agent.v1.ingest_pb2 import ListIngestJobsRequest
+from braid.vector.v1.chunks_pb2 import ChunkFilter
+from gateway.rest import facts, searches, uploads
+from gateway.rest.facts import FactBody, read_json, read_lines
+from gateway.rest.invalid import MOST_PROBLEMS
+from gateway.rest.routes import jobs, upkeep
+from gateway.rest.searches import Filter
+from gateway.rest.values import Body
+from services.runtime.errors import InvalidFieldError
+
+MODULES = (facts, searches, uploads, upkeep)
+FACT = {"subject": "a", "relation": "OWNS", "object": "b"}
+
+
+# Every body, and every part of one, that a route reads.
+BODIES: list[type[Body]] = [
+    found
+    for module in MODULES
+    for found in vars(module).values()
+    if isinstance(found, type) and issubclass(found, Body) and found is not Body
+]
+
+
+def problems(body: type[Body], value: dict[str, Any]) -> int:
+    """How many problems a value makes."""
+    with pytest.raises(ValidationError) as refused:
+        body.model_validate(value)
+    return refused.value.error_count()
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_unknown_fields_are_counted_before_they_are_named(body: type[Body]) -> None:
+    assert problems(body, {f"unknown {number}": 1 for number in range(5000)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "field"), [(body, field) for body in BODIES for field in body.model_fields]
+)
+@pytest.mark.parametrize("item", [1, None, [], {}])
+def test_no_field_makes_a_problem_of_each_wrong_item(
+    body: type[Body], field: str, item: object
+) -> None:
+    wrong = {field: [item] * 5000, "unknown": 1}
+    assert problems(body, wrong) <= len(body.model_fields) + 2
+
+
+def test_some_unknown_fields_are_named() -> None:
+    with pytest.raises(ValidationError) as refused:
+        Filter.model_validate({"colour": "red", "size": 1})
+    assert [error["loc"] for error in refused.value.errors()] == [("colour",), ("size",)]
+
+
+def test_some_wrong_items_are_named() -> None:
+    with pytest.raises(ValidationError) as refused:
+        Filter.model_validate({"document_ids": ["a", 1, "b", None]})
+    places = [error["loc"] for error in refused.value.errors()]
+    assert places == [("document_ids", 1), ("document_ids", 3)]
+
+
+@pytest.mark.parametrize(
+    ("message", "field", "most"),
+    [
+        (ChunkFilter.DESCRIPTOR, "document_ids", searches.MOST_DOCUMENT_IDS),
+        (ListIngestJobsRequest.DESCRIPTOR, "states", jobs.MOST_STATES),
+    ],
+)
+def test_lists_are_as_long_as_the_contract_takes(
+    message: Descriptor, field: str, most: int
+) -> None:
+    options = message.fields_by_name[field].GetOptions()
+    assert options.Extensions[validate_pb2.field].repeated.max_items == most
+
+
+def as_json(items: list[str]) -> bytes:
+    """Facts in one object."""
+    return b'{"facts": [%b' % ",".join(items).encode()
+
+
+def as_lines(items: list[str]) -> bytes:
+    """Facts as lines."""
+    return "\n".join(items).encode()
+
+
+@pytest.mark.parametrize(("read", "written"), [(read_json, as_json), (read_lines, as_lines)])
+def test_facts_are_read_until_as_many_are_wrong_as_are_told(
+    read: Callable[[bytes], list[FactBody]],
+    written: Callable[[list[str]], bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_at = 0
+    validate = FactBody.model_validate
+
+    def counted(value: Any) -> FactBody:
+        nonlocal looked_at
+        looked_at += 1
+        return validate(value)
+
+    monkeypatch.setattr(FactBody, "model_validate", counted)
+    with pytest.raises(InvalidFieldError) as refused:
+        read(written([json.dumps(FACT), *["1"] * 10_000]))
+    places = [f"facts[{place}]" for place in range(1, MOST_PROBLEMS + 1)]
+    assert [problem.field for problem in refused.value.fields] == places
+    assert looked_at == 1 + MOST_PROBLEMS
+
+
+def test_what_stands_beside_the_facts_is_told_with_what_is_wrong_in_them() -> None:
+    with pytest.raises(InvalidFieldError) as refused:
+        read_json(json.dumps({"space": "other", "facts": [FACT, FACT | {"object": 1}]}).encode())
+    assert [problem.field for problem in refused.value.fields] == ["facts[1].object", "space"]
+
+
+@pytest.mark.parametrize("body", [b"{}", b'{"facts": 5}', b'{"facts": {"a": 1}}'])
+def test_facts_that_are_no_list_are_told(body: bytes) -> None:
+    with pytest.raises(InvalidFieldError) as refused:
+        read_json(body)
+    assert [problem.field for problem in refused.value.fields] == ["facts"]
