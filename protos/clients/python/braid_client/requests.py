@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from google.protobuf.message import DecodeError
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.agent.v1 import ingest_pb2, search_pb2
@@ -16,7 +19,10 @@ from braid.vector.v1 import search_pb2 as vector_pb2
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from google.protobuf.struct_pb2 import Struct
+
 PART_BYTES = 512 * 1024
+_HEADER_TEXT = re.compile(r"[ -~]*")
 
 
 def comprehensive(
@@ -28,6 +34,7 @@ def comprehensive(
     text_weight: float | None,
     as_of: datetime | None,
     chunk_filter: chunks_pb2.ChunkFilter | None,
+    cache: chunks_pb2.CacheMode.ValueType | None,
 ) -> search_pb2.ComprehensiveSearchRequest:
     """A question for all tiers; None leaves the contract's default."""
     return search_pb2.ComprehensiveSearchRequest(
@@ -38,6 +45,7 @@ def comprehensive(
         text_weight=text_weight,
         as_of=timestamp(as_of),
         filter=chunk_filter,
+        cache=_cache_mode(cache),
     )
 
 
@@ -46,16 +54,22 @@ def hybrid(
     *,
     limit: int | None,
     text_weight: float | None,
+    fusion: chunks_pb2.Fusion.ValueType | None,
     as_of: datetime | None,
     chunk_filter: chunks_pb2.ChunkFilter | None,
+    min_score: float | None,
+    cache: chunks_pb2.CacheMode.ValueType | None,
 ) -> vector_pb2.HybridSearchRequest:
     """A search by meaning and words; None leaves the contract's default."""
     return vector_pb2.HybridSearchRequest(
         query=query,
         limit=limit,
         text_weight=text_weight,
+        fusion=chunks_pb2.FUSION_UNSPECIFIED if fusion is None else fusion,
         as_of=timestamp(as_of),
         filter=chunk_filter,
+        min_score=min_score,
+        cache=_cache_mode(cache),
     )
 
 
@@ -79,7 +93,7 @@ def facts(
 
 
 def document_parts(
-    data: bytes,
+    data: bytes | str,
     *,
     content_type: str,
     document_id: str = "",
@@ -88,7 +102,11 @@ def document_parts(
     metadata: Mapping[str, Any] | None = None,
     valid_time: datetime | None = None,
 ) -> Iterator[ingest_pb2.IngestDocumentRequest]:
-    """An upload as the stream that the contract wants: what it is, then its bytes."""
+    """An upload as the stream that the contract wants: what it is, then its bytes.
+
+    TypeError or ValueError for wrong arguments, here and not in the stream: gRPC answers a stream of requests that
+    fails with a cancelled call, and nobody learns why.
+    """
     described = ingest_pb2.DocumentMetadata(
         document_id=document_id,
         title=title,
@@ -96,30 +114,92 @@ def document_parts(
         content_type=content_type,
         valid_time=timestamp(valid_time),
     )
-    described.metadata.update(dict(metadata or {}))
-    yield ingest_pb2.IngestDocumentRequest(metadata=described)
-    for start in range(0, len(data), PART_BYTES):
-        yield ingest_pb2.IngestDocumentRequest(data=data[start : start + PART_BYTES])
+    first = _first_part(described, dict(metadata or {}))
+    return chain((first,), _data_parts(_content(data)))
+
+
+def _first_part(
+    described: ingest_pb2.DocumentMetadata, metadata: dict[str, Any]
+) -> ingest_pb2.IngestDocumentRequest:
+    try:
+        _fill(described.metadata, metadata)
+        return ingest_pb2.IngestDocumentRequest(metadata=described)
+    except (DecodeError, RecursionError):  # a copy is encoded and read again: reading has a limit
+        raise ValueError("metadata has too many levels of values within values") from None
+
+
+def _content(data: bytes | str) -> bytes:
+    content: object = data.encode() if isinstance(data, str) else data
+    if not isinstance(content, bytes):
+        raise TypeError(f"data must be bytes or str, not {type(data).__name__}")
+    return content
+
+
+def _data_parts(content: bytes) -> Iterator[ingest_pb2.IngestDocumentRequest]:
+    for start in range(0, len(content), PART_BYTES):
+        yield ingest_pb2.IngestDocumentRequest(data=content[start : start + PART_BYTES])
+
+
+def _fill(struct: Struct, metadata: dict[str, Any]) -> None:
+    for name, value in metadata.items():
+        if not isinstance(name, str):
+            raise TypeError(f"names in metadata must be str, not {type(name).__name__}")
+        try:
+            struct.update({name: value})
+        except TypeError:
+            raise TypeError(f"metadata[{name!r}]: names in it must be str") from None
+        except (ValueError, OverflowError):
+            raise ValueError(f"metadata[{name!r}] must be a value of JSON") from None
+
+
+def _cache_mode(cache: chunks_pb2.CacheMode.ValueType | None) -> chunks_pb2.CacheMode.ValueType:
+    # As a number, False would be the default, which uses the cache.
+    if isinstance(cache, bool):
+        raise TypeError("cache must be a CacheMode, such as chunks_pb2.CACHE_MODE_BYPASS")
+    return chunks_pb2.CACHE_MODE_UNSPECIFIED if cache is None else cache
 
 
 def timestamp(value: datetime | None) -> Timestamp | None:
-    """An aware datetime as a timestamp. ValueError for a naive one."""
+    """An aware datetime as a timestamp.
+
+    TypeError for what is no datetime; ValueError for a naive one, and for one before year 1 or after 9999 in UTC.
+    """
     if value is None:
         return None
-    if value.tzinfo is None:
+    if not isinstance(value, datetime):
+        raise TypeError(f"times must be datetime, not {type(value).__name__}")
+    if value.utcoffset() is None:
         raise ValueError("times need a zone: datetime(..., tzinfo=UTC)")
     stamp = Timestamp()
-    stamp.FromDatetime(value.astimezone(UTC))
+    try:
+        stamp.FromDatetime(value.astimezone(UTC))
+    except OverflowError:
+        raise ValueError("times must be within the years 1 to 9999 in UTC") from None
     return stamp
 
 
 def call_metadata(
     api_key: str | None, space: str | None, user: str | None
 ) -> Sequence[tuple[str, str]]:
-    """The credential of a call, and for a delegate the space and user that it works for."""
+    """The credential of a call, and for a delegate the space and user that it works for.
+
+    TypeError for what is not str; ValueError for characters other than printable ASCII, which no header carries.
+    """
+    for argument, text in (("api_key", api_key), ("space", space), ("user", user)):
+        _check_header(argument, text)
     named = (
         ("authorization", f"Bearer {api_key}" if api_key else None),
         ("braid-space", space),
         ("braid-user", user),
     )
     return tuple((name, value) for name, value in named if value is not None)
+
+
+def _check_header(argument: str, text: str | None) -> None:
+    # Without the text itself: it may be a key.
+    if text is None:
+        return
+    if not isinstance(text, str):
+        raise TypeError(f"{argument} must be str, not {type(text).__name__}")
+    if not _HEADER_TEXT.fullmatch(text):
+        raise ValueError(f"{argument} must be printable ASCII")

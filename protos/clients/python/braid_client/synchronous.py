@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from braid_client.asynchronous import AsyncBraid
 
@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from braid.agent.v1 import ingest_pb2, search_pb2
     from braid.graph.v1 import facts_pb2, query_pb2
     from braid.vector.v1 import search_pb2 as vector_pb2
+    from braid_client.options import (
+        ComprehensiveOptions,
+        DocumentOptions,
+        FactOptions,
+        HybridOptions,
+    )
 
 T = TypeVar("T")
 _END = object()
@@ -23,12 +29,12 @@ class Braid:
     """Takes what `AsyncBraid` takes, and may be used from any number of threads. Close it, or use `with`."""
 
     def __init__(self, target: str = "127.0.0.1:50050", **options: Any) -> None:
+        self._client = AsyncBraid(target, **options)  # before the thread: wrong options leave none
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="braid-client", daemon=True
         )
         self._thread.start()
-        self._client = AsyncBraid(target, **options)
 
     def __enter__(self) -> Self:
         return self
@@ -46,22 +52,26 @@ class Braid:
         self._loop.close()
 
     def comprehensive_search(
-        self, query: str, **options: Any
+        self, query: str, **options: Unpack[ComprehensiveOptions]
     ) -> search_pb2.ComprehensiveSearchResponse:
         """As `AsyncBraid.comprehensive_search`."""
         return self._run(self._client.comprehensive_search(query, **options))
 
     def stream_comprehensive_search(
-        self, query: str, **options: Any
+        self, query: str, **options: Unpack[ComprehensiveOptions]
     ) -> Iterator[search_pb2.StreamComprehensiveSearchResponse]:
         """As `AsyncBraid.stream_comprehensive_search`."""
         return self._each(self._client.stream_comprehensive_search(query, **options))
 
-    def hybrid_search(self, query: str, **options: Any) -> vector_pb2.HybridSearchResponse:
+    def hybrid_search(
+        self, query: str, **options: Unpack[HybridOptions]
+    ) -> vector_pb2.HybridSearchResponse:
         """As `AsyncBraid.hybrid_search`."""
         return self._run(self._client.hybrid_search(query, **options))
 
-    def search_facts(self, query: str, **options: Any) -> query_pb2.SearchFactsResponse:
+    def search_facts(
+        self, query: str, **options: Unpack[FactOptions]
+    ) -> query_pb2.SearchFactsResponse:
         """As `AsyncBraid.search_facts`."""
         return self._run(self._client.search_facts(query, **options))
 
@@ -78,10 +88,10 @@ class Braid:
         return self._each(self._client.entities(entity_type=entity_type, page_size=page_size))
 
     def ingest_document(
-        self, data: bytes | str, *, content_type: str = "text/plain", **described: Any
+        self, data: bytes | str, **options: Unpack[DocumentOptions]
     ) -> ingest_pb2.IngestJob:
         """As `AsyncBraid.ingest_document`."""
-        return self._run(self._client.ingest_document(data, content_type=content_type, **described))
+        return self._run(self._client.ingest_document(data, **options))
 
     def wait_for_job(self, job_id: str, *, timeout: float = 600.0) -> ingest_pb2.IngestJob:
         """As `AsyncBraid.wait_for_job`."""
