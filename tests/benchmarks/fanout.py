@@ -17,6 +17,7 @@ from tests.benchmarks.figures import Figures
 from tests.benchmarks.generated import new_queries
 from tests.benchmarks.hanging import measure_hanging
 from tests.benchmarks.harness import bar, running_stack
+from tests.benchmarks.hop import cold_hops
 from tests.benchmarks.legs import LEGS, Reports, Searches, looked, searches, told
 from tests.evals.ingestion import ingest
 from tests.evals.metrics import mean, percentile
@@ -66,6 +67,8 @@ async def _compare(doors: Searches, queries: Iterator[str], count: int, figures:
         figures.put("p50_ms" if name == _ALL else f"{name}_p50_ms", each, "ms")
     figures.put("p95_ms", samples[_ALL].percentile(95), "ms")
     figures.put("p50_ratio", p50[_ALL] / max(p50[leg] for leg in LEGS), "ratio")
+    cold = await cold_hops(doors.hop, doors.vector, islice(queries, count))
+    figures.put("cold_hop_p50_ms", cold.percentile(50), "ms")
     cpu = await _cpu_ms(doors, list(islice(queries, count)))
     figures.put("cpu_ms", cpu, "ms")
     # Of means, as processor time is one: no order of the same work is faster than cores that are never idle.

@@ -12,7 +12,7 @@ from tests.benchmarks.callers import compare, load
 from tests.benchmarks.command import MeasureError, Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import channel_to, running_stack
-from tests.benchmarks.hop import Hop, bare_hop
+from tests.benchmarks.hop import Hop, bare_hop, cold_hops
 from tests.benchmarks.loading import Passage, store
 from tests.benchmarks.reference import Reference, reference
 from tests.benchmarks.sentences import MODEL, Matrix, embedded, sentences
@@ -20,6 +20,7 @@ from tests.benchmarks.sentences import MODEL, Matrix, embedded, sentences
 _PASSAGES = 100_000
 _QUERIES = 12_000
 _ALONE = 1_000
+_COLD = 300
 _ROUND = 400
 _ROUNDS = 4
 _CALLERS = (1, 8, 32)
@@ -91,6 +92,8 @@ async def _one_caller(sides: _Sides, queries: Iterator[Matrix], figures: Figures
     p50 = {name: sample.percentile(50) for name, sample in samples.items()}
     for name, each in p50.items():
         figures.put(f"{name}_p50_ms", each, "ms")
+    cold = await cold_hops(sides.hop, sides.through_asyncpg, islice(queries, _COLD))
+    figures.put("cold_hop_p50_ms", cold.percentile(50), "ms")
     figures.put("p50_overhead_ms", p50["grpc"] - p50["sql"], "ms")
 
 
