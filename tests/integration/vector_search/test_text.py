@@ -20,6 +20,43 @@ from tests.store_suite.vector.builders import document as stored
 
 OURS = Tier.credential("ours")
 THEIRS = Tier.credential("theirs")
+COMMON = [
+    "amber",
+    "basin",
+    "cedar",
+    "delta",
+    "ember",
+    "fjord",
+    "grove",
+    "harbor",
+    "island",
+    "jungle",
+    "kelp",
+    "lagoon",
+]
+JOINED = (
+    "Books for checkout/payments at foo.example.com, see INC-104. Ask user@example.org of node.js."
+)
+PARTS = ["payments", "checkout", "104", "INC 104", "example", "foo", "user", "node", "js"]
+WHOLE = [
+    "INC-104",
+    "foo.example.com",
+    "user@example.org",
+    "checkout/payments",
+    "2.5",
+    "U.S.",
+    "2024-04-18",
+]
+# Words as they were stored before joined ones were parted.
+BEFORE = """
+update chunk set tsv = to_tsvector('english', title || E'\\n' || content);
+delete from posting;
+insert into posting (space, lexeme, chunk_id, tf, length, current)
+  select c.space, w.lexeme, c.id, cardinality(w.positions), c.length, c.current
+  from chunk c cross join lateral unnest(c.tsv) w;
+delete from term;
+insert into term (space, lexeme, df, postings) select space, lexeme, count(*), count(*) from posting group by 1, 2;
+"""
 
 
 async def found(tier: Tier, query: str, match: chunks_pb2.TextMatch.ValueType) -> list[str]:
@@ -48,6 +85,35 @@ async def test_phrases_and_beginnings_go_by_stems(tier: Tier) -> None:
     assert await found(tier, "univ", prefix) == ["c"]
     assert await found(tier, "university", prefix) == ["c"]
     assert await found(tier, "univ", chunks_pb2.TEXT_MATCH_UNSPECIFIED) == []
+
+
+@pytest.mark.parametrize("word", [*PARTS, *WHOLE])
+async def test_words_are_found_in_what_joins_them(tier: Tier, word: str) -> None:
+    await write(tier, a=f"{JOINED} On 2024-04-18 it cost 2.5 in the U.S. of all.", b="other")
+    assert await found(tier, word, chunks_pb2.TEXT_MATCH_ANY) == ["a"]
+    assert await found(tier, word, chunks_pb2.TEXT_MATCH_PHRASE) == ["a"]
+
+
+async def test_chunks_of_before_are_found_by_joined_words(store: PostgresStore) -> None:
+    """They were stored with each as one word."""
+    await store.upsert(SPACE, MODEL, [stored("d", "see checkout/payments and INC-104")])
+    async with store.pools[1].transaction() as session:
+        await session.execute(BEFORE)
+    for query in ("checkout/payments", "INC-104"):
+        for match in (TextMatch.ANY, TextMatch.PHRASE):
+            result = await store.search(SPACE, words(query, match=match))
+            assert len(result.hits) == 1, (query, match)
+
+
+async def test_completions_weigh_as_the_one_word_that_they_stand_for(store: PostgresStore) -> None:
+    """A rare one of them is no better hit than the word itself."""
+    texts = ["ledger service", "ledger service notes", "ledger servers", "a serval in the zoo"]
+    texts += [f"service of {word}" for word in COMMON]
+    await store.upsert(SPACE, MODEL, [stored(f"d{n}", text) for n, text in enumerate(texts)])
+    result = await store.search(SPACE, words("ledger serv", match=TextMatch.PREFIX))
+    best = [hit.chunk.content for hit in result.hits]
+    assert set(best[:3]) == set(texts[:3])
+    assert texts[3] in best
 
 
 async def test_a_languages_rules_hold_for_chunks_and_queries(tier: Tier) -> None:
@@ -99,22 +165,6 @@ async def test_any_text_is_a_safe_query_and_finds_itself_in_every_way(
     anything, phrase, beginning = (bool(result.hits) for result in ways)
     assert anything == phrase
     assert beginning or not anything
-
-
-COMMON = [
-    "amber",
-    "basin",
-    "cedar",
-    "delta",
-    "ember",
-    "fjord",
-    "grove",
-    "harbor",
-    "island",
-    "jungle",
-    "kelp",
-    "lagoon",
-]
 
 
 async def test_where_words_weigh_half_or_their_ranks_count_a_fused_search_has_the_best_by_words(

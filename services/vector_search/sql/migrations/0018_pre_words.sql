@@ -1,6 +1,123 @@
+-- What searches by words take for a word, and how words weigh.
+
+-- A text with spaces for what joins words: `checkout/payments`, `user@example.org`, `node.js`, `INC-104` would be one word each, or
+-- a word and a negative number, and be found by none of their parts.
+create function parted(p_text text) returns text language sql immutable as $$
+  select regexp_replace(
+    p_text,
+    '(?<=[[:alnum:]])[/@](?=[[:alnum:]])|(?<=[[:alpha:]][[:alpha:]])\.(?=[[:alpha:]][[:alpha:]])|(?<=[[:alnum:]])-(?=[[:digit:]])',
+    ' ', 'g')
+$$;
+
+-- The words of a chunk, with their places.
+create function text_words(p_language regconfig, p_text text) returns tsvector language sql immutable as $$
+  select to_tsvector(p_language, parted(p_text))
+$$;
+
+-- As before, but for that. Chunks of before have joined words: a query looks for both.
+create or replace function query_lexemes(p_space text, p_language regconfig, p_text text, p_prefix boolean) returns text[]
+language plpgsql stable as $$
+declare
+  words tsvector := text_words(p_language, p_text);
+  lexemes text[] := tsvector_to_array(words || to_tsvector(p_language, p_text));
+begin
+  if not p_prefix then
+    return lexemes;
+  end if;
+  return array(
+    with last_word as (
+      select u.lexeme, u.positions[cardinality(u.positions)] as place
+      from unnest(text_words('simple', p_text)) u order by place desc limit 1
+    ), beginnings as (
+      select w.lexeme from last_word w
+      union
+      select u.lexeme from unnest(words) u join last_word w on w.place = any (u.positions)
+    ), completed as (
+      select distinct t.lexeme, t.postings from beginnings b
+      join term t on t.space = p_space and t.lexeme >= b.lexeme and t.lexeme < b.lexeme || chr(1114111)
+      where t.postings > 0
+      order by t.postings desc, t.lexeme limit 50
+    )
+    select unnest(lexemes) union select c.lexeme from completed c);
+end $$;
+
+-- The lexemes of a phrase: parted, where the space knows all of these, else joined as in chunks of before.
+create function phrase_lexemes(p_space text, p_language regconfig, p_text text) returns text[]
+language plpgsql stable as $$
+declare
+  lexemes text[] := tsvector_to_array(text_words(p_language, p_text));
+begin
+  if exists (
+    select from unnest(lexemes) u (lexeme)
+    where not exists (select from term t where t.space = p_space and t.lexeme = u.lexeme)
+  ) then
+    return tsvector_to_array(to_tsvector(p_language, p_text));
+  end if;
+  return lexemes;
+end $$;
+
+-- The weights of a query's terms, of which all but `p_words` complete its last word: these weigh as the one word that they stand
+-- for, or a rare one would count for more than the word itself.
+create function completed_weights(p_space text, p_words text[], p_lexemes text[], p_weights float8[], p_n bigint)
+returns float8[] language sql stable as $$
+  with all_of_them as (
+    select least(p_n, coalesce(sum(t.df), 0)) as df from unnest(p_lexemes) u (lexeme)
+    cross join lateral (
+      select k.df from term k where k.space = p_space and k.lexeme = u.lexeme offset 0
+    ) t
+    where u.lexeme <> all (p_words)
+  )
+  select array_agg(
+    case when u.lexeme = any (p_words) then u.weight
+         else least(u.weight, ln(1 + (p_n - a.df + .5) / (a.df + .5))) end order by u.place)
+  from unnest(p_lexemes, p_weights) with ordinality u (lexeme, weight, place) cross join all_of_them a
+$$;
+
+-- As before, with the words as above.
+create or replace function retitle_chunks(p_space text, p_ids uuid[], p_titles text[], p_valid_from timestamptz[])
+returns table (id uuid, was text, length_change integer, current boolean)
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  stale uuid[];
+  titles text[];
+  was_tsv text[];
+  was_length integer[];
+begin
+  select array_agg(c.id), array_agg(u.title), array_agg(c.tsv::text), array_agg(c.length)
+  into stale, titles, was_tsv, was_length
+  from unnest(p_ids, p_titles, p_valid_from) u (id, title, valid_from)
+  join chunk c on c.space = p_space and c.id = u.id
+  where c.title <> u.title and names_chunk(p_space, u.id, u.valid_from);
+  if stale is null then
+    return;
+  end if;
+  delete from posting p
+  using chunk c cross join lateral unnest(c.tsv) w
+  where c.space = p_space and c.id = any (stale)
+    and p.space = p_space and p.lexeme = w.lexeme and p.chunk_id = c.id;
+  update chunk c set title = n.title, tsv = n.tsv,
+    length = (select coalesce(sum(cardinality(w.positions)), 0) from unnest(n.tsv) w)
+  from (
+    select u.id, u.title, text_words(s.language, u.title || E'\n' || k.content) as tsv
+    from unnest(stale, titles) u (id, title)
+    join chunk k on k.space = p_space and k.id = u.id
+    join space_stats s on s.space = p_space
+  ) n
+  where c.space = p_space and c.id = n.id;
+  insert into posting (space, lexeme, chunk_id, tf, length, current)
+  select p_space, w.lexeme, c.id, cardinality(w.positions), c.length, c.current
+  from chunk c cross join lateral unnest(c.tsv) w
+  where c.space = p_space and c.id = any (stale);
+  perform drop_embeddings(p_space, stale);
+  return query
+    select c.id, u.was, c.length - u.was_length, c.current
+    from unnest(stale, was_tsv, was_length) u (id, was, was_length)
+    join chunk c on c.space = p_space and c.id = u.id;
+end $$;
+
 -- A fused search in which words weigh half or more, or in which ranks are fused, finds the chunks that a search by words alone
 -- finds, with their ranks: it took candidates of the rarest words only, and lost the best where all words are common.
--- As before, but for that.
+-- As before, but for that and the above.
 create or replace function search_chunks(
   p_space text, p_text text, p_query halfvec, p_model text, p_limit integer, p_text_weight float8,
   p_fusion integer, p_min_score float8, p_documents text[], p_metadata jsonb, p_as_of timestamptz,
@@ -98,11 +215,15 @@ begin
   end if;
   if p_text is not null then
     average := greatest(stats.total, 1)::float8 / greatest(stats.n, 1);
-    lexemes := query_lexemes(p_space, stats.language, p_text, p_match = 3);
+    lexemes := case when p_match = 2 then phrase_lexemes(p_space, stats.language, p_text)
+                    else query_lexemes(p_space, stats.language, p_text, p_match = 3) end;
     select * into terms from weighted_terms(p_space, lexemes, stats.n,
       case when light then fused_text_cap() else text_cap() end, reach);
     if p_match = 2 then
-      phrase := phraseto_tsquery(stats.language, p_text);
+      phrase := phraseto_tsquery(stats.language, parted(p_text)) || phraseto_tsquery(stats.language, p_text);
+    elsif p_match = 3 then
+      terms.weights := completed_weights(
+        p_space, query_lexemes(p_space, stats.language, p_text, false), terms.lexemes, terms.weights, stats.n);
     end if;
     -- A phrase of which a word is unknown is nowhere.
     if terms.lexemes is not null and (p_match <> 2 or cardinality(terms.lexemes) = cardinality(lexemes)) then
