@@ -239,7 +239,9 @@ class HybridSearchRequest(_message.Message):
     limit: _builtins.int
     """How many hits at most, 1–50. Default 10."""
     text_weight: _builtins.float
-    """Share of the text score in the fused score, 0–1. Default 0.3."""
+    """Share of the text score in the fused score, 0–1. Default 0.3. Below 0.5, with weighted scores, chunks that have only
+    words that are common in the space may be found by meaning alone.
+    """
     fusion: _chunks_pb2.Fusion.ValueType
     """How the two lists are fused. Default: weighted scores."""
     min_score: _builtins.float
@@ -322,7 +324,7 @@ class HybridSearchResponse(_message.Message):
     """Where the query's vector came from."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
-        """The hits, best first."""
+        """The hits, best first; none whose fused score is 0."""
 
     def __init__(
         self,
