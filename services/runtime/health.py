@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grpc_health.v1 import health, health_pb2
 
@@ -22,12 +22,27 @@ PROBE_INTERVAL = 1.0
 PROBE_TIMEOUT = 2.0
 
 
+class _Servicer(health.aio.HealthServicer):
+    """The library's servicer, with the method of the contract that it leaves out."""
+
+    def __init__(self, services: Sequence[str]) -> None:
+        super().__init__()
+        self._services = services
+
+    async def List(self, _request: Any, context: Any) -> Any:  # noqa: N802 - the contract's name
+        """The health of each service, and of the whole under ''."""
+        checks = {name: health_pb2.HealthCheckRequest(service=name) for name in self._services}
+        statuses = {name: await self.Check(check, context) for name, check in checks.items()}
+        messages: Any = health_pb2  # its types know nothing of this method
+        return messages.HealthListResponse(statuses=statuses)
+
+
 class HealthMonitor:
     """Polls named probes once a second and sets the health of each service and of the whole ('')."""
 
     def __init__(self, services: Sequence[str], probes: Mapping[str, Probe]) -> None:
-        self.servicer = health.aio.HealthServicer()
         self._services = ("", *services)
+        self.servicer = _Servicer(self._services)
         self._probes = probes
         self._serving: bool | None = None
         self._log = get_logger("health")

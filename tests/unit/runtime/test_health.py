@@ -92,3 +92,12 @@ async def test_a_stopped_server_takes_no_calls(start: Start) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as failure:
         await stub.Check(health_pb2.HealthCheckRequest(), timeout=1)
     assert failure.value.code() is grpc.StatusCode.UNAVAILABLE
+
+
+async def test_the_health_of_all_services_is_listed_at_once(start: Start) -> None:
+    harness = await start(probes={"store": Store().probe})
+    stub: Any = health_pb2_grpc.HealthStub(harness.channel)
+    messages: Any = health_pb2
+    listed = await stub.List(messages.HealthListRequest(), timeout=5)
+    told = {name: answer.status for name, answer in listed.statuses.items()}
+    assert told == dict.fromkeys(("", SEARCH, "braid.agent.v1.IngestService"), SERVING)
