@@ -37,7 +37,19 @@ COMMON = [
 JOINED = (
     "Books for checkout/payments at foo.example.com, see INC-104. Ask user@example.org of node.js."
 )
-PARTS = ["payments", "checkout", "104", "INC 104", "example", "foo", "user", "node", "js"]
+PARTS = [
+    "payments",
+    "checkout",
+    "104",
+    "INC 104",
+    "example",
+    "foo",
+    "user",
+    "node",
+    "js",
+    "thé",
+    "выход",
+]
 WHOLE = [
     "INC-104",
     "foo.example.com",
@@ -89,7 +101,8 @@ async def test_phrases_and_beginnings_go_by_stems(tier: Tier) -> None:
 
 @pytest.mark.parametrize("word", [*PARTS, *WHOLE])
 async def test_words_are_found_in_what_joins_them(tier: Tier, word: str) -> None:
-    await write(tier, a=f"{JOINED} On 2024-04-18 it cost 2.5 in the U.S. of all.", b="other")
+    text = f"{JOINED} On 2024-04-18 it cost 2.5 in the U.S. of all, by café/thé and вход/выход."
+    await write(tier, a=text, b="other")
     assert await found(tier, word, chunks_pb2.TEXT_MATCH_ANY) == ["a"]
     assert await found(tier, word, chunks_pb2.TEXT_MATCH_PHRASE) == ["a"]
 

@@ -1,11 +1,13 @@
 -- What searches by words take for a word, and how words weigh.
 
--- A text with spaces for what joins words: `checkout/payments`, `user@example.org`, `node.js`, `INC-104` would be one word each, or
--- a word and a negative number, and be found by none of their parts.
+-- A text with spaces for what joins words: `checkout/payments`, `user@example.org`, `node.js`, `INC-104` would be one word each,
+-- or a word and a negative number, and be found by none of their parts.
 create function parted(p_text text) returns text language sql immutable as $$
   select regexp_replace(
     p_text,
-    '(?<=[[:alnum:]])[/@](?=[[:alnum:]])|(?<=[[:alpha:]][[:alpha:]])\.(?=[[:alpha:]][[:alpha:]])|(?<=[[:alnum:]])-(?=[[:digit:]])',
+    -- Neither space nor punctuation: letters of any script, where a database knows those of ASCII alone.
+    '(?<=[^[:space:][:punct:]])([/@](?=[^[:space:][:punct:]])|-(?=[[:digit:]]))'
+    '|(?<=[^[:space:][:punct:][:digit:]]{2})\.(?=[^[:space:][:punct:][:digit:]]{2})',
     ' ', 'g')
 $$;
 
