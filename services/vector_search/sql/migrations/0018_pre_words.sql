@@ -5,10 +5,11 @@
 create function parted(p_text text) returns text language sql immutable as $$
   select regexp_replace(
     p_text,
-    -- Neither space nor punctuation: letters of any script, where a database knows those of ASCII alone.
-    '(?<=[^[:space:][:punct:]])([/@](?=[^[:space:][:punct:]])|-(?=[[:digit:]]))'
-    '|(?<=[^[:space:][:punct:][:digit:]]{2})\.(?=[^[:space:][:punct:][:digit:]]{2})',
-    ' ', 'g')
+    -- Neither space nor punctuation: letters of any script, where a database knows those of ASCII alone. What stands before is
+    -- taken along: looking back from each character takes ten times as long.
+    '([^[:space:][:punct:]])(?:[/@](?=[^[:space:][:punct:]])|-(?=[[:digit:]]))'
+    '|([^[:space:][:punct:][:digit:]]{2})\.(?=[^[:space:][:punct:][:digit:]]{2})',
+    '\1\2 ', 'g')
 $$;
 
 -- The words of a chunk, with their places.
