@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +14,9 @@ from rich.console import Console
 
 from gateway.cli import show, upkeep
 from gateway.cli.ends import has_ended, require_success
-from gateway.cli.errors import CliError
+from gateway.cli.errors import CliError, GoesOnError
 from gateway.cli.jobs import jobs
+from gateway.cli.running import run, wants_json
 from gateway.cli.session import Session
 from gateway.cli.status import READY, read_status, show_status
 from gateway.kinds import KINDS
@@ -35,6 +37,8 @@ app.add_typer(jobs, name="jobs")
 for command in (upkeep.check, upkeep.reembed, upkeep.reextract):
     app.command()(command)
 
+# Of lines that no person looks at: other programs need ids whole.
+_UNCUT = 1_000_000
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Limit = Annotated[int | None, typer.Option(help="How many at most.")]
 AsOf = Annotated[str | None, typer.Option(help="The day or instant that the answer is about.")]
@@ -52,18 +56,12 @@ class Mode(StrEnum):
 
 
 def main() -> None:
-    """The `braid` command. Exit code 0; 1 when something failed; 2 when it was called wrongly."""
+    """The `braid` command. Exit code 0; 1 when something failed; 2 when it was called wrongly; 130 after Ctrl-C."""
     out, err = Console(highlight=False), Console(stderr=True, highlight=False)
-    session = Session(os.environ, out, err)
-    try:
-        app(obj=session, prog_name="braid")
-    except CliError as error:
-        session.complain(error)
-        sys.exit(1)
-    except BrokenPipeError:
-        # The reader (`head`) has what it wanted; flushing what is left at exit would fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    if not out.file.isatty():
+        out.width = _UNCUT
+    session = Session(os.environ, out, err, as_json=wants_json(sys.argv[1:]))
+    sys.exit(run(session, partial(app, obj=session, prog_name="braid")))
 
 
 @app.command()
@@ -84,11 +82,11 @@ def up(  # noqa: PLR0917 - typer names them all
     import asyncio  # noqa: PLC0415 - as below: each command pays for what it imports
 
     from gateway.cli.up import Wishes  # noqa: PLC0415
-    from gateway.cli.up import up as run  # noqa: PLC0415
+    from gateway.cli.up import up as run_stack  # noqa: PLC0415
 
     session: Session = context.obj
     wishes = Wishes(sample=sample, ask=ask, free_ports=free_ports, as_json=as_json, workers=workers)
-    asyncio.run(run(session, data or session.data, wishes))
+    asyncio.run(run_stack(session, data or session.data, wishes))
 
 
 @app.command()
@@ -103,8 +101,11 @@ def ingest(
     from gateway.cli.sources import find  # noqa: PLC0415
 
     session: Session = context.obj
-    with session.api() as api, ConsoleBars(session.err) as bars:
-        report = Ingest(api, bars).run(find(paths))
+    try:
+        with session.api() as api, ConsoleBars(session.err) as bars:
+            report = Ingest(api, bars).run(find(paths))
+    except KeyboardInterrupt:
+        raise GoesOnError("jobs that were accepted go on; `braid jobs list` shows them") from None
     told = report.as_json()
     if as_json:
         session.show_json(told)

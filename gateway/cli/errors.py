@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+INTERRUPTED = 130  # what a shell makes of Ctrl-C
+
 
 class CliError(Exception):
-    """A failure with its reason; `request_id` names it in the services' logs. `fields` as REST lists them."""
+    """A failure with its reason; `request_id` names it in the services' logs. `fields` as REST lists them, `code` is
+    what the command exits with.
+    """
 
     def __init__(
         self,
@@ -13,18 +19,34 @@ class CliError(Exception):
         reason: str = "",
         request_id: str = "",
         fields: tuple[tuple[str, str], ...] = (),
+        code: int = 1,
     ) -> None:
         super().__init__(detail)
         self.detail = detail
         self.reason = reason
         self.request_id = request_id
         self.fields = fields
+        self.code = code
 
     def line(self) -> str:
         """The one line that is shown."""
         parts = (self.reason, self.request_id and f"request {self.request_id}")
         told = ", ".join(part for part in parts if part)
         return f"{self.detail} ({told})" if told else self.detail
+
+    def as_json(self) -> dict[str, Any]:
+        """The failure for other programs, as REST has it; what is not known is left out."""
+        fields = [{"field": name, "description": told} for name, told in self.fields]
+        known = {"fields": fields, "request_id": self.request_id}
+        told = {"detail": self.detail, "reason": self.reason or "FAILED"}
+        return told | {name: value for name, value in known.items() if value}
+
+
+class GoesOnError(CliError):
+    """Ctrl-C ended the command, and not what it had started: `told` says so, and how to look."""
+
+    def __init__(self, told: str) -> None:
+        super().__init__(f"interrupted: {told}", reason="INTERRUPTED", code=INTERRUPTED)
 
 
 class AwayError(CliError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ class Session:
     environment: Mapping[str, str]
     out: Console
     err: Console
+    as_json: bool = False
+    _answered: bool = field(default=False, init=False)
 
     @property
     def data(self) -> Path:
@@ -43,6 +45,7 @@ class Session:
 
     def show_json(self, value: Any) -> None:
         """Prints a value as JSON, for other programs: as it is, escaped where it is not printable."""
+        self._answered = True
         text = json.dumps(value, indent=2, ensure_ascii=not self.out.encoding.startswith("utf"))
         self.out.file.write(_escaped(text) + "\n")
 
@@ -51,6 +54,11 @@ class Session:
         self.err.print(
             f"braid: {line(error.line())}", markup=False, highlight=False, soft_wrap=True
         )
+
+    def show_failure(self, error: CliError) -> None:
+        """Prints the failure as JSON where that is asked for and nothing was answered: programs read one object."""
+        if self.as_json and not self._answered:
+            self.show_json(error.as_json())
 
     def _local_url(self) -> str:
         try:

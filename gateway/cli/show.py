@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.cli.safe import line, styled
@@ -109,16 +109,22 @@ def show_neighborhood(out: Console, answer: Json) -> None:
 
 def show_table(out: Console, columns: dict[str, str], rows: list[Json]) -> None:
     """Rows as a table; `columns` maps headings to fields."""
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    # In a narrow window too an id is of use only whole.
+    shown = (Column(heading, overflow="fold") for heading in columns)
+    table = Table(*shown, box=None, pad_edge=False, header_style="bold")
     for row in rows:
-        table.add_row(*(styled(str(row[name])) for name in columns.values()))
+        table.add_row(*(_cell(row[name]) for name in columns.values()))
     out.print(table)
 
 
 def show_pairs(out: Console, pairs: Json) -> None:
     """Names and values, one a line."""
     for name, value in pairs.items():
-        out.print(Text(f"{name}: ").append_text(styled(str(value))), soft_wrap=True)
+        out.print(Text(f"{name}: ").append_text(_cell(value)), soft_wrap=True)
+
+
+def _cell(value: Any) -> Text:
+    return styled("" if value in (None, [], {}) else str(value))
 
 
 def _show_end(out: Console, answer: Json) -> None:

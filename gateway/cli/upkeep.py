@@ -8,6 +8,7 @@ import typer
 
 from gateway.cli import show
 from gateway.cli.ends import require_success
+from gateway.cli.errors import GoesOnError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,10 +66,13 @@ def ended(api: Api, session: Session, job: dict[str, Any]) -> dict[str, Any]:
     """A job once it has ended, its progress shown meanwhile."""
     from gateway.cli.bars import ConsoleBars  # noqa: PLC0415 - only those who wait pay for it
 
-    with ConsoleBars(session.err) as bars:
-        for seen in api.followed(job):
-            total = seen["documents_total"]
-            bars.documents(total, seen["documents_searchable"], seen["documents_graph_ready"])
+    try:
+        with ConsoleBars(session.err) as bars:
+            for seen in api.followed(job):
+                total = seen["documents_total"]
+                bars.documents(total, seen["documents_searchable"], seen["documents_graph_ready"])
+    except KeyboardInterrupt:
+        raise GoesOnError(f"the job goes on; `braid jobs show {job['id']}` shows it") from None
     return seen
 
 

@@ -13,6 +13,7 @@ _PROBLEMS = {
     401: "The credential is missing, unknown or expired (INVALID_CREDENTIAL).",
     403: "The credential lacks the scope of the call (MISSING_SCOPE).",
     404: "There is no such thing in the caller's space (NOT_FOUND).",
+    405: "The path takes other methods (METHOD_NOT_ALLOWED); `Allow` names them.",
     408: "The body stopped arriving before its end (REQUEST_TIMEOUT).",
     409: "The data is in a state that does not allow the call (WRONG_STATE).",
     413: "The body is larger than the route takes (TOO_LARGE).",
@@ -27,12 +28,11 @@ _PROBLEMS = {
 EVENT_STREAM = "text/event-stream"
 
 
-def problems(*but: int) -> dict[int | str, dict[str, Any]]:
-    """The errors that a route can answer with: all of them but those named."""
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors that a route can answer with: those named, else all of them."""
     return {
-        status: {"model": Problem, "description": told}
-        for status, told in _PROBLEMS.items()
-        if status not in but
+        status: {"model": Problem, "description": _PROBLEMS[status]}
+        for status in statuses or _PROBLEMS
     }
 
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 MOST_PROBLEMS = 100
+# Where a validator of a whole JSON value notes in its error's context what is wrong within it.
+INSIDE = "inside"
 _LONGEST_NAME = 100
 # Where pydantic's own sentence names a class.
 _TOLD = {"model_type": "Input should be an object"}
@@ -28,7 +30,7 @@ def invalid(errors: Iterable[Mapping[str, Any]], under: str = "") -> InvalidFiel
 
 def _location(error: Mapping[str, Any]) -> Iterable[str | int]:
     """Where JSON itself breaks off, the last step is the place of a character."""
-    steps: tuple[str | int, ...] = tuple(error["loc"])
+    steps: tuple[str | int, ...] = (*error["loc"], *error.get("ctx", {}).get(INSIDE, ()))
     if error["type"] == "json_invalid" and steps and isinstance(steps[-1], int):
         return steps[:-1]
     return steps

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
+from google.protobuf.message import Message
 from pydantic import AliasChoices, Field
 
 from braid.agent.v1 import search_pb2 as agent
@@ -12,6 +13,7 @@ from braid.common.v1.retrieval_pb2 import TimeRange, TimeSelector
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector
+from gateway.rest.bounds import Contracted
 from gateway.rest.values import (
     Body,
     Instant,
@@ -40,8 +42,10 @@ _FUSIONS = {
 MOST_DOCUMENT_IDS = 1000
 
 
-class Filter(Body):
+class Filter(Contracted):
     """Which chunks may be found."""
+
+    contract: ClassVar[type[Message]] = chunks_pb2.ChunkFilter
 
     document_ids: Annotated[list[Text], at_most(MOST_DOCUMENT_IDS)] = Field(
         default=[], description="Only chunks of these documents, at most 1,000; all when empty."
@@ -68,7 +72,7 @@ class Between(Body):
         return TimeRange(start_time=stamp(self.start), end_time=stamp(self.end))
 
 
-class Search(Body):
+class Search(Contracted):
     """What every search takes."""
 
     query: Text = Field(
@@ -110,6 +114,8 @@ class ChunkSearch(RememberedSearch):
 class VectorSearch(ChunkSearch):
     """A search by meaning."""
 
+    contract: ClassVar[type[Message]] = vector.VectorSearchRequest
+
     def message(self) -> vector.VectorSearchRequest:
         """The search as the contract has it."""
         return vector.VectorSearchRequest(
@@ -124,6 +130,8 @@ class VectorSearch(ChunkSearch):
 
 class TextSearch(ChunkSearch):
     """A search by words."""
+
+    contract: ClassVar[type[Message]] = vector.TextSearchRequest
 
     match: Literal["any", "phrase", "prefix"] | None = Field(
         default=None,
@@ -146,6 +154,8 @@ class TextSearch(ChunkSearch):
 
 class HybridSearch(ChunkSearch):
     """A search by meaning and words."""
+
+    contract: ClassVar[type[Message]] = vector.HybridSearchRequest
 
     text_weight: JsonNumber | None = Field(
         default=None, description="Share of the text score, 0–1. Default 0.3."
@@ -170,6 +180,8 @@ class HybridSearch(ChunkSearch):
 
 class GraphSearch(Search):
     """A search for facts."""
+
+    contract: ClassVar[type[Message]] = query_pb2.SearchFactsRequest
 
     entity_name: Text = Field(
         default="", description="Only facts with this entity at either end: exact name, any case."
@@ -196,6 +208,8 @@ class GraphSearch(Search):
 
 class ComprehensiveSearch(RememberedSearch):
     """A question for all tiers."""
+
+    contract: ClassVar[type[Message]] = agent.ComprehensiveSearchRequest
 
     use_vector: JsonBool | None = Field(
         default=None, description="Search the chunks. Default true."

@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from gateway.rest.invalid import MOST_PROBLEMS
+from gateway.rest.invalid import INSIDE, MOST_PROBLEMS
 from services.runtime.times import to_timestamp
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ DEEPEST_JSON = 24
 # by themselves here: more of either would take long enough to make that others wait for it.
 MOST_VALUES = 10_000
 _LAST_INT32 = 2**31 - 1
+# Further ones would be others on the wire, where every number is a double.
+LAST_EXACT_INT = 2**53
 _FULL_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _NO_INSTANT = (
     "must be a date or a time of RFC 3339, such as 2024-04-18 or 2024-04-18T09:30:00+02:00"
@@ -74,6 +76,7 @@ def _utf8(value: str) -> str:
 
 def _transportable(value: dict[str, Any]) -> dict[str, Any]:
     _check_size(value)
+    _check_numbers(value)
     try:
         to_struct(value)
     except (ValueError, TypeError, OverflowError):
@@ -95,6 +98,20 @@ def _check_size(value: dict[str, Any]) -> None:
         if not level:
             return
     raise ValueError(f"may nest at most {DEEPEST_JSON} deep")
+
+
+def _check_numbers(value: Any, *steps: str | int) -> None:
+    if isinstance(value, int) and abs(value) > LAST_EXACT_INT:
+        told = "must be a number of at most 2^53, or a text"
+        raise PydanticCustomError("inexact_number", told, {INSIDE: steps})
+    for step, inner in _named(value):
+        _check_numbers(inner, *steps, step)
+
+
+def _named(value: Any) -> Iterable[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
 
 
 def _inside(value: Any) -> Iterable[Any]:

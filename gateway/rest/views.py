@@ -8,6 +8,7 @@ from braid.agent.v1 import consistency_pb2, ingest_pb2
 from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import facts_pb2, query_pb2
 from braid.vector.v1 import chunks_pb2
+from gateway.rest.values import LAST_EXACT_INT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +27,6 @@ def _values(enum: Any, prefix: str) -> dict[int, str | None]:
     return {v: k.removeprefix(prefix).lower() if v else None for k, v in enum.items()}
 
 
-_EXACT_INT = 2**53
 _STATUS: dict[int, str] = {v: k.removeprefix("LEG_STATUS_") for k, v in legs_pb2.LegStatus.items()}
 _REASON: dict[int, str] = {v: k.removeprefix("LEG_REASON_") for k, v in legs_pb2.LegReason.items()}
 _ORIGIN = {v: k.removeprefix("FACT_ORIGIN_").lower() for k, v in facts_pb2.FactOrigin.items()}
@@ -58,7 +58,7 @@ def _plain(value: Value) -> Any:
     kind = value.WhichOneof("kind")
     if kind == "number_value":
         number = value.number_value
-        return int(number) if number.is_integer() and abs(number) < _EXACT_INT else number
+        return int(number) if number.is_integer() and abs(number) <= LAST_EXACT_INT else number
     if kind == "struct_value":
         return struct(value.struct_value)
     if kind == "list_value":

@@ -21,7 +21,8 @@ from gateway.rest.answers.documents import (
     PartlyAccepted,
     Receipt,
 )
-from gateway.rest.bodies import parsed, whole
+from gateway.rest.bodies import is_json, media_type, parsed, whole
+from gateway.rest.bounds import Bounds
 from gateway.rest.calls import Caller
 from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep, UploaderDep
 from gateway.rest.documented import problems
@@ -29,6 +30,7 @@ from gateway.rest.door import content_length, pass_over
 from gateway.rest.errors import problems_of
 from gateway.rest.fields import rest_name
 from gateway.rest.json import JsonAnswer
+from gateway.rest.paths import any_text
 from gateway.rest.uploads import (
     DocumentBody,
     UploadFields,
@@ -59,6 +61,11 @@ _BODY = {
 }
 _id_named = partial(rest_name, names={"document_id": "id"})
 DocumentId = Annotated[str, Path(description="The document's id; slashes are part of it.")]
+Limit = Annotated[
+    Int32 | None,
+    Bounds(documents_pb2.ListDocumentsRequest, "page_size"),
+    Query(description="How many, 1–200. Default 50."),
+]
 
 
 @router.post(
@@ -81,10 +88,10 @@ async def create(
     """
     caller.require(_INGEST + "IngestDocument")
     await _check_capacity(request, caller, clients, settings.max_document_bytes)
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind = media_type(request)
     if kind == "multipart/form-data":
         return _accepted(*await _take_files(request, caller, clients))
-    if kind != "application/json":
+    if not is_json(kind):
         told = "must be application/json or multipart/form-data"
         raise InvalidFieldError(FieldError("Content-Type", told))
     read = partial(read_document, most=settings.max_body_bytes)
@@ -96,7 +103,7 @@ async def create(
 async def listing(
     caller: CallerDep,
     clients: ClientsDep,
-    limit: Annotated[Int32 | None, Query(description="How many, 1–200. Default 50.")] = None,
+    limit: Limit = None,
     cursor: Annotated[str, Query(description="`next_cursor` of the page before.")] = "",
 ) -> Response:
     """The documents by id, in pages."""
@@ -112,7 +119,7 @@ async def listing(
     )
 
 
-@router.get("/{document_id:path}", response_model=DocumentWithChunks)
+@router.get("/" + any_text("document_id"), response_model=DocumentWithChunks)
 async def read(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) -> Response:
     """A document's current version."""
     request = documents_pb2.GetDocumentRequest(document_id=document_id)
@@ -122,7 +129,7 @@ async def read(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) 
 
 
 @router.delete(
-    "/{document_id:path}",
+    "/" + any_text("document_id"),
     response_model=Receipt,
     responses={202: {"model": Receipt, "description": "The job goes on."}},
 )

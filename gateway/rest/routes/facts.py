@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from gateway.rest import views
 from gateway.rest.answers.graph import FactsTaken
-from gateway.rest.bodies import parsed
+from gateway.rest.bodies import is_json, media_type, parsed
 from gateway.rest.deps import ClientsDep, UploaderDep
 from gateway.rest.documented import problems
 from gateway.rest.facts import FactBody, messages, read_json, read_lines, rest_name_of
@@ -39,11 +39,11 @@ _BODY = {
 async def add(request: Request, caller: UploaderDep, clients: ClientsDep) -> Response:
     """Adds facts given as `{"facts": […]}` or one a line; known ones stay as they are, refused ones are listed."""
     caller.require(_METHOD)
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json" and kind not in _LINES:
+    kind = media_type(request)
+    if not is_json(kind) and kind not in _LINES:
         told = "must be application/json or application/jsonl"
         raise InvalidFieldError(FieldError("Content-Type", told))
-    read = read_json if kind == "application/json" else read_lines
+    read = read_lines if kind in _LINES else read_json
     facts = await parsed(read, await request.body())
     named = rest_name_of(facts)
     answer = await caller.ask(_METHOD, clients.ingest.IngestFacts, messages(facts), named)

@@ -11,10 +11,12 @@ from starlette.responses import Response
 from braid.graph.v1 import query_pb2
 from gateway.rest import views
 from gateway.rest.answers.graph import Entities, GraphStatus, Neighborhood
+from gateway.rest.bounds import Bounds
 from gateway.rest.deps import CallerDep, ClientsDep
 from gateway.rest.documented import problems
 from gateway.rest.fields import rest_name
 from gateway.rest.json import JsonAnswer
+from gateway.rest.paths import any_text
 from gateway.rest.searches import selector
 from gateway.rest.values import Instant, Int32
 
@@ -23,7 +25,7 @@ router = APIRouter(prefix="/api/graph", tags=["graph"], responses=problems())
 _SERVICE = "/braid.graph.v1.GraphQueryService/"
 
 
-@router.get("/neighborhood/{entity:path}", response_model=Neighborhood)
+@router.get("/neighborhood/" + any_text("entity"), response_model=Neighborhood)
 async def neighborhood(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
@@ -34,7 +36,9 @@ async def neighborhood(  # noqa: PLR0917 - FastAPI names them all
         str, Query(alias="type", description="Its type, where several share a name.")
     ] = "",
     limit: Annotated[
-        Int32 | None, Query(description="How many neighbours, 1–100. Default 20.")
+        Int32 | None,
+        Bounds(query_pb2.GetNeighborhoodRequest, "limit"),
+        Query(description="How many neighbours, 1–100. Default 20."),
     ] = None,
     as_of: Annotated[Instant | None, Query(description="Default: now.")] = None,
 ) -> Response:
@@ -56,7 +60,11 @@ async def entities(
     caller: CallerDep,
     clients: ClientsDep,
     kind: Annotated[str, Query(alias="type", description="Only entities of this type.")] = "",
-    limit: Annotated[Int32 | None, Query(description="How many, 1–200. Default 50.")] = None,
+    limit: Annotated[
+        Int32 | None,
+        Bounds(query_pb2.ListEntitiesRequest, "page_size"),
+        Query(description="How many, 1–200. Default 50."),
+    ] = None,
     cursor: Annotated[str, Query(description="`next_cursor` of the page before.")] = "",
 ) -> Response:
     """The entities by name, in pages that stay stable while others write."""

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from braid.agent.v1 import ingest_pb2
 from gateway.rest import views
 from gateway.rest.answers.jobs import DeadDocuments, Job, Jobs
+from gateway.rest.bounds import Bounds
 from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep, WatcherDep
 from gateway.rest.documented import events, problems
 from gateway.rest.events import stream
@@ -21,7 +22,11 @@ router = APIRouter(prefix="/api/jobs", tags=["jobs"], responses=problems())
 _SERVICE = "/braid.agent.v1.IngestService/"
 # As many as the contract takes.
 MOST_STATES = 10
-Limit = Annotated[Int32 | None, Query(description="How many, 1–200. Default 50.")]
+Limit = Annotated[
+    Int32 | None,
+    Bounds(ingest_pb2.ListIngestJobsRequest, "page_size"),
+    Query(description="How many, 1–200. Default 50."),
+]
 Cursor = Annotated[str, Query(description="`next_cursor` of the page before.")]
 StateName = Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]
 JobId = Annotated[str, Path(description="The job's id, as the upload was answered with.")]
@@ -34,7 +39,10 @@ async def listing(  # noqa: PLR0917 - the framework names them
     limit: Limit = None,
     cursor: Cursor = "",
     state: Annotated[
-        list[StateName] | None, Query(description="Only in these states."), at_most(MOST_STATES)
+        list[StateName] | None,
+        Bounds(ingest_pb2.ListIngestJobsRequest, "states"),
+        Query(description="Only in these states."),
+        at_most(MOST_STATES),
     ] = None,
     kind: Annotated[str, Query(description="Only of this kind, such as `upload`.")] = "",
 ) -> Response:

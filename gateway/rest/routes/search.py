@@ -13,6 +13,7 @@ from braid.common.v1 import legs_pb2
 from gateway.clients import Clients
 from gateway.rest import views
 from gateway.rest.answers.searches import ChunkResults, Comprehensive, FactResults
+from gateway.rest.bodies import JSON_ALONE
 from gateway.rest.calls import Caller
 from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep
 from gateway.rest.documented import EVENT_STREAM, events, problems
@@ -26,7 +27,9 @@ from gateway.rest.searches import (
     VectorSearch,
 )
 
-router = APIRouter(prefix="/api/search", tags=["search"], responses=problems())
+router = APIRouter(
+    prefix="/api/search", tags=["search"], responses=problems(), dependencies=[JSON_ALONE]
+)
 
 _CHUNKS = "/braid.vector.v1.VectorSearchService/"
 _FACTS = "/braid.graph.v1.GraphQueryService/SearchFacts"

@@ -12,6 +12,8 @@ from braid.agent.v1 import consistency_pb2, ingest_pb2, models_pb2
 from gateway.rest import views
 from gateway.rest.answers.jobs import OneJob
 from gateway.rest.answers.upkeep import Consistency, SpaceModels
+from gateway.rest.bodies import JSON_ALONE
+from gateway.rest.bounds import Bounds
 from gateway.rest.deps import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.documented import problems
 from gateway.rest.json import JsonAnswer
@@ -21,7 +23,11 @@ router = APIRouter(prefix="/api", tags=["upkeep"], responses=problems())
 
 _CONSISTENCY = "/braid.agent.v1.ConsistencyService/"
 _MODELS = "/braid.agent.v1.ModelService/"
-Limit = Annotated[Int32 | None, Query(description="How many of a kind, 0–1,000. Default 100.")]
+Limit = Annotated[
+    Int32 | None,
+    Bounds(consistency_pb2.CheckConsistencyRequest, "max_listed"),
+    Query(description="How many of a kind, 0–1,000. Default 100."),
+]
 
 
 class Reembed(Body):
@@ -61,7 +67,7 @@ async def models(caller: CallerDep, clients: ClientsDep) -> Response:
     )
 
 
-@router.post("/reembed", status_code=202, response_model=OneJob)
+@router.post("/reembed", status_code=202, response_model=OneJob, dependencies=[JSON_ALONE])
 async def reembed(caller: CallerDep, clients: ClientsDep, body: Reembed | None = None) -> Response:
     """Moves everything in the space to the configured embedding model, as a job. Needs the scope `admin`."""
     keep = body is not None and body.keep_former

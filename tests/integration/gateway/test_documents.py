@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -24,6 +25,7 @@ from tests.integration.gateway.samples import (
 )
 from tests.integration.gateway.uploads import ACCEPTED, DOCUMENTS, uploaded
 
+FILE = {"file": ("a.md", b"a")}
 TAKEN = ingest_pb2.IngestFactsResponse(
     added=1,
     unchanged=2,
@@ -178,6 +180,8 @@ async def test_a_large_file_arrives_whole_in_parts(served: Served) -> None:
         ({"json": {"text": "a", "valid_at": 1555545600}}, "valid_at"),
         ({"data": {"valid_at": "20240101"}, "files": {"file": ("a.md", b"a")}}, "valid_at"),
         ({"json": {"text": "a", "space": "other"}}, "space"),
+        ({"json": {"text": "a", "metadata": {"n": 2**53 + 1}}}, "metadata.n"),
+        ({"data": {"metadata": '{"n": [9007199254740993]}'}, "files": FILE}, "metadata.n[0]"),
         ({"json": {"text": "a", "id": "x" * 513}}, "id"),
         ({"json": {"text": "a", "id": "a\x00"}}, "id"),
         ({"json": {"text": "a", "content_type": "image/png"}}, "content_type"),
@@ -226,6 +230,18 @@ async def test_a_document_is_read_by_its_id_slashes_included(served: Served) -> 
     response = await served.http.get(f"{DOCUMENTS}/notes/a.md")
     assert response.json() == DOCUMENT_JSON | {"chunk_ids": [CHUNK_ID]}
     assert served.script.seen[0].message.document_id == "notes/a.md"
+
+
+@pytest.mark.parametrize("name", ["new\nline", "last\n", "\n", "a/\r\n/b", "\u2028"])
+async def test_a_document_is_read_and_deleted_by_its_id_whatever_it_holds(
+    served: Served, name: str
+) -> None:
+    served.script.answer("GetDocument", documents_pb2.GetDocumentResponse(document=DOCUMENT))
+    served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(job=JOB))
+    path = f"{DOCUMENTS}/{quote(name, safe='')}"
+    read, deleted = await served.http.get(path), await served.http.delete(path)
+    assert (read.status_code, deleted.status_code) == (200, 202)
+    assert [seen.message.document_id for seen in served.script.seen] == [name, name]
 
 
 async def test_deleting_answers_with_a_receipt(served: Served) -> None:
@@ -289,6 +305,16 @@ async def test_facts_are_taken_as_json_or_as_lines(
     assert dict(fact.attributes) == {"share": 0.5}
 
 
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/x.y+json"])
+async def test_any_type_of_json_is_taken_for_documents_and_facts(served: Served, kind: str) -> None:
+    served.script.answer("IngestDocument", ACCEPTED)
+    served.script.answer("IngestFacts", TAKEN)
+    headers = {"content-type": kind}
+    document = await served.http.post(DOCUMENTS, content=b'{"text": "a"}', headers=headers)
+    facts = await served.http.post("/api/facts", content=b'{"facts": []}', headers=headers)
+    assert (document.status_code, facts.status_code) == (202, 200)
+
+
 async def test_many_facts_travel_in_several_messages(served: Served) -> None:
     served.script.answer("IngestFacts", TAKEN)
     await served.http.post("/api/facts", json={"facts": [FACT] * 2500})
@@ -308,6 +334,7 @@ async def test_many_facts_travel_in_several_messages(served: Served) -> None:
         ([1, FACT, FACT | {"object": 1}, []], ["facts[0]", "facts[2].object", "facts[3]"]),
         ([FACT | {"valid_at": "2019"}], ["facts[0].valid_at"]),
         ([FACT | {"invalid_at": 2019}], ["facts[0].invalid_at"]),
+        ([FACT | {"attributes": {"n": 2**60}}], ["facts[0].attributes.n"]),
     ],
 )
 async def test_a_wrong_fact_is_named_by_place_and_field(

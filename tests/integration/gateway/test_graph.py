@@ -13,7 +13,17 @@ from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.samples import DAY, ENTITY, ENTITY_JSON, FACT, FACT_JSON
 
 AROUND = "/api/graph/neighborhood/"
-NAMES = ["Ledger Service", ".*", "') MATCH (n) DETACH DELETE n //", "a/b/c", "C#", "50% é", "x?y=z"]
+NAMES = [
+    "Ledger Service",
+    ".*",
+    "') MATCH (n) DETACH DELETE n //",
+    "a/b/c",
+    "C#",
+    "50% é",
+    "x?y=z",
+    "a\nb",
+    "a\n",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -80,7 +80,7 @@ async def test_a_space_is_never_taken_from_a_query_string(guarded: Served) -> No
 async def test_a_key_without_delegation_may_not_name_a_space(guarded: Served) -> None:
     headers = bearer("reader") | {"braid-space": "team-b"}
     response = await guarded.http.get("/api/documents", headers=headers)
-    assert response.status_code == 401
+    assert (response.status_code, response.json()["reason"]) == (403, "MISSING_SCOPE")
 
 
 async def test_a_trusted_backend_may_name_a_space(guarded: Served) -> None:
@@ -119,6 +119,12 @@ async def test_it_is_ready_when_every_service_serves(served: Served) -> None:
     assert response.json() == {"status": "ready", "services": services}
 
 
+async def test_load_balancers_may_ask_by_head(guarded: Served) -> None:
+    for path in ("/healthz", "/readyz"):
+        response = await guarded.http.head(path)
+        assert (response.status_code, response.content) == (200, b"")
+
+
 async def test_it_is_not_ready_while_a_service_is_away_and_says_which(script: Script) -> None:
     servers = [await start_scripted(names, script) for names in (AGENT, VECTOR)]
     gone = await start_scripted(VECTOR, script)
@@ -133,10 +139,11 @@ async def test_it_is_not_ready_while_a_service_is_away_and_says_which(script: Sc
     )
     async with serve_gateway(settings, script) as running:
         response = await running.http.get("/readyz")
+        head = await running.http.head("/readyz")
         alive = await running.http.get("/healthz")
     for server in servers:
         await server.stop()
-    assert (response.status_code, alive.status_code) == (503, 200)
+    assert (response.status_code, head.status_code, alive.status_code) == (503, 503, 200)
     assert response.json()["detail"] == "graph_query is UNREACHABLE."
     assert response.json()["services"]["vector_search"] == "SERVING"
 

@@ -13,11 +13,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from gateway.rest import views
 from gateway.rest.fields import rest_name
+from gateway.rest.invalid import invalid
 from gateway.rest.json import encode
 from gateway.rest.values import DEEPEST_JSON, MOST_VALUES, Instant, JsonObject, to_struct
 from services.agent_orchestrator.ingest.documents import UnreadableError, check_values
+from services.runtime.errors import FieldError
 
-SCALARS = st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.text()
+SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text()
 JSON = st.recursive(
     SCALARS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -29,6 +31,36 @@ def test_metadata_comes_back_as_it_was_sent(value: dict[str, Any]) -> None:
     message = to_struct(value)
     assert message is not None
     assert views.struct(Struct.FromString(message.SerializeToString())) == value
+
+
+@pytest.mark.parametrize("number", [0, 1, -1, 2**53, -(2**53)])
+def test_a_whole_number_is_shown_without_a_fraction(number: int) -> None:
+    message = to_struct({"n": number})
+    assert message is not None
+    assert encode(views.struct(message)) == b'{"n":%d}' % number
+
+
+@pytest.mark.parametrize(
+    ("value", "field"),
+    [
+        ({"n": 2**53 + 1}, "metadata.n"),
+        ({"n": -(2**53) - 1}, "metadata.n"),
+        ({"n": 10**400}, "metadata.n"),
+        ({"order": {"ids": [1, 2**60]}}, "metadata.order.ids[1]"),
+    ],
+)
+def test_an_integer_that_would_arrive_as_another_is_refused_by_its_place(
+    value: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(ValidationError) as refused:
+        TypeAdapter(JsonObject).validate_json(json.dumps(value))
+    problem = FieldError(field, "must be a number of at most 2^53, or a text")
+    assert invalid(refused.value.errors(), "metadata").fields == (problem,)
+
+
+@pytest.mark.parametrize("value", [2**53, -(2**53), 1e300, 0.1, True, str(2**60)])
+def test_what_arrives_as_it_was_sent_is_taken(value: object) -> None:
+    assert TypeAdapter(JsonObject).validate_python({"n": value}) == {"n": value}
 
 
 def nested(depth: int) -> dict[str, Any]:

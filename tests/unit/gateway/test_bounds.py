@@ -1,0 +1,112 @@
+"""The OpenAPI document tells the bounds that the contracts have."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import pytest
+from buf.validate import validate_pb2
+from google.protobuf.message import Message
+
+from braid.agent.v1 import consistency_pb2, ingest_pb2
+from braid.agent.v1 import search_pb2 as agent
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import chunks_pb2, documents_pb2
+from braid.vector.v1 import search_pb2 as vector
+from gateway.clients import Clients
+from gateway.rest.app import create_app
+from gateway.settings import GatewaySettings
+from services.runtime.identity import Authenticator
+
+BODIES: list[tuple[str, type[Message], str]] = [
+    *(
+        (body, message, field)
+        for body, message in (
+            ("VectorSearch", vector.VectorSearchRequest),
+            ("TextSearch", vector.TextSearchRequest),
+            ("HybridSearch", vector.HybridSearchRequest),
+            ("GraphSearch", query_pb2.SearchFactsRequest),
+            ("ComprehensiveSearch", agent.ComprehensiveSearchRequest),
+        )
+        for field in ("query", "limit")
+    ),
+    ("VectorSearch", vector.VectorSearchRequest, "min_score"),
+    ("TextSearch", vector.TextSearchRequest, "min_score"),
+    ("HybridSearch", vector.HybridSearchRequest, "min_score"),
+    ("HybridSearch", vector.HybridSearchRequest, "text_weight"),
+    ("ComprehensiveSearch", agent.ComprehensiveSearchRequest, "text_weight"),
+    ("GraphSearch", query_pb2.SearchFactsRequest, "entity_name"),
+    ("GraphSearch", query_pb2.SearchFactsRequest, "relation_type"),
+    ("Filter", chunks_pb2.ChunkFilter, "document_ids"),
+]
+PARAMETERS: list[tuple[str, str, type[Message], str]] = [
+    ("get /api/documents", "limit", documents_pb2.ListDocumentsRequest, "page_size"),
+    ("get /api/graph/entities", "limit", query_pb2.ListEntitiesRequest, "page_size"),
+    ("get /api/graph/neighborhood/{entity}", "limit", query_pb2.GetNeighborhoodRequest, "limit"),
+    ("get /api/jobs", "limit", ingest_pb2.ListIngestJobsRequest, "page_size"),
+    ("get /api/jobs", "state", ingest_pb2.ListIngestJobsRequest, "states"),
+    ("get /api/jobs/dead", "limit", ingest_pb2.ListDeadDocumentsRequest, "page_size"),
+    ("get /api/consistency", "limit", consistency_pb2.CheckConsistencyRequest, "max_listed"),
+    ("post /api/consistency", "limit", consistency_pb2.RepairConsistencyRequest, "max_listed"),
+]
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    """The OpenAPI document, for which nothing has to run."""
+    settings = GatewaySettings(_env_file=None)
+    nobody = cast("Clients", None)
+    return create_app(nobody, settings, Authenticator(None, allow_local=True)).openapi()
+
+
+def ruled(message: type[Message], name: str) -> tuple[object, object]:
+    """The least and the most that the contract allows a field's value, length or number of items."""
+    rules = message.DESCRIPTOR.fields_by_name[name].GetOptions().Extensions[validate_pb2.field]
+    kind = rules.WhichOneof("type") or ""
+    told: Any = getattr(rules, kind)
+    words = {"string": ("min_len", "max_len"), "repeated": ("min_items", "max_items")}
+    least, most = (
+        getattr(told, word) if told.HasField(word) else None
+        for word in words.get(kind, ("gte", "lte"))
+    )
+    not_blank = any(rule.id == "string.not_blank" for rule in rules.cel)
+    return 1 if not_blank else least, most
+
+
+def documented(schema: dict[str, Any]) -> tuple[object, object]:
+    """The same as the document tells it, of values that are not null."""
+    (arm,) = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
+    words = {"string": "Length", "array": "Items"}.get(arm["type"], "imum")
+    return arm.get(f"min{words}"), arm.get(f"max{words}")
+
+
+@pytest.mark.parametrize(("body", "message", "name"), BODIES)
+def test_a_bodys_field_is_documented_with_the_bounds_of_its_contract(
+    document: dict[str, Any], body: str, message: type[Message], name: str
+) -> None:
+    field = document["components"]["schemas"][body]["properties"][name]
+    assert documented(field) == ruled(message, name)
+    assert documented(field) != (None, None)
+
+
+@pytest.mark.parametrize(("operation", "name", "message", "field"), PARAMETERS)
+def test_a_parameter_is_documented_with_the_bounds_of_its_contract(
+    document: dict[str, Any], operation: str, name: str, message: type[Message], field: str
+) -> None:
+    method, path = operation.split()
+    parameters = document["paths"][path][method]["parameters"]
+    (schema,) = [one["schema"] for one in parameters if one["name"] == name]
+    assert documented(schema) == ruled(message, field)
+    assert documented(schema) != (None, None)
+
+
+def test_no_number_is_documented_as_any_that_the_wire_can_hold(document: dict[str, Any]) -> None:
+    assert str(2**31 - 1) not in json.dumps(document)
+
+
+def test_a_method_that_a_path_does_not_take_is_documented_everywhere(
+    document: dict[str, Any],
+) -> None:
+    operations = [one for methods in document["paths"].values() for one in methods.values()]
+    assert all("405" in operation["responses"] for operation in operations)
