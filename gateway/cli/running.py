@@ -43,7 +43,7 @@ def _code_of(session: Session, command: Callable[[], object]) -> int:
     try:
         command()
     except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 1
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
         # What typer itself refuses it has told of on standard error by now.
         told = getattr(end.__context__, "format_message", None)
         if told is not None:

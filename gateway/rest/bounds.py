@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
-# JSON Schema's words for the rules that it has words for.
+# JSON Schema's words for those of the contracts' rules that readers look for.
 _WORDS = {
     "gte": "minimum",
     "lte": "maximum",

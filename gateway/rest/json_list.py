@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -16,7 +17,16 @@ from services.runtime.errors import FieldError, InvalidFieldError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_DECODER = json.JSONDecoder()
+
+class _NoNumberError(ValueError):
+    """A word of Python's that JSON does not have."""
+
+
+def _refuse(word: str) -> None:
+    raise _NoNumberError(word)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 _SPACE = re.compile(r"[ \t\n\r]*+")
 
 
@@ -27,10 +37,11 @@ def take_list(body: bytes, name: str, take: Callable[[Any], None]) -> dict[str, 
     """
     reader = _Reader(_text(body, "body"), "body")
     found: dict[str, Any] = {}
+    places = count()
     for key in reader.keys():  # noqa: SIM118 - no mapping
         if key == name and reader.mark() == "[":
-            for count, _ in enumerate(reader.parted("]")):
-                take(reader.value(f"{name}[{count}]"))
+            for _ in reader.parted("]"):
+                take(reader.value(f"{name}[{next(places)}]"))
             found[key] = []
         else:
             found[key] = reader.value("body")
@@ -98,6 +109,10 @@ class _Reader:
         except json.JSONDecodeError as error:
             self.at = error.pos
             raise self._wrong(error.msg) from None
+        except _NoNumberError as error:
+            raise InvalidFieldError(
+                FieldError(place, f"holds {error}, which is no number")
+            ) from None
         except ValueError:
             raise InvalidFieldError(FieldError(place, "holds a number that is too long")) from None
         except RecursionError:

@@ -20,7 +20,7 @@ from services.graph_query.ranking import FoundFact, Ranked, fuse
 from services.graph_query.store import GraphStore, Hit, SpaceState, VectorPath, WordHits
 from services.models.embedder import Embedder
 from services.models.reranker import Reranker
-from services.runtime.context import HURRY_SECONDS, part_of_the_time
+from services.runtime.context import in_a_hurry, part_of_the_time
 from services.runtime.errors import DeadlineError
 
 EXACT_LIMIT = 1_000
@@ -188,8 +188,8 @@ class FactSearcher:
                     self._embedder, search.query, search.vector, state, text_only=search.text_only
                 )
         except TimeoutError:
-            hurry = seconds is not None and seconds < HURRY_SECONDS
-            vector, shortfall = None, Shortfall.LATE if hurry else Shortfall.EMBEDDER
+            shortfall = Shortfall.LATE if in_a_hurry(seconds) else Shortfall.EMBEDDER
+            vector = None
         if vector is None:
             return _Near(shortfall=shortfall)
         if search.known is not None:

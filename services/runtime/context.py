@@ -77,3 +77,8 @@ def part_of_the_time(share: float) -> float | None:
     if call is None or call.deadline is None:
         return None
     return remaining(float("inf")) * share
+
+
+def in_a_hurry(seconds: float | None) -> bool:
+    """Whether a caller leaves a provider so little time that its lateness says nothing of the provider."""
+    return seconds is not None and seconds < HURRY_SECONDS

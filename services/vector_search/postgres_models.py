@@ -44,7 +44,8 @@ class PostgresModels:
 
     async def add_model(self, space: str, model: Model) -> None:
         """See `ModelStore`."""
-        async with self._model_pool.session() as session:
+        async with self._model_pool.transaction() as session:
+            await session.fetch(self._model_queries["lock_model"], space)
             rows = await session.fetch(self._model_queries["space_models"], space)
             if not rows:
                 raise WrongStateError("The space holds nothing: its first write brings its model.")

@@ -9,8 +9,8 @@ from enum import Enum, auto
 
 from services.models.queries import QueryEmbedder, VectorSource
 from services.runtime.context import (
-    HURRY_SECONDS,
     current_call,
+    in_a_hurry,
     part_of_the_time,
     remaining,
 )
@@ -55,6 +55,10 @@ class HybridResult:
 
     result: SearchResult
     shortfall: Shortfall | None = None
+
+
+class _HurriedError(DeadlineError):
+    """The caller left the embedder too little time."""
 
 
 class Searcher:
@@ -126,7 +130,7 @@ class Searcher:
             result = await self._by_own_vector(query, search, share=0.5)
         except EmbedderUnavailableError:
             return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
-        except DeadlineError:
+        except _HurriedError:
             return await self._by_words_for(search, Shortfall.LATE)
         if result.path is VectorPath.NOT_RUN:
             return HybridResult(result, Shortfall.MODEL_MISMATCH)
@@ -183,8 +187,8 @@ class Searcher:
             async with asyncio.timeout(seconds):
                 embedded = await embedder.embed(query, use_cache=use_cache)
         except TimeoutError:
-            if seconds is not None and seconds < HURRY_SECONDS:
-                raise DeadlineError from None
+            if in_a_hurry(seconds):
+                raise _HurriedError from None
             raise EmbedderUnavailableError from None
         vector = QueryVector(embedder.model, unit_vector(embedded.row, "query"))
         return vector, embedded.source

@@ -87,6 +87,9 @@ class DocumentWriter:
             _check_against(recorded, documents, name)
             return recorded
         if dimension is not None:
+            own = length_of(self._embedder) if name == self._embedder.model else None
+            if own not in (None, dimension) and _lacks_vectors(documents):
+                raise wrong_model(f"makes vectors of {own} values here: give all vectors")
             # The registry would build an embedder, and keep it, for any name that a caller thinks of.
             if name != self._embedder.model and _lacks_vectors(documents):
                 raise wrong_model("is not the one that this service embeds with: give all vectors")

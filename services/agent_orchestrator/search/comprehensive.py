@@ -7,6 +7,7 @@ waits for it: the graph is asked by words, and the vector tier makes its own.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from opentelemetry import metrics
@@ -104,7 +105,7 @@ class ComprehensiveSearch:
     async def _told(
         self, leg: Awaitable[LegOutcome], query: QueryVector, ended: Heard | None
     ) -> LegOutcome:
-        outcome = await leg
+        outcome = _told_apart(await leg)
         report = outcome.report
         if query.late and report.reason == legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE:
             # The caller left the embedder too little time: it is not away.
@@ -252,17 +253,19 @@ def _without_vectors(report: legs_pb2.LegReport) -> legs_pb2.LegReport:
 
 def _require_an_answer(outcomes: Sequence[LegOutcome]) -> None:
     asked = [o for o in outcomes if o.report.status != legs_pb2.LEG_STATUS_DISABLED]
-    if not all(outcome.failed or _ran_out_of_time(outcome) for outcome in asked):
+    if not all(outcome.failed for outcome in asked):
         return
     error = AllLegsFailedError({o.report.name: _name(o.report) for o in asked})
     error.metadata |= {f"{o.report.name}_reason": _reason(o.report) for o in asked}
     raise error
 
 
-def _ran_out_of_time(outcome: LegOutcome) -> bool:
-    """Whether a leg was late and has nothing: that is no word on what there is to be found."""
+def _told_apart(outcome: LegOutcome) -> LegOutcome:
+    """A leg that was late and has nothing failed: that is no word on what there is to be found."""
     late = outcome.report.status == legs_pb2.LEG_STATUS_TIMED_OUT
-    return late and not outcome.chunks and not outcome.facts
+    if late and not outcome.chunks and not outcome.facts:
+        return replace(outcome, failed=True)
+    return outcome
 
 
 def _name(report: legs_pb2.LegReport) -> str:

@@ -37,8 +37,8 @@ _AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
 class LegOutcome:
     """How a leg ended, and what it found: chunks or facts, by its tier.
 
-    `failed` when its tier gave no answer; one that was late may have answered with what it had. `embedding` says where
-    the tier took the query's vector from.
+    `failed` when its tier gave no answer, or was late and had nothing; one that was late may have answered with what it
+    had. `embedding` says where the tier took the query's vector from.
     """
 
     report: legs_pb2.LegReport

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from braid.common.v1 import retrieval_pb2
 from services.models.queries import QueryEmbedder
-from services.runtime.context import HURRY_SECONDS
+from services.runtime.context import in_a_hurry
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 
@@ -46,7 +46,7 @@ class QueryEmbeddings:
                 found = await self._queries.embed(query, use_cache=use_cache)
         except (BraidError, TimeoutError) as error:
             get_logger("search").warning("query not embedded", error=type(error).__name__)
-            hurry = budget / 2 < min(self._seconds, HURRY_SECONDS)
+            hurry = budget / 2 < self._seconds and in_a_hurry(budget / 2)
             return Embedded(late=hurry and isinstance(error, TimeoutError))
         vector = retrieval_pb2.QueryEmbedding(model=self._queries.model, values=found.row.tolist())
         return Embedded(vector, retrieval_pb2.EmbeddingSource.ValueType(found.source))

@@ -29,7 +29,8 @@ _MOST = 50
 class ValidationStage(Stage):
     """Refuses a message that breaks a `buf.validate` rule or holds no instant where one belongs: names each field.
 
-    Of a message over 2 KiB it names the first wrong field; where that is in an item of a list, the first of each item.
+    Of a message over 2 KiB it names the first wrong field; where that is in a message of a list of the request itself,
+    the first of each of these.
     """
 
     name: ClassVar[str] = "validation"
@@ -62,19 +63,18 @@ class ValidationStage(Stage):
         elements = violations[0].proto.field.elements if violations[0].proto.field else ()
         if not elements or elements[0].subscript is None:
             return _told(violations)
-        return self._of_each(elements[0].field_name, message) or _told(violations)
+        # None of them is wrong by itself where the rule is one of the list.
+        found = list(islice(self._of_each(elements[0].field_name, message), _MOST))
+        return iter(found) if found else _told(violations)
 
-    def _of_each(self, name: str, message: Message) -> Iterator[FieldError] | None:
-        """The first wrong field of each item of a list of messages; None for other lists."""
+    def _of_each(self, name: str, message: Message) -> Iterator[FieldError]:
+        """The first wrong field of each message of a list; nothing for other lists."""
         kind = message.DESCRIPTOR.fields_by_name[name].message_type
         if kind is None or kind.GetOptions().map_entry:
-            return None
-        items = getattr(message, name)
-        return (
-            FieldError(_within(f"{name}[{place}]", error.field), error.description)
-            for place, item in enumerate(items)
-            for error in _told(self._validator.collect_violations(item, fail_fast=True))
-        )
+            return
+        for place, item in enumerate(getattr(message, name)):
+            for error in _told(self._validator.collect_violations(item, fail_fast=True)):
+                yield FieldError(_within(f"{name}[{place}]", error.field), error.description)
 
 
 def _refuse(errors: Iterator[FieldError]) -> None:

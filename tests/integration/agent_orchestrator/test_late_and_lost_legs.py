@@ -12,6 +12,7 @@ from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2, query_pb2_grpc
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.search.vigil import CHECKS, Vigil
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import RunningServer, Service, start_server
 from services.runtime.status import error_from_rpc
@@ -81,12 +82,22 @@ async def test_late_legs_without_anything_are_no_answer(answers: World) -> None:
     assert (error.metadata["vector"], error.metadata["graph"]) == ("TIMED_OUT", "TIMED_OUT")
 
 
+async def test_words_that_were_looked_for_in_time_are_an_answer_though_the_embedder_was_late(
+    answers: World,
+) -> None:
+    answers.embedder.stuck = True
+    answers.vector.answer = vector_pb2.HybridSearchResponse(**LESS)  # type: ignore[arg-type]
+    answers.graph.answer = query_pb2.SearchFactsResponse(**LESS)  # type: ignore[arg-type]
+    answer = await ask(answers, seconds=0.45)
+    assert set(legs(answer.legs).values()) == {("TIMED_OUT", "BUDGET_EXCEEDED")}
+
+
 async def test_an_embedder_that_a_hurried_caller_leaves_no_time_is_not_said_to_be_away(
     answers: World,
 ) -> None:
     answers.embedder.stuck = True
     answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(**LESS))  # type: ignore[arg-type]
-    answer = await ask(answers, seconds=0.3)
+    answer = await ask(answers, seconds=0.45)
     assert legs(answer.legs)["vector"] == ("TIMED_OUT", "BUDGET_EXCEEDED")
     assert [hit.chunk.id for hit in answer.vector_results] == ["c1"]
 
@@ -152,18 +163,28 @@ async def test_a_slow_leg_of_a_healthy_tier_is_waited_for(answers: World) -> Non
     assert legs((await ask(answers)).legs)["graph"] == ("OK", "UNSPECIFIED")
 
 
-async def test_a_leg_of_a_tier_that_ends_in_an_orderly_way_is_waited_for(answers: World) -> None:
+async def test_a_leg_of_a_tier_that_ends_in_an_orderly_way_is_waited_for(
+    answers: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It takes no new call, so that its health is not told either, and finishes those it has."""
     await answers.stop_graph()
     patient = answers.runtime.model_copy(update={"drain_seconds": 5.0})
     await answers.start_graph(patient)
     await answers_again(answers)
     ending: list[asyncio.Task[None]] = []
+    checks, looked = Vigil.away, asyncio.Semaphore(0)
+
+    async def looking(vigil: Vigil) -> object:
+        found = await checks(vigil)
+        looked.release()
+        return found
 
     async def slowly(_request: object) -> None:
         ending.append(asyncio.create_task(answers.graph_server.stop()))
-        await asyncio.sleep(2)
+        for _ in range(CHECKS + 1):  # by then a tier that is away has been given up
+            await looked.acquire()
 
+    monkeypatch.setattr(Vigil, "away", looking)
     answers.graph.script.acts["SearchFacts"] = slowly
     assert legs((await ask(answers)).legs)["graph"] == ("OK", "UNSPECIFIED")
     await asyncio.gather(*ending)

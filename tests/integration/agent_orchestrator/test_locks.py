@@ -17,6 +17,7 @@ HOLD = "select 1 from job where id = $1 for no key update nowait"
 CHANGES: dict[str, Callable[[Ids], tuple[object, ...]]] = {
     "graph_ready": lambda ids: (ids, [1] * len(ids), [0] * len(ids)),
     "hold_jobs": lambda ids: (ids, [0] * len(ids)),
+    "clear_waiting": lambda _: ("s",),
     "say_waiting": lambda _: ("s", "embedder"),
     "take_uploads": lambda _: ("s", [], 100, 1_000_000, 3),
     "untake_jobs": lambda ids: (ids,),
@@ -28,6 +29,8 @@ CHANGES: dict[str, Callable[[Ids], tuple[object, ...]]] = {
 async def test_jobs_are_taken_by_id_whatever_order_they_are_found_in(desk: Desk, name: str) -> None:
     ids = sorted([uuid.UUID(await desk.upload()) for _ in range(12)], reverse=True)
     pool = desk.database.pool
+    async with pool.session() as session:
+        await session.execute(desk.database.queries["say_waiting"], "s", "before")
 
     async def change() -> None:
         async with pool.session() as session:

@@ -86,7 +86,7 @@ async def test_a_caller_who_leaves_ends_the_running_statement(
 async def test_an_embedder_that_hangs_takes_half_of_the_time_and_words_answer(filled: Tier) -> None:
     filled.embedder.stuck = True
     request = search_pb2.HybridSearchRequest(query="red", cache=chunks_pb2.CACHE_MODE_BYPASS)
-    answer = await filled.search.HybridSearch(request, metadata=OURS, timeout=1)
+    answer = await filled.search.HybridSearch(request, metadata=OURS, timeout=2)
     assert (answer.status, answer.reason) == (
         legs_pb2.LEG_STATUS_DEGRADED,
         legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,

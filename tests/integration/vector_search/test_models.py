@@ -253,6 +253,7 @@ async def test_a_space_brings_so_many_new_models_and_uses_those_of_others(
 
 async def test_a_space_that_holds_nothing_any_more_has_no_model(store: PostgresStore) -> None:
     await store.upsert(SPACE, Model("first", 3), [stored("d", "red")])
+    await store.add_model(SPACE, Model("added", 4))
     await store.delete_document(SPACE, "d")
     assert (await store.list_models(SPACE)).models == []
     with pytest.raises(WrongStateError):
@@ -260,6 +261,8 @@ async def test_a_space_that_holds_nothing_any_more_has_no_model(store: PostgresS
     one = stored("d", "red", at=[(1.0, 0.0)])  # type: ignore[list-item] # two ways only
     await store.upsert(SPACE, Model("first", 2), [one])
     assert await store.space_model(SPACE) == Model("first", 2)
+    listed = await store.list_models(SPACE)
+    assert [one.model for one in listed.models] == [Model("first", 2)]
 
 
 async def test_what_an_upload_may_leave_out_is_not_asked_of_a_replica(

@@ -13,7 +13,11 @@ from gateway.rest.json_list import read_value, take_list
 from services.runtime.errors import InvalidFieldError
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-9, 9)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
@@ -103,3 +107,10 @@ def test_a_line_that_is_no_json_is_named(line: bytes) -> None:
     with pytest.raises(InvalidFieldError) as refused:
         read_value(line, "lines[3]")
     assert [problem.field for problem in refused.value.fields] == ["lines[3]"]
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_a_word_that_json_does_not_have_is_told_of_its_place(word: str) -> None:
+    with pytest.raises(InvalidFieldError) as refused:
+        taken(f'{{"list": [1, {word}], "list": [{word}]}}'.encode())
+    assert refused.value.fields == (("list[1]", f"holds {word}, which is no number"),)

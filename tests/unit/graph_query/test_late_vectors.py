@@ -93,7 +93,7 @@ async def test_vectors_in_time_are_part_of_the_answer(store: SlowVectors) -> Non
 
 async def test_an_embedder_that_does_not_answer_is_what_is_told_of(store: SlowVectors) -> None:
     searcher = FactSearcher(store, StuckEmbedder())
-    with call_scope(call(0.7)):
+    with call_scope(call(2)):
         found = await searcher.search("s", SEARCH)
     assert [hit.fact.source.name for hit in found.hits] == ["Anna Bell"]
     told = answer_message(found)

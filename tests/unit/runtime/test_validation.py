@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from buf.validate import validate_pb2
+from google.protobuf import descriptor_pool
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
+from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.graph.v1 import ingest_pb2
@@ -91,3 +95,23 @@ def test_a_list_of_too_many_facts_is_refused_before_each_is_looked_at(
 ) -> None:
     facts = [ingest_pb2.FactInput(valid_time=NEVER)] * 100_000
     assert wrong(stage, ingest_pb2.AddFactsRequest(facts=facts)) == ["facts"]
+
+
+def test_a_rule_that_stands_on_a_list_holds_in_messages_of_any_size(stage: ValidationStage) -> None:
+    """No message of the list is wrong by itself."""
+    text, message = FieldDescriptorProto.TYPE_STRING, FieldDescriptorProto.TYPE_MESSAGE
+    file = FileDescriptorProto(
+        name="listed.proto", package="listed", dependency=["buf/validate/validate.proto"]
+    )
+    file.message_type.add(name="Item").field.add(name="text", number=1, type=text, label=1)
+    listed = file.message_type.add(name="Listed")
+    items = listed.field.add(
+        name="items", number=1, type=message, type_name=".listed.Item", label=3
+    )
+    rule = items.options.Extensions[validate_pb2.field].repeated.items.cel.add()
+    rule.id, rule.message, rule.expression = "short", "is too long", "size(this.text) < 5"
+    pool = descriptor_pool.Default()
+    pool.Add(file)
+    kind = GetMessageClass(pool.FindMessageTypeByName("listed.Listed"))
+    for size in (10, 10_000):
+        assert wrong(stage, kind(items=[{"text": "x" * size}])) == ["items[0]"]

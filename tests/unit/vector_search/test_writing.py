@@ -182,6 +182,13 @@ async def test_no_embedder_is_made_for_a_name_that_a_caller_alone_gives(store: F
     assert made == []
 
 
+async def test_given_vectors_of_the_tiers_own_model_are_as_long_as_those_it_makes_for_the_others(
+    writer: DocumentWriter,
+) -> None:
+    mixed = document("d", "a", "b", at=[(1, 0), None])  # type: ignore[list-item] # two ways only
+    assert await refused(writer, [mixed], CompassEmbedder().model) == ["embedding_model"]
+
+
 async def test_vectors_of_another_dimension_are_refused_by_field(writer: DocumentWriter) -> None:
     await writer.write([document("d", "a")], "mine")
     wrong = document("e", "a", "b", at=[NORTH, (1, 0)], path="documents[3]")  # type: ignore[list-item]

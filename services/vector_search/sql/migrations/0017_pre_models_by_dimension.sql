@@ -74,3 +74,16 @@ begin
     execute format('delete from %I where space = $1 and chunk_id = any ($2)', each_table) using p_space, p_ids;
   end loop;
 end $$;
+
+-- Makes the space's row, or gives an empty space another model, in place of all that it had: it has each in one dimension.
+create or replace function open_space(p_space text, p_model smallint) returns void
+language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(space_lock(p_space));
+  insert into space_stats as s (space, model_id) values (p_space, p_model)
+  on conflict (space) do update set model_id = excluded.model_id
+  where s.chunks = 0 and s.model_id is distinct from excluded.model_id;
+  if found then
+    delete from space_model m where m.space = p_space;
+  end if;
+end $$;

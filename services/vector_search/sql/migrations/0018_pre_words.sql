@@ -44,21 +44,6 @@ begin
     select unnest(lexemes) union select c.lexeme from completed c);
 end $$;
 
--- The lexemes of a phrase: parted, where the space knows all of these, else joined as in chunks of before.
-create function phrase_lexemes(p_space text, p_language regconfig, p_text text) returns text[]
-language plpgsql stable as $$
-declare
-  lexemes text[] := tsvector_to_array(text_words(p_language, p_text));
-begin
-  if exists (
-    select from unnest(lexemes) u (lexeme)
-    where not exists (select from term t where t.space = p_space and t.lexeme = u.lexeme)
-  ) then
-    return tsvector_to_array(to_tsvector(p_language, p_text));
-  end if;
-  return lexemes;
-end $$;
-
 -- The weights of a query's terms, of which all but `p_words` complete its last word: these weigh as the one word that they stand
 -- for, or a rare one would count for more than the word itself.
 create function completed_weights(p_space text, p_words text[], p_lexemes text[], p_weights float8[], p_n bigint)
@@ -143,10 +128,8 @@ declare
   eligible uuid[];
   hybrid boolean := p_text is not null and p_query is not null;
   pool integer := p_limit;
-  -- Where meaning weighs more, hits are found in more candidates than are hits, and those by words need not be the best to the
-  -- last. Where words weigh as much, or their ranks count, they are the hits.
-  light boolean := hybrid and p_fusion = 1 and p_text_weight < 0.5;
-  reach bigint := case when light then 0 else text_reach() end;
+  light boolean;
+  reach bigint;
   used_path integer := 0;
   v_ids uuid[] := '{}';
   v_scores float8[] := '{}';
@@ -218,13 +201,19 @@ begin
   end if;
   if p_text is not null then
     average := greatest(stats.total, 1)::float8 / greatest(stats.n, 1);
-    lexemes := case when p_match = 2 then phrase_lexemes(p_space, stats.language, p_text)
-                    else query_lexemes(p_space, stats.language, p_text, p_match = 3) end;
+    -- Where meaning weighs more, hits are found in more candidates than are hits, and those by words need not be the best to the
+    -- last. Where words weigh as much, or alone, or their ranks count, they are the hits.
+    light := hybrid and used_path > 0 and p_fusion = 1 and p_text_weight < 0.5;
+    reach := case when light then 0 else text_reach() end;
+    if p_match = 2 then
+      lexemes := tsvector_to_array(text_words(stats.language, p_text));
+      phrase := phraseto_tsquery(stats.language, parted(p_text));
+    else
+      lexemes := query_lexemes(p_space, stats.language, p_text, p_match = 3);
+    end if;
     select * into terms from weighted_terms(p_space, lexemes, stats.n,
       case when light then fused_text_cap() else text_cap() end, reach);
-    if p_match = 2 then
-      phrase := phraseto_tsquery(stats.language, parted(p_text)) || phraseto_tsquery(stats.language, p_text);
-    elsif p_match = 3 then
+    if p_match = 3 then
       terms.weights := completed_weights(
         p_space, query_lexemes(p_space, stats.language, p_text, false), terms.lexemes, terms.weights, stats.n);
     end if;
@@ -234,6 +223,23 @@ begin
       from text_leg(p_space, terms.lexemes, terms.weights, terms.head, terms.costs, terms.rests, reach, average, phrase,
                     pool, plain, at, p_documents, p_metadata, eligible) x;
       t_rest := terms.rests[terms.head];
+    end if;
+    -- Chunks of before have joined words, and the phrase in them.
+    if p_match = 2 and parted(p_text) <> p_text then
+      lexemes := tsvector_to_array(to_tsvector(stats.language, p_text));
+      phrase := phraseto_tsquery(stats.language, p_text);
+      select * into terms from weighted_terms(p_space, lexemes, stats.n, text_cap(), reach);
+      if terms.lexemes is not null and cardinality(terms.lexemes) = cardinality(lexemes) then
+        select array_agg(x.id), array_agg(x.score) into t_ids, t_scores from (
+          select y.id, max(y.score) as score from (
+            select u.id, u.score from unnest(t_ids, t_scores) u (id, score)
+            union all
+            select l.id, l.score
+            from text_leg(p_space, terms.lexemes, terms.weights, terms.head, terms.costs, terms.rests, reach, average, phrase,
+                          pool, plain, at, p_documents, p_metadata, eligible) l
+          ) y
+          group by y.id order by max(y.score) desc, y.id limit pool) x;
+      end if;
     end if;
   end if;
 
