@@ -31,6 +31,8 @@ def run(session: Session, command: Callable[[], object]) -> int:
     except BrokenPipeError:
         code = 1  # the reader (`head`) has what it wanted
     except OSError as error:
+        if error.errno is None:
+            raise  # a defect: the system gives a number with what it refuses
         failure = CliError(_sentence(error))
         session.complain(failure)
         session.show_failure(failure)

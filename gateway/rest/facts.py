@@ -7,12 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, ValidationError
+from pydantic_core import from_json
 
 from braid.agent.v1.ingest_pb2 import IngestFactsRequest
 from braid.graph.v1.ingest_pb2 import EntityInput, FactInput
 from gateway.rest.fields import rest_name
 from gateway.rest.invalid import MOST_PROBLEMS, invalid
-from gateway.rest.json_list import read_value, take_list
 from gateway.rest.values import Body, Instant, JsonObject, Text, stamp, to_struct
 from services.runtime.errors import FieldError, InvalidFieldError
 
@@ -66,7 +66,7 @@ class FactsBody(Body):
 
 
 class _Found:
-    """Facts as they are read, and what is wrong with them: of each at most `told` problems.
+    """Facts as they are looked at one by one, and what is wrong with them: of each at most `told` problems.
 
     InvalidFieldError as soon as there are as many problems as are told at all: what follows is not looked at.
     """
@@ -74,35 +74,20 @@ class _Found:
     def __init__(self, told: int = MOST_PROBLEMS) -> None:
         self.facts: list[FactBody] = []
         self._told = told
-        self._count = 0
         self._wrong: list[FieldError] = []
 
-    @property
-    def place(self) -> str:
-        """Where the next fact stands."""
-        return f"facts[{self._count}]"
-
-    def take(self, value: Any) -> None:
-        """Looks at one more."""
+    def take(self, value: Any, place: str) -> None:
+        """Looks at one more, which stands at `place`."""
         try:
             self.facts.append(FactBody.model_validate(value))
         except ValidationError as error:
-            self.refuse(error, self.place)
-        self._count += 1
+            self.refuse(_problems(error, place))
 
-    def take_line(self, line: bytes) -> None:
-        """The same for one that is still to be read."""
-        try:
-            value = read_value(line, self.place)
-        except InvalidFieldError as error:
-            self._add(error)
-            self._count += 1
-        else:
-            self.take(value)
-
-    def refuse(self, error: ValidationError, place: str = "") -> None:
+    def refuse(self, error: InvalidFieldError) -> None:
         """Notes what is wrong."""
-        self._add(invalid(error.errors(include_input=False, include_url=False), place))
+        self._wrong += error.fields[: self._told]
+        if len(self._wrong) >= MOST_PROBLEMS:
+            self.all()
 
     def all(self) -> list[FactBody]:
         """The facts. InvalidFieldError names every wrong field."""
@@ -110,29 +95,44 @@ class _Found:
             raise InvalidFieldError(*self._wrong[:MOST_PROBLEMS])
         return self.facts
 
-    def _add(self, error: InvalidFieldError) -> None:
-        self._wrong += error.fields[: self._told]
-        if len(self._wrong) >= MOST_PROBLEMS:
-            self.all()
-
 
 def read_json(body: bytes) -> list[FactBody]:
     """The facts of `{"facts": […]}`. InvalidFieldError names every wrong field."""
     found = _Found()
-    rest = take_list(body, "facts", found.take)
+    value = _json(body, "body")
+    facts = value.get("facts") if isinstance(value, dict) else None
+    for number, fact in enumerate(facts if isinstance(facts, list) else ()):
+        found.take(fact, f"facts[{number}]")
     try:
-        FactsBody.model_validate(rest)
+        FactsBody.model_validate(value)
     except ValidationError as error:
-        found.refuse(error)
+        found.refuse(_problems(error))
     return found.all()
 
 
 def read_lines(body: bytes) -> list[FactBody]:
     """The facts of JSON lines, blank ones passed over. InvalidFieldError names every wrong field, `facts[0]` first."""
     found = _Found(told=1)
-    for line in filter(None, map(bytes.strip, body.split(b"\n"))):
-        found.take_line(line)
+    for number, line in enumerate(filter(None, map(bytes.strip, body.split(b"\n")))):
+        place = f"facts[{number}]"
+        try:
+            value = _json(line, place)
+        except InvalidFieldError as error:
+            found.refuse(error)
+        else:
+            found.take(value, place)
     return found.all()
+
+
+def _json(text: bytes, place: str) -> Any:
+    try:
+        return from_json(text, allow_inf_nan=False)
+    except ValueError as error:
+        raise InvalidFieldError(FieldError(place, f"Invalid JSON: {error}")) from None
+
+
+def _problems(error: ValidationError, place: str = "") -> InvalidFieldError:
+    return invalid(error.errors(include_input=False, include_url=False), place)
 
 
 async def messages(facts: Sequence[FactBody]) -> AsyncIterator[IngestFactsRequest]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -104,6 +105,8 @@ def _check_numbers(value: Any, *steps: str | int) -> None:
     if isinstance(value, int) and abs(value) > LAST_EXACT_INT:
         told = "must be a number of at most 2^53, or a text"
         raise PydanticCustomError("inexact_number", told, {INSIDE: steps})
+    if isinstance(value, float) and not math.isfinite(value):
+        raise PydanticCustomError("infinite_number", "must be a finite number", {INSIDE: steps})
     for step, inner in _named(value):
         _check_numbers(inner, *steps, step)
 

@@ -87,17 +87,22 @@ class DocumentWriter:
             _check_against(recorded, documents, name)
             return recorded
         if dimension is not None:
-            own = length_of(self._embedder) if name == self._embedder.model else None
-            if own not in (None, dimension) and _lacks_vectors(documents):
-                raise wrong_model(f"makes vectors of {own} values here: give all vectors")
-            # The registry would build an embedder, and keep it, for any name that a caller thinks of.
-            if name != self._embedder.model and _lacks_vectors(documents):
-                raise wrong_model("is not the one that this service embeds with: give all vectors")
+            if _lacks_vectors(documents):
+                self._check_own(name, dimension)
             return Model(name, dimension)
         if name and name != self._embedder.model:
             raise wrong_model("is not the model that this service embeds with")
         dimension = length_of(self._embedder)
         return None if dimension is None else Model(self._embedder.model, dimension)
+
+    def _check_own(self, name: str, dimension: int) -> None:
+        """InvalidFieldError when the tier cannot make the vectors that are not given."""
+        if name != self._embedder.model:
+            # The registry would build an embedder, and keep it, for any name that a caller thinks of.
+            raise wrong_model("is not the one that this service embeds with: give all vectors")
+        own = length_of(self._embedder)
+        if own not in (None, dimension):
+            raise wrong_model(f"makes vectors of {own} values here: give all vectors")
 
     def _own(self, embedded: Sequence[NewDocument]) -> Model:
         """The tier's own model, of the dimension of the vectors that it has just made."""

@@ -91,11 +91,9 @@ class ComprehensiveSearch:
                     group,
                     lambda: self._queries.embed(request.query, clock.seconds, use_cache=use_cache),
                 )
-                chunks, facts = (
-                    self._chunks(request, query, clock),
-                    self._facts(request, query, clock),
-                )
+                chunks = self._chunks(request, query, clock)
                 vector = group.create_task(self._told(chunks, query, ended))
+                facts = self._facts(request, query, clock)
                 graph = group.create_task(self._told(facts, query, ended))
         except ExceptionGroup as failures:
             # A leg raises nothing but what is wrong with the request: that is the caller's answer.
@@ -132,13 +130,11 @@ class ComprehensiveSearch:
     async def _ask_vector_with(
         self, query: QueryVector, request: Request, clock: Budget
     ) -> LegOutcome:
-        """With the query's vector; where the space has others by the name of its model, the tier says what it lacks."""
-        try:
-            return await self._ask_vector(request, await query.get(), clock)
-        except BraidError as error:
-            if not is_of_the_vector(error):
-                raise
-        return await self._ask_vector(request, None, clock, embeds=True)
+        embedding = await query.get()
+        return await _or_without_vector(
+            lambda: self._ask_vector(request, embedding, clock),
+            lambda: self._ask_vector(request, None, clock, embeds=True),
+        )
 
     def _both_compare(self, request: Request) -> bool:
         graph = request.use_graph or not request.HasField("use_graph")
@@ -171,12 +167,10 @@ class ComprehensiveSearch:
                 return outcome
         embedding = await query.get()
         asked = _facts_request(request, embedding, text_only=embedding is None)
-        try:
-            return await self._ask_graph(asked, clock)
-        except BraidError as error:
-            if not is_of_the_vector(error):
-                raise
-        return await self._ask_graph(_facts_request(request, None, text_only=False), clock)
+        return await _or_without_vector(
+            lambda: self._ask_graph(asked, clock),
+            lambda: self._ask_graph(_facts_request(request, None, text_only=False), clock),
+        )
 
     async def _ask_graph(self, asked: query_pb2.SearchFactsRequest, clock: Budget) -> LegOutcome:
         space = current_call().space
@@ -249,6 +243,18 @@ def _without_vectors(report: legs_pb2.LegReport) -> legs_pb2.LegReport:
         report.status = legs_pb2.LEG_STATUS_DEGRADED
         report.reason = legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
     return report
+
+
+async def _or_without_vector(
+    ask: Callable[[], Awaitable[LegOutcome]], again: Callable[[], Awaitable[LegOutcome]]
+) -> LegOutcome:
+    """Asks `again` where the space has other vectors by the name of our model: the tier then says what it lacks."""
+    try:
+        return await ask()
+    except BraidError as error:
+        if not is_of_the_vector(error):
+            raise
+    return await again()
 
 
 def _require_an_answer(outcomes: Sequence[LegOutcome]) -> None:

@@ -14,6 +14,9 @@ import pytest
 from pydantic import SecretStr
 
 from braid.agent.v1 import ingest_pb2_grpc, search_pb2_grpc
+from braid.common.v1 import legs_pb2
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.app import Embedders, open_app
 from services.agent_orchestrator.database import open_database
 from services.agent_orchestrator.settings import AgentSettings
@@ -25,8 +28,8 @@ from services.runtime.settings import RuntimeSettings
 from tests.integration.agent_orchestrator.desk import Desk
 from tests.stores import TestDatabase
 from tests.stubs.embedders import StubModels
-from tests.stubs.graph_tier import GraphStub, serve_graph
-from tests.stubs.vector_tier import VectorStub, serve_vector
+from tests.stubs.graph_tier import GraphStub, fact_hit, serve_graph
+from tests.stubs.vector_tier import VectorStub, chunk_hit, serve_vector
 
 Metadata = tuple[tuple[str, str], ...]
 ALICE: Metadata = (("authorization", "Bearer alice-key"),)
@@ -132,3 +135,15 @@ async def desk(agent_database: TestDatabase) -> AsyncIterator[Desk]:
     settings = AgentSettings(database_url=SecretStr(agent_database.dsn("braid_agent")))
     async with open_database(settings, "test") as database:
         yield Desk.over(database)
+
+
+@pytest.fixture
+def answers(world: World) -> World:
+    """Both tiers have something to say."""
+    world.vector.answer = vector_pb2.HybridSearchResponse(
+        hits=[chunk_hit("c1", 0.9), chunk_hit("c2", 0.4)], status=legs_pb2.LEG_STATUS_OK
+    )
+    world.graph.answer = query_pb2.SearchFactsResponse(
+        hits=[fact_hit("f1", ["c2"])], status=legs_pb2.LEG_STATUS_OK
+    )
+    return world

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 
-import grpc
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from braid.agent.v1 import search_pb2
 from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.runtime.errors import (
-    BraidError,
     DeadlineError,
     EmbedderUnavailableError,
     FieldError,
@@ -25,55 +21,16 @@ from services.runtime.errors import (
     StoreUnavailableError,
     WrongStateError,
 )
-from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, World
+from tests.integration.agent_orchestrator.questions import Request, ask, legs, refused
 from tests.stubs.graph_tier import fact_hit
 from tests.stubs.script import fail, hang
 from tests.stubs.vector_tier import chunk_hit
-
-Request = search_pb2.ComprehensiveSearchRequest
-Legs = dict[str, tuple[str, str]]
 
 
 @pytest.fixture
 def settings() -> dict[str, object]:
     return {"query_embedding_seconds": 0.2}
-
-
-def legs(reports: Sequence[legs_pb2.LegReport]) -> Legs:
-    return {
-        report.name: (
-            legs_pb2.LegStatus.Name(report.status).removeprefix("LEG_STATUS_"),
-            legs_pb2.LegReason.Name(report.reason).removeprefix("LEG_REASON_"),
-        )
-        for report in reports
-    }
-
-
-async def ask(
-    world: World, request: Request | None = None, seconds: float = 5
-) -> search_pb2.ComprehensiveSearchResponse:
-    return await world.search.ComprehensiveSearch(
-        request or Request(query="who owns it"), metadata=ALICE, timeout=seconds
-    )
-
-
-async def refused(world: World, request: Request | None = None, seconds: float = 5) -> BraidError:
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await ask(world, request, seconds)
-    return error_from_rpc(caught.value)
-
-
-@pytest.fixture
-def answers(world: World) -> World:
-    """Both tiers have something to say."""
-    world.vector.answer = vector_pb2.HybridSearchResponse(
-        hits=[chunk_hit("c1", 0.9), chunk_hit("c2", 0.4)], status=legs_pb2.LEG_STATUS_OK
-    )
-    world.graph.answer = query_pb2.SearchFactsResponse(
-        hits=[fact_hit("f1", ["c2"])], status=legs_pb2.LEG_STATUS_OK
-    )
-    return world
 
 
 async def test_both_legs_answer_and_are_fused(answers: World) -> None:
@@ -331,73 +288,3 @@ async def test_queries_are_embedded_a_few_at_a_time(answers: World) -> None:
     await asyncio.gather(*(ask(answers, Request(query=f"q{n}")) for n in range(20)))
     assert len(answers.embedder.texts) == 20
     assert answers.embedder.most_at_once <= 4
-
-
-def stream(
-    world: World, query: str = "q"
-) -> grpc.aio.UnaryStreamCall[
-    search_pb2.StreamComprehensiveSearchRequest, search_pb2.StreamComprehensiveSearchResponse
-]:
-    request = search_pb2.StreamComprehensiveSearchRequest(search=Request(query=query))
-    return world.search.StreamComprehensiveSearch(request, metadata=ALICE, timeout=5)
-
-
-async def test_a_stream_tells_each_leg_as_it_ends_and_then_the_whole(answers: World) -> None:
-    released = asyncio.Event()
-
-    async def wait_for_release(_request: object) -> None:
-        await released.wait()
-
-    answers.vector.script.acts["HybridSearch"] = wait_for_release
-    parts = aiter(stream(answers))
-    first = await anext(parts)
-    assert first.leg.report.name == "graph"
-    assert [hit.fact.uuid for hit in first.leg.graph_results] == ["f1"]
-    released.set()
-    second, last = [part async for part in parts]
-    assert [hit.chunk.id for hit in second.leg.vector_results] == ["c1", "c2"]
-    assert last.final == await same_answer(answers, last.final)
-
-
-async def same_answer(
-    world: World, told: search_pb2.ComprehensiveSearchResponse
-) -> search_pb2.ComprehensiveSearchResponse:
-    """The unary answer, its legs' times and where the query's vector came from aside."""
-    answer = await ask(world, Request(query="q"))
-    del answer.legs[:]
-    answer.legs.extend(told.legs)
-    answer.embedding = told.embedding
-    return answer
-
-
-async def test_a_stream_tells_failed_legs_before_it_fails(world: World) -> None:
-    world.vector.script.acts["HybridSearch"] = fail(StoreUnavailableError("postgresql"))
-    world.graph.script.acts["SearchFacts"] = fail(StoreUnavailableError("neo4j"))
-    told: Legs = {}
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        async for part in stream(world):
-            told |= legs([part.leg.report])
-    assert told == {
-        "vector": ("UNAVAILABLE", "STORE_UNAVAILABLE"),
-        "graph": ("UNAVAILABLE", "STORE_UNAVAILABLE"),
-    }
-    assert error_from_rpc(caught.value).reason == errors_pb2.ERROR_REASON_ALL_LEGS_FAILED
-
-
-async def test_a_refused_stream_names_the_field_as_its_caller_knows_it(answers: World) -> None:
-    answers.vector.script.acts["HybridSearch"] = fail(
-        InvalidFieldError(FieldError("filter.metadata", "must be flat"))
-    )
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        _ = [part async for part in stream(answers)]
-    error = error_from_rpc(caught.value)
-    assert error.fields[0].field == "search.filter.metadata"
-    assert error.message == "search.filter.metadata: must be flat"
-
-
-async def test_a_watcher_who_leaves_a_stream_stops_the_other_leg(answers: World) -> None:
-    answers.vector.script.acts["HybridSearch"] = hang
-    call = stream(answers)
-    await anext(aiter(call))
-    call.cancel()
-    await asyncio.wait_for(answers.vector.script.cancelled.wait(), 5)

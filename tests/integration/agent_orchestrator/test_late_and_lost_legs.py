@@ -17,12 +17,11 @@ from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import RunningServer, Service, start_server
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, World
-from tests.integration.agent_orchestrator.test_comprehensive_search import legs
+from tests.integration.agent_orchestrator.questions import Request, legs
 from tests.stubs.graph_tier import fact_hit
 from tests.stubs.script import fail, hang
 from tests.stubs.vector_tier import chunk_hit
 
-Request = search_pb2.ComprehensiveSearchRequest
 LESS = {
     "status": legs_pb2.LEG_STATUS_DEGRADED,
     "reason": legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,

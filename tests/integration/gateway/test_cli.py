@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import signal
-import sys
-from asyncio.subprocess import PIPE, Process
-from collections.abc import Mapping
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from types import MappingProxyType
-from typing import IO, Any
+from typing import Any
 
 import pytest
 from rich.console import Console
 
-from braid.agent.v1 import ingest_pb2, models_pb2
+from braid.agent.v1 import ingest_pb2
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest
 from braid.graph.v1 import query_pb2
@@ -27,6 +19,7 @@ from braid.vector.v1 import search_pb2 as vector_pb2
 from gateway.cli.session import Session
 from gateway.cli.up import Wishes, greet
 from services.runtime import errors
+from tests.integration.gateway.command import DONE, braid
 from tests.integration.gateway.conftest import Served, serve_gateway
 from tests.integration.gateway.samples import (
     COMPREHENSIVE,
@@ -37,63 +30,6 @@ from tests.integration.gateway.samples import (
     JOB_ID,
 )
 from tests.integration.gateway.scripted import Script
-
-DONE = ingest_pb2.IngestJob(
-    id=JOB_ID,
-    state=ingest_pb2.JOB_STATE_SUCCEEDED,
-    documents_total=1,
-    documents_searchable=1,
-    documents_graph_ready=1,
-)
-
-RUNNING = ingest_pb2.IngestJob(id=JOB_ID, state=ingest_pb2.JOB_STATE_RUNNING, documents_total=1)
-FULL = Path("/dev/full")
-
-
-@dataclass
-class Ended:
-    """How the command ended."""
-
-    code: int
-    out: str
-    err: str
-
-    def json(self) -> Any:
-        """Its output as JSON."""
-        return json.loads(self.out)
-
-
-async def started(
-    served: Served,
-    *arguments: str | Path,
-    output: int | IO[bytes] = PIPE,
-    environment: Mapping[str, str] = MappingProxyType({}),
-) -> Process:
-    """The command, as it begins to run against the gateway."""
-    return await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "gateway.cli",
-        *arguments,
-        env=os.environ | {"BRAID_URL": served.url, "COLUMNS": "80", **environment},
-        stdout=output,
-        stderr=PIPE,
-    )
-
-
-async def ended_of(process: Process) -> Ended:
-    """How it ended; never with a traceback."""
-    async with asyncio.timeout(60):
-        out, err = await process.communicate()
-    assert "Traceback" not in err.decode()
-    assert "Exception ignored" not in err.decode()
-    assert process.returncode is not None
-    return Ended(process.returncode, (out or b"").decode(), err.decode())
-
-
-async def braid(served: Served, *arguments: str | Path, **environment: str) -> Ended:
-    """Runs the command against the gateway."""
-    return await ended_of(await started(served, *arguments, environment=environment))
 
 
 async def test_a_search_shows_results_facts_and_legs(served: Served) -> None:
@@ -365,85 +301,3 @@ async def test_without_a_terminal_nothing_of_a_table_is_cut_and_what_is_empty_is
     assert [line.split()[0] for line in listed.out.splitlines()] == ["id", JOB_ID, JOB_ID]
     assert "None" not in listed.out
     assert "waiting_for: \n" in (await braid(served, "jobs", "show", JOB_ID)).out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "reason"),
-    [
-        (("search", "who", "--limit", "51", "--json"), 1, "INVALID_FIELD"),
-        (("search", "--json"), 2, "USAGE"),
-        (("jobs", "list", "--limit", "many", "--json"), 2, "USAGE"),
-    ],
-)
-async def test_a_failure_as_json_is_one_object(
-    served: Served, arguments: tuple[str, ...], code: int, reason: str
-) -> None:
-    ended = await braid(served, *arguments)
-    told = ended.json()
-    assert (ended.code, told["reason"]) == (code, reason)
-    assert told["detail"] in ended.err
-    assert ("request_id" in told, "fields" in told) == (code == 1, code == 1)
-
-
-async def test_a_failed_job_as_json_is_the_job_alone(served: Served) -> None:
-    failed = ingest_pb2.IngestJob(id=JOB_ID, state=ingest_pb2.JOB_STATE_FAILED)
-    answer = models_pb2.StartReembeddingResponse(job=failed)
-    served.script.answer("StartReembedding", answer)
-    ended = await braid(served, "reembed", "--json")
-    assert (ended.code, ended.json()["job"]["state"]) == (1, "FAILED")
-    assert "the job failed" in ended.err
-
-
-async def test_a_data_folder_that_cannot_be_is_a_sentence(served: Served, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    ended = await braid(served, "up", BRAID_DATA=str(tmp_path / "file" / "data"))
-    assert ended.code == 1
-    assert ended.err.splitlines()[-1] == f"braid: {tmp_path / 'file' / 'data'}: not a directory"
-
-
-@pytest.mark.skipif(not FULL.exists(), reason="the system has no device that is always full")
-@pytest.mark.parametrize("more", [(), ("--json",)])
-async def test_an_output_that_takes_nothing_is_a_sentence(
-    served: Served, more: tuple[str, ...]
-) -> None:
-    served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
-    with os.fdopen(os.open(FULL, os.O_WRONLY), "wb") as full:
-        ended = await ended_of(await started(served, "search", "who", *more, output=full))
-    assert ended.code == 1
-    assert ended.err == "braid: reading or writing failed: no space left on device\n"
-
-
-@pytest.mark.parametrize("more", [(), ("--json",)])
-async def test_a_reader_that_has_gone_is_not_complained_of(
-    served: Served, more: tuple[str, ...]
-) -> None:
-    served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
-    reads, writes = os.pipe()
-    os.close(reads)
-    with os.fdopen(writes, "wb") as output:
-        ended = await ended_of(await started(served, "search", "who", *more, output=output))
-    assert (ended.code, ended.err) == (1, "")
-
-
-async def test_ctrl_c_says_that_what_was_accepted_goes_on(served: Served, tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# A")
-    served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=RUNNING))
-    served.script.hang("ListIngestJobs")
-    process = await started(served, "ingest", tmp_path, "--json")
-    await served.script.reached.wait()
-    process.send_signal(signal.SIGINT)
-    ended = await ended_of(process)
-    assert (ended.code, ended.json()["reason"]) == (130, "INTERRUPTED")
-    assert "jobs that were accepted go on; `braid jobs list` shows them" in ended.err
-
-
-async def test_ctrl_c_says_that_a_job_that_was_waited_for_goes_on(served: Served) -> None:
-    answer = models_pb2.StartReembeddingResponse(job=RUNNING)
-    served.script.answer("StartReembedding", answer)
-    served.script.hang("GetIngestJob")
-    process = await started(served, "reembed")
-    await served.script.reached.wait()
-    process.send_signal(signal.SIGINT)
-    ended = await ended_of(process)
-    assert (ended.code, ended.out) == (130, "")
-    assert f"the job goes on; `braid jobs show {JOB_ID}` shows it" in ended.err

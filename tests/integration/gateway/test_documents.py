@@ -1,15 +1,13 @@
-"""`/api/documents`, `/api/facts`, `/api/jobs`: what is uploaded arrives as it was sent."""
+"""`/api/documents`: what is uploaded arrives as it was sent."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from braid.agent.v1 import ingest_pb2
-from braid.graph.v1 import ingest_pb2 as graph_ingest
 from braid.vector.v1 import documents_pb2
 from services.runtime import errors
 from services.runtime.times import to_timestamp
@@ -26,12 +24,6 @@ from tests.integration.gateway.samples import (
 from tests.integration.gateway.uploads import ACCEPTED, DOCUMENTS, uploaded
 
 FILE = {"file": ("a.md", b"a")}
-TAKEN = ingest_pb2.IngestFactsResponse(
-    added=1,
-    unchanged=2,
-    refused=[graph_ingest.RefusedFact(index=3, reason="is odd")],
-    refused_total=1,
-)
 
 
 async def test_a_document_as_json_is_accepted_with_its_job(served: Served) -> None:
@@ -263,149 +255,10 @@ async def test_a_document_without_an_id_is_named(served: Served) -> None:
     assert [problem["field"] for problem in response.json()["fields"]] == ["id"]
 
 
-FACT = {
-    "subject": "Jonas Weber",
-    "subject_type": "Person",
-    "relation": "OWNS",
-    "object": "Ledger Service",
-    "valid_at": "2024-04-18",
-    "document_id": "a.md",
-    "attributes": {"share": 0.5},
-}
-LINES = {"content-type": "application/jsonl"}
-
-
-@pytest.mark.parametrize(
-    "request_",
-    [
-        {"json": {"facts": [FACT]}},
-        {"content": f"\n{json.dumps(FACT)}\n\n".encode(), "headers": LINES},
-    ],
-)
-async def test_facts_are_taken_as_json_or_as_lines(
-    served: Served, request_: dict[str, Any]
-) -> None:
-    served.script.answer("IngestFacts", TAKEN)
-    response = await served.http.post("/api/facts", **request_)
-    assert response.json() == {
-        "added": 1,
-        "unchanged": 2,
-        "refused": [{"index": 3, "reason": "is odd"}],
-        "refused_total": 1,
-    }
-    (fact,) = served.script.seen[0].message.facts
-    assert (fact.subject.name, fact.subject.type, fact.relation) == (
-        "Jonas Weber",
-        "Person",
-        "OWNS",
-    )
-    assert (fact.object.name, fact.document_id) == ("Ledger Service", "a.md")
-    assert fact.valid_time == to_timestamp(DAY)
-    assert not fact.HasField("invalid_time")
-    assert dict(fact.attributes) == {"share": 0.5}
-
-
-@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/x.y+json"])
-async def test_any_type_of_json_is_taken_for_documents_and_facts(served: Served, kind: str) -> None:
-    served.script.answer("IngestDocument", ACCEPTED)
-    served.script.answer("IngestFacts", TAKEN)
-    headers = {"content-type": kind}
-    document = await served.http.post(DOCUMENTS, content=b'{"text": "a"}', headers=headers)
-    facts = await served.http.post("/api/facts", content=b'{"facts": []}', headers=headers)
-    assert (document.status_code, facts.status_code) == (202, 200)
-
-
-async def test_many_facts_travel_in_several_messages(served: Served) -> None:
-    served.script.answer("IngestFacts", TAKEN)
-    await served.http.post("/api/facts", json={"facts": [FACT] * 2500})
-    assert [len(message.facts) for message in served.script.seen[0].messages] == [1000, 1000, 500]
-
-
-@pytest.mark.parametrize(
-    ("facts", "fields"),
-    [
-        ([FACT, FACT | {"subject": " "}], ["facts[1].subject"]),
-        ([FACT | {"subject_type": "a b"}], ["facts[0].subject_type"]),
-        ([FACT | {"relation": "1"}], ["facts[0].relation"]),
-        ([FACT | {"valid_at": "soon"}], ["facts[0].valid_at"]),
-        ([FACT | {"space": "other"}], ["facts[0].space"]),
-        ([{}], ["facts[0].subject", "facts[0].relation", "facts[0].object"]),
-        ([FACT] * 1500 + [FACT | {"object": ""}], ["facts[].object"]),
-        ([1, FACT, FACT | {"object": 1}, []], ["facts[0]", "facts[2].object", "facts[3]"]),
-        ([FACT | {"valid_at": "2019"}], ["facts[0].valid_at"]),
-        ([FACT | {"invalid_at": 2019}], ["facts[0].invalid_at"]),
-        ([FACT | {"attributes": {"n": 2**60}}], ["facts[0].attributes.n"]),
-    ],
-)
-async def test_a_wrong_fact_is_named_by_place_and_field(
-    served: Served, facts: list[Any], fields: list[str]
-) -> None:
-    served.script.answer("IngestFacts", TAKEN)
-    response = await served.http.post("/api/facts", json={"facts": facts})
-    assert response.status_code == 422
-    assert [problem["field"] for problem in response.json()["fields"]] == fields
-
-
-async def test_wrong_lines_are_all_named_and_nothing_is_sent(served: Served) -> None:
-    year = json.dumps(FACT | {"valid_at": "2019"})
-    lines = [json.dumps(FACT), "{", json.dumps(FACT), '{"subject": 5}', "\udcff", year]
-    content = "\n".join(lines).encode("utf-8", "surrogateescape")
-    response = await served.http.post("/api/facts", content=content, headers=LINES)
-    names = [problem["field"] for problem in response.json()["fields"]]
-    assert names == ["facts[1]", "facts[3].subject", "facts[4]", "facts[5].valid_at"]
-    assert served.script.seen == []
-
-
-async def test_a_job_is_shown_as_it_stands(served: Served) -> None:
-    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=JOB))
-    response = await served.http.get(f"/api/jobs/{JOB_ID}")
-    assert response.json() == JOB_JSON
-
-
-async def test_jobs_are_listed_in_pages_by_state_and_kind(served: Served) -> None:
-    page = ingest_pb2.ListIngestJobsResponse(jobs=[JOB], next_page_token="more")
-    served.script.answer("ListIngestJobs", page)
-    asked = "limit=5&cursor=there&kind=upload&state=FAILED&state=CANCELLED"
-    response = await served.http.get(f"/api/jobs?{asked}")
-    assert response.json() == {"jobs": [JOB_JSON], "next_cursor": "more"}
-    request = served.script.seen[0].message
-    assert (request.page_size, request.page_token, request.kind) == (5, "there", "upload")
-    assert list(request.states) == [
-        ingest_pb2.JOB_STATE_FAILED,
-        ingest_pb2.JOB_STATE_CANCELLED,
-    ]
-
-
-async def test_dead_documents_are_listed_with_their_reasons(served: Served) -> None:
-    failure = ingest_pb2.IngestFailure(document_id="a", reason="is empty", stage="search")
-    dead = ingest_pb2.DeadDocument(job_id=JOB_ID, failure=failure, create_time=to_timestamp(DAY))
-    served.script.answer(
-        "ListDeadDocuments", ingest_pb2.ListDeadDocumentsResponse(documents=[dead])
-    )
-    response = await served.http.get("/api/jobs/dead")
-    told = {"id": "a", "reason": "is empty", "stage": "search", "job_id": JOB_ID}
-    assert response.json() == {
-        "documents": [told | {"failed_at": "2024-04-18T00:00:00Z"}],
-        "next_cursor": None,
-    }
-
-
-@pytest.mark.parametrize("verb", ["cancel", "retry"])
-async def test_a_job_is_cancelled_and_tried_again(served: Served, verb: str) -> None:
-    rpc = f"{verb.title()}IngestJob"
-    answers = {
-        "cancel": ingest_pb2.CancelIngestJobResponse(job=JOB),
-        "retry": ingest_pb2.RetryIngestJobResponse(job=JOB),
-    }
-    served.script.answer(rpc, answers[verb])
-    response = await served.http.post(f"/api/jobs/{JOB_ID}/{verb}")
-    assert response.json() == JOB_JSON
-    assert served.script.seen[0].message.job_id == JOB_ID
-
-
 async def test_a_full_backlog_answers_before_the_body_is_read(served: Served) -> None:
     served.script.fail("CheckIngestCapacity", errors.OverloadedError(3))
-    response = await served.http.post(DOCUMENTS, content=b"x" * 5_000_000, headers=LINES)
+    kind = {"content-type": "application/jsonl"}
+    response = await served.http.post(DOCUMENTS, content=b"x" * 5_000_000, headers=kind)
     assert (response.status_code, response.headers["retry-after"]) == (429, "3")
     assert response.json()["reason"] == "OVERLOADED"
     assert served.script.seen == []

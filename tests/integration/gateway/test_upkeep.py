@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from braid.agent.v1 import consistency_pb2, ingest_pb2, models_pb2
+from tests.integration.gateway.command import braid
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.samples import JOB_ID
-from tests.integration.gateway.test_cli import braid
 
 RUNNING = ingest_pb2.IngestJob(id=JOB_ID, kind="delete", state=ingest_pb2.JOB_STATE_RUNNING)
 DONE = ingest_pb2.IngestJob(

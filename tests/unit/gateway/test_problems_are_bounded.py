@@ -86,7 +86,7 @@ def test_lists_are_as_long_as_the_contract_takes(
 
 def as_json(items: list[str]) -> bytes:
     """Facts in one object."""
-    return b'{"facts": [%b' % ",".join(items).encode()
+    return b'{"facts": [%b]}' % ",".join(items).encode()
 
 
 def as_lines(items: list[str]) -> bytes:

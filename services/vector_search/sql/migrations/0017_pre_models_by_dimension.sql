@@ -7,30 +7,18 @@ alter table model
 
 create function most_models_brought() returns integer language sql immutable as $$ select 16 $$;
 
--- A model, made with its tables when it is new; null when the space has brought as many as it may.
-create function register_model(p_name text, p_dimension integer, p_space text) returns model
-language plpgsql security definer set search_path = public, pg_temp as $$
+-- The table of a model's vectors in the index; see create_unindexed.
+create function create_indexed(p_model smallint, p_dimension integer) returns void language plpgsql as $$
 declare
-  made model;
-  name text;
+  name text := indexed(p_model);
 begin
-  perform pg_advisory_xact_lock(hashtextextended('braid.model', 0));
-  select * into made from model m where m.name = p_name and m.dimension = p_dimension;
-  if found then
-    return made;
-  end if;
-  if (select count(*) from model m where m.brought_by = p_space) >= most_models_brought() then
-    return null;
-  end if;
-  insert into model (name, dimension, brought_by) values (p_name, p_dimension, p_space) returning * into made;
-  name := indexed(made.id);
   execute format('create table %I (
       space text collate "C" not null,
       chunk_id uuid not null,
       current boolean not null,
       embedding halfvec(%s) not null,
       primary key (space, chunk_id)
-    ) partition by hash (space)', name, made.dimension);
+    ) partition by hash (space)', name, p_dimension);
   -- In line whatever its size: comparing all vectors of a space must not fetch each from elsewhere.
   execute format('alter table %I alter column embedding set storage plain', name);
   for part in 0..7 loop
@@ -41,6 +29,25 @@ begin
   -- groups of like texts were out of reach in some of 100,000 vectors; no write waits for it.
   execute format('create index on %I using hnsw (embedding halfvec_cosine_ops) with (ef_construction = 128) where current', name);
   execute format('create index on %I using hnsw (embedding halfvec_cosine_ops) with (ef_construction = 128) where not current', name);
+end $$;
+revoke execute on function create_indexed(smallint, integer) from public;
+
+-- A model, made with its tables when it is new; null when the space has brought as many as it may.
+create function register_model(p_name text, p_dimension integer, p_space text) returns model
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  made model;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('braid.model', 0));
+  select * into made from model m where m.name = p_name and m.dimension = p_dimension;
+  if found then
+    return made;
+  end if;
+  if (select count(*) from model m where m.brought_by = p_space) >= most_models_brought() then
+    return null;
+  end if;
+  insert into model (name, dimension, brought_by) values (p_name, p_dimension, p_space) returning * into made;
+  perform create_indexed(made.id, made.dimension);
   perform create_unindexed(made.id, made.dimension);
   return made;
 end $$;

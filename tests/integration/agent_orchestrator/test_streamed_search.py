@@ -1,0 +1,90 @@
+"""One question as a stream: each leg as it ends, then the whole."""
+
+from __future__ import annotations
+
+import asyncio
+
+import grpc
+import pytest
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import errors_pb2
+from services.runtime.errors import (
+    FieldError,
+    InvalidFieldError,
+    StoreUnavailableError,
+)
+from services.runtime.status import error_from_rpc
+from tests.integration.agent_orchestrator.conftest import ALICE, World
+from tests.integration.agent_orchestrator.questions import Legs, Request, ask, legs
+from tests.stubs.script import fail, hang
+
+
+def stream(
+    world: World, query: str = "q"
+) -> grpc.aio.UnaryStreamCall[
+    search_pb2.StreamComprehensiveSearchRequest, search_pb2.StreamComprehensiveSearchResponse
+]:
+    request = search_pb2.StreamComprehensiveSearchRequest(search=Request(query=query))
+    return world.search.StreamComprehensiveSearch(request, metadata=ALICE, timeout=5)
+
+
+async def test_a_stream_tells_each_leg_as_it_ends_and_then_the_whole(answers: World) -> None:
+    released = asyncio.Event()
+
+    async def wait_for_release(_request: object) -> None:
+        await released.wait()
+
+    answers.vector.script.acts["HybridSearch"] = wait_for_release
+    parts = aiter(stream(answers))
+    first = await anext(parts)
+    assert first.leg.report.name == "graph"
+    assert [hit.fact.uuid for hit in first.leg.graph_results] == ["f1"]
+    released.set()
+    second, last = [part async for part in parts]
+    assert [hit.chunk.id for hit in second.leg.vector_results] == ["c1", "c2"]
+    assert last.final == await same_answer(answers, last.final)
+
+
+async def same_answer(
+    world: World, told: search_pb2.ComprehensiveSearchResponse
+) -> search_pb2.ComprehensiveSearchResponse:
+    """The unary answer, its legs' times and where the query's vector came from aside."""
+    answer = await ask(world, Request(query="q"))
+    del answer.legs[:]
+    answer.legs.extend(told.legs)
+    answer.embedding = told.embedding
+    return answer
+
+
+async def test_a_stream_tells_failed_legs_before_it_fails(world: World) -> None:
+    world.vector.script.acts["HybridSearch"] = fail(StoreUnavailableError("postgresql"))
+    world.graph.script.acts["SearchFacts"] = fail(StoreUnavailableError("neo4j"))
+    told: Legs = {}
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        async for part in stream(world):
+            told |= legs([part.leg.report])
+    assert told == {
+        "vector": ("UNAVAILABLE", "STORE_UNAVAILABLE"),
+        "graph": ("UNAVAILABLE", "STORE_UNAVAILABLE"),
+    }
+    assert error_from_rpc(caught.value).reason == errors_pb2.ERROR_REASON_ALL_LEGS_FAILED
+
+
+async def test_a_refused_stream_names_the_field_as_its_caller_knows_it(answers: World) -> None:
+    answers.vector.script.acts["HybridSearch"] = fail(
+        InvalidFieldError(FieldError("filter.metadata", "must be flat"))
+    )
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        _ = [part async for part in stream(answers)]
+    error = error_from_rpc(caught.value)
+    assert error.fields[0].field == "search.filter.metadata"
+    assert error.message == "search.filter.metadata: must be flat"
+
+
+async def test_a_watcher_who_leaves_a_stream_stops_the_other_leg(answers: World) -> None:
+    answers.vector.script.acts["HybridSearch"] = hang
+    call = stream(answers)
+    await anext(aiter(call))
+    call.cancel()
+    await asyncio.wait_for(answers.vector.script.cancelled.wait(), 5)

@@ -1,0 +1,76 @@
+"""The `braid` command, run as a program against a gateway over scripted services."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, Any
+
+from braid.agent.v1 import ingest_pb2
+from tests.integration.gateway.conftest import Served
+from tests.integration.gateway.samples import (
+    JOB_ID,
+)
+
+DONE = ingest_pb2.IngestJob(
+    id=JOB_ID,
+    state=ingest_pb2.JOB_STATE_SUCCEEDED,
+    documents_total=1,
+    documents_searchable=1,
+    documents_graph_ready=1,
+)
+
+RUNNING = ingest_pb2.IngestJob(id=JOB_ID, state=ingest_pb2.JOB_STATE_RUNNING, documents_total=1)
+
+
+@dataclass
+class Ended:
+    """How the command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """Its output as JSON."""
+        return json.loads(self.out)
+
+
+async def started(
+    served: Served,
+    *arguments: str | Path,
+    output: int | IO[bytes] = PIPE,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Process:
+    """The command, as it begins to run against the gateway."""
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "gateway.cli",
+        *arguments,
+        env=os.environ | {"BRAID_URL": served.url, "COLUMNS": "80", **environment},
+        stdout=output,
+        stderr=PIPE,
+    )
+
+
+async def ended_of(process: Process) -> Ended:
+    """How it ended; never with a traceback."""
+    async with asyncio.timeout(60):
+        out, err = await process.communicate()
+    assert "Traceback" not in err.decode()
+    assert "Exception ignored" not in err.decode()
+    assert process.returncode is not None
+    return Ended(process.returncode, (out or b"").decode(), err.decode())
+
+
+async def braid(served: Served, *arguments: str | Path, **environment: str) -> Ended:
+    """Runs the command against the gateway."""
+    return await ended_of(await started(served, *arguments, environment=environment))
