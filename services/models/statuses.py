@@ -42,7 +42,7 @@ def sending() -> Iterator[None]:
     """Tells a prompt that cannot be sent from an answer that cannot be read."""
     try:
         yield
-    except (json.JSONDecodeError, UnicodeDecodeError):
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
         raise _malformed() from None
     except ValueError as error:
         raise refused_here(error) from None
@@ -55,7 +55,7 @@ def reading() -> Iterator[None]:
     """An answer of another shape than promised is a passing failure."""
     try:
         yield
-    except (ValueError, TypeError, AttributeError, IndexError):
+    except (ValueError, TypeError, AttributeError, IndexError, RecursionError):
         raise _malformed() from None
 
 

@@ -34,7 +34,7 @@ _DEED = _words("designed repaired sold inspected documented financed")
 
 
 def generated(documents: int = 1_000, questions: int = 200, seed: int = 1) -> Dataset:
-    """A corpus of up to 2,000 passages; each question asks for a passage and the one that it leads to."""
+    """A corpus of so many passages, all different; each question asks for a passage and the one that it leads to."""
     chance = random.Random(seed)  # noqa: S311
     people = [f"{first} {last}" for first, last in itertools.product(_FIRST, _LAST)]
     firms = [f"{stem} {trade}" for stem, trade in itertools.product(_STEM, _TRADE)]

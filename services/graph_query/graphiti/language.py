@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from graphiti_core.llm_client.client import LLMClient
 from graphiti_core.llm_client.config import DEFAULT_MAX_TOKENS, LLMConfig, ModelSize
 from graphiti_core.prompts.models import Message as GraphitiMessage
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from services.graph_query.graphiti.failures import Failures
 from services.models.embedder import Embedder
@@ -83,7 +83,7 @@ class GraphitiLanguage(LLMClient):
         for _ in range(_ATTEMPTS):
             answer = await self._language.complete(prompt)
             try:
-                told = json.loads(answer.text)
+                told = from_json(answer.text)
                 if isinstance(told, dict):
                     return told if shape is None else _shaped(told, shape)
             except (ValueError, ValidationError):

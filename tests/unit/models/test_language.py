@@ -143,10 +143,11 @@ async def test_only_some_refusals_may_be_the_prompts_fault(
     assert is_unusable(failure.value) == may_be_the_prompts
 
 
+@pytest.mark.parametrize("body", [b"{", b"[" * 100_000], ids=["no JSON", "nested too deep"])
 async def test_a_model_that_always_answers_malformed_is_asked_three_times(
-    build: Build, stub: OpenAIStub
+    build: Build, stub: OpenAIStub, body: bytes
 ) -> None:
-    stub.answer_always(raw(b"{"))
+    stub.answer_always(raw(body))
     with pytest.raises(AnswerUnusable) as failure:
         await build().complete(PROMPT)
     assert failure.value.cause == "malformed answer"
