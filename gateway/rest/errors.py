@@ -13,7 +13,7 @@ from services.runtime.errors import BraidError, FieldError, InvalidFieldError
 from services.runtime.status import reason_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 STATUS: dict[reasons.ErrorReason.ValueType, int] = {
     reasons.ERROR_REASON_INVALID_FIELD: 422,
@@ -86,8 +86,7 @@ def body_of(error: BraidError, request_id: str) -> dict[str, Any]:
 
 def answer_of(error: BraidError, request_id: str) -> JsonAnswer:
     """The whole answer to an error of the services, with `Retry-After` where waiting helps."""
-    status = status_of(error)
-    return JsonAnswer(body_of(error, request_id), status, _headers(error, status))
+    return JsonAnswer(body_of(error, request_id), status_of(error), headers_of(error))
 
 
 def http_answer(error: HTTPException, request_id: str) -> JsonAnswer:
@@ -99,9 +98,11 @@ def http_answer(error: HTTPException, request_id: str) -> JsonAnswer:
     return JsonAnswer(body, error.status_code, error.headers)
 
 
-def _headers(error: BraidError, status: int) -> Mapping[str, str] | None:
+def headers_of(error: BraidError) -> dict[str, str]:
+    """What an error says in an answer's headers: `Retry-After` where waiting helps."""
+    status = status_of(error)
     if status == 401:  # noqa: PLR2004 - an HTTP status
         return {"www-authenticate": "Bearer"}
     if status not in _WAITED_FOR:
-        return None
+        return {}
     return {"retry-after": str(max(1, math.ceil(error.retry_after or 1.0)))}

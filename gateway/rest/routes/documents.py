@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 from typing import Annotated, Any
@@ -27,7 +27,7 @@ from gateway.rest.calls import Caller
 from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep, UploaderDep
 from gateway.rest.documented import problems
 from gateway.rest.door import content_length, pass_over
-from gateway.rest.errors import problems_of
+from gateway.rest.errors import headers_of, problems_of
 from gateway.rest.fields import rest_name
 from gateway.rest.json import JsonAnswer
 from gateway.rest.paths import any_text
@@ -60,6 +60,17 @@ _BODY = {
     },
 }
 _id_named = partial(rest_name, names={"document_id": "id"})
+
+
+@dataclass(slots=True)
+class _Taken:
+    """The jobs of an upload, why its other files have none, and what ended it before its last one, if anything did."""
+
+    jobs: list[ingest_pb2.IngestJob] = field(default_factory=list)
+    refused: list[FieldError] = field(default_factory=list)
+    ended_by: BraidError | None = None
+
+
 DocumentId = Annotated[str, Path(description="The document's id; slashes are part of it.")]
 Limit = Annotated[
     Int32 | None,
@@ -84,19 +95,19 @@ async def create(
     are refused, and `refused` names them.
 
     When the time is over, or a service at its limit, after some of the files were taken, `refused` names each other one
-    with that reason; sending all of them again changes nothing.
+    with that reason; sending all of them again changes nothing. `Retry-After` says when, where waiting helps.
     """
     caller.require(_INGEST + "IngestDocument")
     await _check_capacity(request, caller, clients, settings.max_document_bytes)
     kind = media_type(request)
     if kind == "multipart/form-data":
-        return _accepted(*await _take_files(request, caller, clients))
+        return _accepted(await _take_files(request, caller, clients))
     if not is_json(kind):
         told = "must be application/json or multipart/form-data"
         raise InvalidFieldError(FieldError("Content-Type", told))
     read = partial(read_document, most=settings.max_body_bytes)
     document = await parsed(read, await whole(request))
-    return _accepted([await _take(caller, clients, document.parts(), "")])
+    return _accepted(_Taken([await _take(caller, clients, document.parts(), "")]))
 
 
 @router.get("", response_model=Documents)
@@ -162,33 +173,33 @@ async def _check_capacity(request: Request, caller: Caller, clients: Clients, mo
         raise
 
 
-async def _take_files(
-    request: Request, caller: Caller, clients: Clients
-) -> tuple[list[ingest_pb2.IngestJob], list[FieldError]]:
-    """The jobs, and why the other files have none. When all have none raises: InvalidFieldError when all are wrong."""
-    jobs: list[ingest_pb2.IngestJob] = []
-    refused: list[FieldError] = []
+async def _take_files(request: Request, caller: Caller, clients: Clients) -> _Taken:
+    """What was taken. When nothing was, raises: InvalidFieldError when all files are wrong."""
+    taken = _Taken()
     async with request.form(max_files=MOST_FILES, max_fields=len(_FORM["properties"])) as form:
         fields, files = read_form(form)
         until = monotonic() + caller.timeout
         for index, file in enumerate(files):
             parts = from_file(fields.of(file), file)
             try:
-                jobs.append(await _take(caller.until(until), clients, parts, f"files[{index}]."))
+                taken.jobs.append(
+                    await _take(caller.until(until), clients, parts, f"files[{index}].")
+                )
             except BraidError as error:
                 if error.fields:
-                    refused += error.fields
+                    taken.refused += error.fields
                     continue
-                if not jobs:
+                if not taken.jobs:
                     raise
                 # The others would fare no better, and the jobs at hand must not be lost.
-                refused += (
+                taken.refused += (
                     FieldError(f"files[{n}]", error.message) for n in range(index, len(files))
                 )
+                taken.ended_by = error
                 break
-    if not jobs:
-        raise InvalidFieldError(*refused)
-    return jobs, refused
+    if not taken.jobs:
+        raise InvalidFieldError(*taken.refused)
+    return taken
 
 
 async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> ingest_pb2.IngestJob:
@@ -203,10 +214,12 @@ async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> ing
     return job
 
 
-def _accepted(jobs: list[ingest_pb2.IngestJob], refused: Sequence[FieldError] = ()) -> Response:
-    shown = [views.job(job) for job in jobs]
-    location = {"location": f"/api/jobs/{shown[0]['id']}"}
+def _accepted(taken: _Taken) -> Response:
+    shown = [views.job(job) for job in taken.jobs]
+    headers = {"location": f"/api/jobs/{shown[0]['id']}"}
     body: dict[str, Any] = {"job": shown[0], "jobs": shown}
-    if not refused:
-        return JsonAnswer(body, 202, location)
-    return JsonAnswer(body | {"refused": problems_of(refused)}, 207, location)
+    if not taken.refused:
+        return JsonAnswer(body, 202, headers)
+    if taken.ended_by:
+        headers |= headers_of(taken.ended_by)
+    return JsonAnswer(body | {"refused": problems_of(taken.refused)}, 207, headers)

@@ -119,15 +119,18 @@ async def test_an_upload_ends_with_its_time_however_many_files_it_has(served: Se
     assert 1 < len(served.script.seen) <= 4
 
 
-@pytest.mark.parametrize("error", [errors.OverloadedError(3), errors.DeadlineError()])
+@pytest.mark.parametrize(
+    ("error", "wait"), [(errors.OverloadedError(3), "3"), (errors.DeadlineError(), None)]
+)
 async def test_files_that_were_taken_keep_their_jobs_when_the_others_cannot_be(
-    served: Served, error: errors.BraidError
+    served: Served, error: errors.BraidError, wait: str | None
 ) -> None:
     served.script.answer_once("IngestDocument", ACCEPTED, error)
     files = [("files", (name, b"text")) for name in ("a.md", "b.md", "c.md")]
     response = await served.http.post(DOCUMENTS, files=files)
     answer = response.json()
     assert (response.status_code, answer["jobs"]) == (207, [JOB_JSON])
+    assert response.headers.get("retry-after") == wait
     assert answer["refused"] == [
         {"field": f"files[{place}]", "description": error.message} for place in (1, 2)
     ]
