@@ -88,10 +88,14 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class SpaceState:
-    """A space's revision; `settled` unless a version with a future valid time came into force after it."""
+    """A space's revision; `settled` unless a version with a future valid time came into force after it.
+
+    `model` is the one that it is embedded with; None while it holds nothing.
+    """
 
     revision: int
     settled: bool
+    model: Model | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

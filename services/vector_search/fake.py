@@ -68,7 +68,8 @@ class FakeStore(FakeInventory):
     async def space_state(self, space: str) -> SpaceState:
         """See `VectorStore`."""
         held = self._space(space)
-        return SpaceState(held.revision, held.next_change > self._clock())
+        model = held.model if held.chunks else None
+        return SpaceState(held.revision, held.next_change > self._clock(), model)
 
     async def score_chunks(
         self, space: str, text: str, vector: QueryVector, chunk_ids: Sequence[str]

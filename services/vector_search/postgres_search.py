@@ -56,7 +56,10 @@ class PostgresReads:
         """One row by its key."""
         async with self._pool.session() as session:
             row = await session.row(self._queries["space_state"], space)
-        return SpaceState(0, True) if row is None else SpaceState(row["revision"], row["settled"])
+        if row is None:
+            return SpaceState(0, True)
+        model = _model(row["space_model"], row["space_dimension"])
+        return SpaceState(row["revision"], row["settled"], model)
 
     async def score_chunks(
         self, space: str, text: str, vector: QueryVector, chunk_ids: Sequence[str]

@@ -1,4 +1,4 @@
-"""Embedders of queries by space: the space's recorded model wins over the configured one, once it is known."""
+"""Embedders of queries by space: the space's recorded model wins over the configured one."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ class QueryEmbedders:
     """The configured model's embedder, and those of spaces that are embedded with another one."""
 
     def __init__(self, default: QueryEmbedder, registry: Registry | None = None) -> None:
-        self._default = default
+        self.default = default
         self._registry = registry
         self._others: dict[str, QueryEmbedder] = {}
         self._spaces: OrderedDict[str, str] = OrderedDict()
 
-    def of(self, space: str) -> QueryEmbedder:
-        """The space's embedder, as far as its model is known and to be had; else the configured one."""
-        return self._named(self._spaces.get(space, self._default.model)) or self._default
+    def of(self, space: str) -> QueryEmbedder | None:
+        """The embedder of the space's model; None while that is not known, or where it is not to be had."""
+        model = self._spaces.get(space)
+        return None if model is None else self._named(model)
 
     def learn(self, space: str, model: str) -> None:
         """The space is embedded with this model."""
@@ -40,8 +41,8 @@ class QueryEmbedders:
             self._spaces.popitem(last=False)
 
     def _named(self, model: str) -> QueryEmbedder | None:
-        if model == self._default.model:
-            return self._default
+        if model == self.default.model:
+            return self.default
         if model not in self._others:
             found = self._registry.named(model) if self._registry else None
             if found is None:

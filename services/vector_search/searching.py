@@ -61,6 +61,13 @@ class _HurriedError(DeadlineError):
     """The caller left the embedder too little time."""
 
 
+class _OtherModelError(WrongStateError):
+    """No vector of the space's model is to be had."""
+
+    def __init__(self) -> None:
+        super().__init__("The space is embedded with a model that this service does not have.")
+
+
 class Searcher:
     """Runs searches of the current call's space."""
 
@@ -84,7 +91,7 @@ class Searcher:
         if result is None:
             result = await self._by_own_vector(query, search)
         if result.path is VectorPath.NOT_RUN:
-            raise _other_model()
+            raise _OtherModelError
         return result
 
     async def by_words(self, search: Search) -> SearchResult:
@@ -119,7 +126,7 @@ class Searcher:
             if model is None or _usable(model, vector):
                 return scores
             self._embedders.learn(current_call().space, model.name)
-        raise _other_model()
+        raise _OtherModelError
 
     async def _fused(self, query: str, search: Search, given: QueryVector | None) -> HybridResult:
         result = await self._try(search, given)
@@ -132,6 +139,8 @@ class Searcher:
             return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
         except _HurriedError:
             return await self._by_words_for(search, Shortfall.LATE)
+        except _OtherModelError:
+            return await self._by_words_for(search, Shortfall.MODEL_MISMATCH)
         if result.path is VectorPath.NOT_RUN:
             return HybridResult(result, Shortfall.MODEL_MISMATCH)
         return HybridResult(result)
@@ -161,12 +170,13 @@ class Searcher:
 
     def _knows_better(self, vector: QueryVector) -> bool:
         """Whether the space turned out to have another model than the vector's, and its embedder is to be had."""
-        return self._embedders.of(current_call().space).model != vector.model
+        embedder = self._embedders.of(current_call().space)
+        return embedder is not None and embedder.model != vector.model
 
     async def _run(self, search: Search, source: VectorSource = VectorSource.NONE) -> SearchResult:
         space = current_call().space
         result = await self._results.search(space, search)
-        if search.vector is not None and result.path is VectorPath.NOT_RUN and result.model:
+        if result.model:
             self._embedders.learn(space, result.model.name)
         if result.path is VectorPath.NOT_RUN or source is VectorSource.NONE:
             return result
@@ -181,7 +191,7 @@ class Searcher:
         self, query: str, *, use_cache: bool, share: float = EMBEDDING_SHARE
     ) -> tuple[QueryVector, VectorSource]:
         """EmbedderUnavailableError, also after `share` of the time that is left; DeadlineError when that is little."""
-        embedder = self._embedders.of(current_call().space)
+        embedder = await self._embedder()
         seconds = part_of_the_time(share)
         try:
             async with asyncio.timeout(seconds):
@@ -192,6 +202,21 @@ class Searcher:
             raise EmbedderUnavailableError from None
         vector = QueryVector(embedder.model, unit_vector(embedded.row, "query"))
         return vector, embedded.source
+
+    async def _embedder(self) -> QueryEmbedder:
+        """That of the space's model: no other one is asked, which would learn of the query for nothing."""
+        space = current_call().space
+        found = self._embedders.of(space)
+        if found is not None:
+            return found
+        state = await self._store.space_state(space)
+        if state.model is None:
+            return self._embedders.default
+        self._embedders.learn(space, state.model.name)
+        found = self._embedders.of(space)
+        if found is None:
+            raise _OtherModelError
+        return found
 
 
 def _usable(model: Model, vector: QueryVector) -> bool:
@@ -205,7 +230,3 @@ def _usable(model: Model, vector: QueryVector) -> bool:
             )
         )
     return True
-
-
-def _other_model() -> WrongStateError:
-    return WrongStateError("The space is embedded with a model that this service does not have.")

@@ -46,7 +46,7 @@ class VectorStore(Protocol):
         ...
 
     async def space_state(self, space: str) -> SpaceState:
-        """The space's revision as searches see it; 0 for a space that was never written."""
+        """The space's revision, 0 for one that was never written, and its model, as searches see them."""
         ...
 
     async def score_chunks(

@@ -46,9 +46,9 @@ async def test_a_version_of_a_later_time_is_found_from_then_on(
     await store.upsert(SPACE, MODEL, [document("d", "copper coin", valid_time=tomorrow)])
     cache = ResultCache(store, 1_000_000)
     assert contents(await cache.search(SPACE, words("copper"))) == ["copper"]
-    assert await store.space_state(SPACE) == SpaceState(2, settled=True)
+    assert await store.space_state(SPACE) == SpaceState(2, True, MODEL)
     await make_due(vector_database)
-    assert await store.space_state(SPACE) == SpaceState(2, settled=False)
+    assert await store.space_state(SPACE) == SpaceState(2, False, MODEL)
     for _ in range(2):
         found = await cache.search(SPACE, words("copper"))
         assert (found.cached, contents(found)) == (False, ["copper coin"])

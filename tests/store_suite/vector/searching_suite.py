@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from services.vector_search.domain import FusionKind, Search, TextMatch, VectorPath
+from services.vector_search.domain import FusionKind, Search, SpaceState, TextMatch, VectorPath
 from services.vector_search.ranking import bm25, fuse, terms_of
 from services.vector_search.store import VectorStore
 from tests.store_suite.vector.builders import (
@@ -60,6 +60,13 @@ class SearchingSuite:
         for search in (words("red"), meaning(NORTH), both("red", NORTH)):
             found = await store.search("never", search)
             assert (found.hits, found.revision, found.model) == ([], 0, None)
+
+    async def test_a_space_has_the_state_of_its_last_write(self, store: VectorStore) -> None:
+        assert await store.space_state(SPACE) == SpaceState(0, True)
+        await store.upsert(SPACE, MODEL, [document("d", "red")])
+        assert await store.space_state(SPACE) == SpaceState(1, True, MODEL)
+        await store.delete_document(SPACE, "d")
+        assert await store.space_state(SPACE) == SpaceState(2, True)
 
     async def test_hits_tell_their_chunk_and_its_document(self, store: VectorStore) -> None:
         new = document("d", "one", "two", title="Title", source="origin", metadata={"k": "v"})

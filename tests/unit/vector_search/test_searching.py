@@ -17,7 +17,7 @@ from services.runtime.errors import (
     InvalidFieldError,
     WrongStateError,
 )
-from services.vector_search.domain import FusionKind, Search, VectorPath
+from services.vector_search.domain import FusionKind, Model, Search, VectorPath
 from services.vector_search.fake import FakeStore
 from services.vector_search.results import ResultCache
 from services.vector_search.searching import Searcher, Shortfall
@@ -125,10 +125,44 @@ async def test_an_embedder_of_another_model_is_told_apart_from_one_that_is_away(
     fused = await searcher.by_both("red", FUSED, None, text_only=False)
     assert fused.shortfall is Shortfall.MODEL_MISMATCH
     assert len(fused.result.hits) == 2
+    assert embedder.texts == []
     with pytest.raises(WrongStateError):
         await searcher.by_meaning("north", Search(), None)
     with pytest.raises(WrongStateError):
         await searcher.scores("north", [document("d", "red n").chunks[0].id], None)
+
+
+@pytest.mark.parametrize("away", [True, False])
+async def test_a_space_is_searched_by_its_own_model_from_the_first_search_on(away: bool) -> None:
+    """Be the configured provider there or away: it does not hear of the space's queries."""
+    store = FakeStore()
+    await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
+    recorded, configured = CompassEmbedder(), CompassEmbedder("newer")
+    configured.down = away
+    registry = Recorded({recorded.model: recorded})
+
+    def searcher() -> Searcher:
+        return Searcher(store, QueryEmbedder(configured), ResultCache(store, 0), registry)
+
+    assert contents(await searcher().by_meaning("north", Search(), None)) == ["red n"]
+    fused = await searcher().by_both("red", FUSED, None, text_only=False)
+    assert (fused.shortfall, fused.result.path) == (None, VectorPath.EXACT)
+    [score] = await searcher().scores("north", [document("d", "red n").chunks[0].id], None)
+    assert score.vector == pytest.approx(1, abs=0.001)
+    assert configured.texts == []
+
+
+async def test_a_space_that_moved_to_the_configured_model_is_searched_by_that_from_then_on() -> None:
+    store = FakeStore()
+    await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
+    newer = CompassEmbedder("newer")
+    searcher = Searcher(store, QueryEmbedder(newer), ResultCache(store, 0))
+    with pytest.raises(WrongStateError):
+        await searcher.by_meaning("north", Search(), None)
+    await store.delete_document(SPACE, "d")
+    moved = Model("newer", 3)
+    await store.upsert(SPACE, moved, [document("d", "red n", at=[NORTH])])
+    assert contents(await searcher.by_meaning("north", Search(), None)) == ["red n"]
 
 
 async def test_a_space_of_another_model_whose_provider_is_away_is_searched_by_words() -> None:
