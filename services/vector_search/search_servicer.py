@@ -101,6 +101,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             space_revision=found.result.revision,
             cached=found.result.cached,
             embedding=_source(found.result.embedding),
+            embedding_model=found.result.model.name if found.result.model else "",
         )
 
     async def ScoreChunks(

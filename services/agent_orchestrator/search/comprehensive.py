@@ -1,7 +1,8 @@
 """The comprehensive search: the query embedded once, both legs at once, their answers fused.
 
 Where both tiers compare with the query's vector it is made here. Where the space's facts have no vectors, neither leg
-waits for it: the graph is asked by words, and the vector tier makes its own.
+waits for it: the graph is asked by words, and the vector tier makes its own. Where the space is embedded with another
+model than ours, each tier makes its own.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from services.agent_orchestrator.search.query_embedding import (
     QueryVector,
     is_of_the_vector,
 )
+from services.agent_orchestrator.search.space_models import SpaceModels
 from services.agent_orchestrator.search.wordy_spaces import WordySpaces
 from services.runtime.context import current_call, remaining
 from services.runtime.errors import AllLegsFailedError, BraidError
@@ -63,6 +65,7 @@ class ComprehensiveSearch:
         self._queries = queries
         self._seconds = seconds
         self._wordy = WordySpaces()
+        self._models = SpaceModels()
         self._durations = metrics.get_meter("braid").create_histogram(
             "braid.search.leg.duration",
             unit="s",
@@ -122,7 +125,7 @@ class ComprehensiveSearch:
             return await self._ask_vector_with(query, request, clock)
         # Only the vector tier needs the query's vector: sending one costs more than its own making of it.
         outcome = await self._ask_vector(request, None, clock, embeds=True)
-        if outcome.report.reason != legs_pb2.LEG_REASON_MODEL_MISMATCH:
+        if outcome.report.reason != legs_pb2.LEG_REASON_MODEL_MISMATCH or self._has_another_model():
             return outcome
         # The tier has another model than the space; ours may be the space's.
         return await self._ask_vector_with(query, request, clock)
@@ -132,13 +135,22 @@ class ComprehensiveSearch:
     ) -> LegOutcome:
         embedding = await query.get()
         return await _or_without_vector(
-            lambda: self._ask_vector(request, embedding, clock),
+            lambda: self._ask_vector(request, embedding, clock, embeds=not self._has_our_model()),
             lambda: self._ask_vector(request, None, clock, embeds=True),
         )
 
     def _both_compare(self, request: Request) -> bool:
         graph = request.use_graph or not request.HasField("use_graph")
-        return graph and current_call().space not in self._wordy
+        wordy = current_call().space in self._wordy
+        return graph and not wordy and not self._has_another_model()
+
+    def _has_another_model(self) -> bool:
+        """Whether the space is known to be embedded with another model than ours: our embedder is not asked then."""
+        return self._models.of(current_call().space) not in (None, self._queries.model)
+
+    def _has_our_model(self) -> bool:
+        """Whether it is known to be ours. Where ours gives no vector, a tier that may have another one is let try."""
+        return self._models.of(current_call().space) == self._queries.model
 
     async def _ask_vector(
         self, request: Request, embedding: Embedding, clock: Budget, *, embeds: bool = False
@@ -146,14 +158,17 @@ class ComprehensiveSearch:
         """`embeds` leaves it to the tier to make the query's vector; else no vector is a search by words."""
         by_words = embedding is None and not embeds
         asked = _hybrid_request(request, embedding, text_only=by_words)
+        space = current_call().space
+
+        def outcome(
+            answer: vector_pb2.HybridSearchResponse, report: legs_pb2.LegReport
+        ) -> LegOutcome:
+            self._models.note(space, answer.embedding_model)
+            told = _without_vectors(report) if by_words else report
+            return LegOutcome(told, chunks=answer.hits, embedding=answer.embedding)
+
         return await run_leg(
-            VECTOR_LEG,
-            lambda: self._vector.hybrid_search(asked, clock.left()),
-            lambda answer, report: LegOutcome(
-                _without_vectors(report) if by_words else report,
-                chunks=answer.hits,
-                embedding=answer.embedding,
-            ),
+            VECTOR_LEG, lambda: self._vector.hybrid_search(asked, clock.left()), outcome
         )
 
     async def _facts(self, request: Request, query: QueryVector, clock: Budget) -> LegOutcome:
@@ -165,8 +180,9 @@ class ComprehensiveSearch:
             # Degraded: somebody has added vectors since, so that the guess cost the vector's part.
             if outcome.report.status != legs_pb2.LEG_STATUS_DEGRADED:
                 return outcome
-        embedding = await query.get()
-        asked = _facts_request(request, embedding, text_only=embedding is None)
+        embedding = None if self._has_another_model() else await query.get()
+        by_words = embedding is None and self._has_our_model()
+        asked = _facts_request(request, embedding, text_only=by_words)
         return await _or_without_vector(
             lambda: self._ask_graph(asked, clock),
             lambda: self._ask_graph(_facts_request(request, None, text_only=False), clock),

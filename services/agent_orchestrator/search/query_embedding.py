@@ -39,6 +39,11 @@ class QueryEmbeddings:
         self._turns = asyncio.Semaphore(at_once)
         self._seconds = seconds
 
+    @property
+    def model(self) -> str:
+        """The configured model."""
+        return self._queries.model
+
     async def embed(self, query: str, budget: float, *, use_cache: bool = True) -> Embedded:
         """The query's vector and its model; none when the embedder fails or takes over half of `budget` seconds."""
         try:

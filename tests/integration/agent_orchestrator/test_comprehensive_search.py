@@ -180,9 +180,11 @@ async def test_a_tier_without_a_process_fails_fast_and_is_back_within_five_secon
 async def test_without_an_embedder_both_legs_search_by_words_and_say_so(
     answers: World, trouble: str
 ) -> None:
+    answers.vector.answer.embedding_model = "stub"
+    await ask(answers, Request(query="q", use_graph=False))
     setattr(answers.embedder, trouble, True)
     answer = await ask(answers)
-    [hybrid] = answers.vector.script.requests["HybridSearch"]
+    hybrid = answers.vector.script.requests["HybridSearch"][-1]
     [facts] = answers.graph.script.requests["SearchFacts"]
     assert hybrid.text_only
     assert facts.text_only

@@ -152,7 +152,9 @@ async def test_a_space_is_searched_by_its_own_model_from_the_first_search_on(awa
     assert configured.texts == []
 
 
-async def test_a_space_that_moved_to_the_configured_model_is_searched_by_that_from_then_on() -> None:
+async def test_a_space_that_moved_to_the_configured_model_is_searched_by_that_from_then_on() -> (
+    None
+):
     store = FakeStore()
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     newer = CompassEmbedder("newer")

@@ -308,6 +308,7 @@ class HybridSearchResponse(_message.Message):
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
     CACHED_FIELD_NUMBER: _builtins.int
     EMBEDDING_FIELD_NUMBER: _builtins.int
+    EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
     """OK, NO_MATCH, DEGRADED when only text could be searched, or TIMED_OUT when the vector part was late for the
     caller's deadline: the hits are then those by words.
@@ -322,6 +323,8 @@ class HybridSearchResponse(_message.Message):
     """The hits are those of an earlier answer, which nothing has changed since."""
     embedding: _retrieval_pb2.EmbeddingSource.ValueType
     """Where the query's vector came from."""
+    embedding_model: _builtins.str
+    """The model that the space is embedded with; empty where it holds nothing."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The hits, best first; none whose fused score is 0."""
@@ -336,10 +339,11 @@ class HybridSearchResponse(_message.Message):
         space_revision: _builtins.int = ...,
         cached: _builtins.bool = ...,
         embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
+        embedding_model: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding", b"embedding", "hits", b"hits", "reason", b"reason", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding", b"embedding", "embedding_model", b"embedding_model", "hits", b"hits", "reason", b"reason", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
