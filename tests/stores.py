@@ -36,20 +36,22 @@ class TestDatabase:
 
 
 @contextmanager
-def data_folder() -> Iterator[Path]:
+def data_folder(prefix: str = "braid-test-") -> Iterator[Path]:
     """A temporary data folder, not below pytest's own.
 
     PostgreSQL runs as another user than root, and every start of pytest takes the folder that
     its runs share away from other users.
     """
-    with tempfile.TemporaryDirectory(prefix="braid-test-") as name:
+    with tempfile.TemporaryDirectory(prefix=prefix) as name:
         yield Path(name)
 
 
 @asynccontextmanager
-async def started_stores(*, durable: bool = False) -> AsyncIterator[LocalStores]:
+async def started_stores(
+    *, durable: bool = False, prefix: str = "braid-test-"
+) -> AsyncIterator[LocalStores]:
     """Both stores in a temporary folder, quick rather than durable, stopped at the end."""
-    with data_folder() as data:
+    with data_folder(prefix) as data:
         async with LocalStores(data, postgres_settings=None if durable else FORGETFUL) as stores:
             yield stores
 

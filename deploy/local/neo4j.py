@@ -128,7 +128,9 @@ class Neo4j:
 
     def _environment(self) -> dict[str, str]:
         home = str(self._home)
-        return {"PATH": os.defpath, "NEO4J_HOME": home, "NEO4J_CONF": f"{home}/conf"}
+        # Without a locale Java reads and writes no path with other letters than ASCII's.
+        locale = {"LC_ALL": "C.UTF-8"}
+        return {**locale, "PATH": os.defpath, "NEO4J_HOME": home, "NEO4J_CONF": f"{home}/conf"}
 
     def _command(self, program: list[str]) -> Command:
         return Command(

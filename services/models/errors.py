@@ -16,11 +16,12 @@ class EmbedderUnavailable(EmbedderUnavailableError):  # noqa: N818 - the state's
 
     def __init__(self, cause: str, *, retry_after: float | None = None) -> None:
         super().__init__()
+        self.message = f"The embedding model cannot be reached now: {cause}."
         self.cause = cause
         self.retry_after = retry_after
 
     def __str__(self) -> str:
-        return f"{self.message} ({self.cause})"
+        return self.message
 
 
 class TextsRefused(EmbedderUnavailable):
@@ -31,7 +32,7 @@ class TextsRefused(EmbedderUnavailable):
 
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
-        self.message = "The embedding model refuses the text."
+        self.message = f"The embedding model refuses the text: {cause}."
 
 
 class LanguageModelUnavailable(StoreUnavailableError):  # noqa: N818 - the state's own name
@@ -41,12 +42,12 @@ class LanguageModelUnavailable(StoreUnavailableError):  # noqa: N818 - the state
         super().__init__(
             "language_model",
             _MODEL_WAIT if retry_after is None else retry_after,
-            message="The language model cannot be reached now.",
+            message=f"The language model cannot be reached now: {cause}.",
         )
         self.cause = cause
 
     def __str__(self) -> str:
-        return f"{self.message} ({self.cause})"
+        return self.message
 
 
 class AnswerUnusable(LanguageModelUnavailable):
@@ -78,9 +79,9 @@ class RerankerUnavailable(StoreUnavailableError):  # noqa: N818 - the state's ow
         super().__init__(
             "reranker",
             _MODEL_WAIT if retry_after is None else retry_after,
-            message="The reranking model cannot be reached now.",
+            message=f"The reranking model cannot be reached now: {cause}.",
         )
         self.cause = cause
 
     def __str__(self) -> str:
-        return f"{self.message} ({self.cause})"
+        return self.message

@@ -7,6 +7,8 @@ from typing import Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from services.models.endpoints import Endpoint
+
 Provider = Literal["openai", "anthropic"]
 DEFAULT_MODELS: dict[Provider, str] = {"openai": "gpt-4o-mini", "anthropic": "claude-haiku-4-5"}
 DEFAULT_URLS: dict[Provider, str] = {
@@ -30,7 +32,7 @@ class LanguageModelSettings(BaseSettings):
     provider: Provider = "openai"
     api_key: SecretStr | None = None
     model: str | None = Field(default=None, description="Default: the provider's.")
-    base_url: str | None = Field(
+    base_url: Endpoint | None = Field(
         default=None,
         description="Any compatible endpoint; OpenAI's with `/v1`, Anthropic's without.",
     )

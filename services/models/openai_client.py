@@ -18,6 +18,7 @@ from pydantic_core import from_json
 from services.models.breaker import Breaker, CircuitOpen
 from services.models.errors import EmbedderUnavailable, TextsRefused
 from services.models.retry_after import retry_after
+from services.runtime.telemetry import get_logger
 
 # The library waits 0.5, 1, 2, 4, 8, 8… s less a random quarter, or what Retry-After says: in practice
 # the limit ends it.
@@ -48,6 +49,7 @@ class EmbeddingsClient:
         # At DEBUG the library logs whole requests, the texts included.
         logging.getLogger("openai").setLevel(logging.WARNING)
         self._model = model
+        self._failing = ""
         self._client = openai.AsyncOpenAI(
             api_key=api_key,
             base_url=base_url,
@@ -66,6 +68,19 @@ class EmbeddingsClient:
         At once while the circuit is open: attempts failed in a row, whichever calls made them.
         `limit` in seconds bounds it, retries included: a longer Retry-After is not waited for but told.
         """
+        try:
+            vectors = await self._create(texts, dimension, limit)
+        except TextsRefused:
+            raise
+        except EmbedderUnavailable as error:
+            self._note(error.cause)
+            raise
+        self._note("")
+        return vectors
+
+    async def _create(
+        self, texts: list[str], dimension: int | None, limit: float
+    ) -> list[list[float]]:
         _ends_at.set(time.monotonic() + limit)
         try:
             async with asyncio.timeout(limit):
@@ -87,6 +102,12 @@ class EmbeddingsClient:
     async def close(self) -> None:
         """Closes the connections."""
         await self._client.close()
+
+    def _note(self, cause: str) -> None:
+        """Logs why there are no vectors, once as long as it is the same; "" is that there are."""
+        if cause and cause != self._failing:
+            get_logger("models").warning("no embeddings", model=self._model, cause=cause)
+        self._failing = cause
 
     async def _send(self, texts: list[str], dimension: int | None) -> Any:
         # Plain numbers: not every compatible server knows base64.

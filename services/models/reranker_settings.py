@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from services.models.endpoints import Endpoint
 from services.models.reranker import Reranker
 
 
@@ -20,7 +21,7 @@ class RerankerSettings(BaseSettings):
         populate_by_name=True,
     )
 
-    base_url: str | None = Field(
+    base_url: Endpoint | None = Field(
         default=None, description="Any endpoint with `/rerank`, its version included."
     )
     api_key: SecretStr | None = None

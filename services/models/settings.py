@@ -8,6 +8,8 @@ from typing import Literal, Self
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from services.models.endpoints import Endpoint
+
 OPENAI_MODEL = "text-embedding-3-small"
 OPENAI_BASE_URL = "https://api.openai.com/v1"
 LOCAL_MODEL = "all-MiniLM-L6-v2"
@@ -26,11 +28,12 @@ class EmbeddingSettings(BaseSettings):
     )
 
     provider: Literal["local", "openai"] | None = Field(
-        default=None, description="Default: `openai` when there is a key, else `local`."
+        default=None,
+        description="Default: `openai` when there is a key or an endpoint, else `local`.",
     )
     api_key: SecretStr | None = None
     model: str | None = Field(default=None, description="Default: the provider's.")
-    base_url: str | None = Field(
+    base_url: Endpoint | None = Field(
         default=None, description="Any OpenAI-compatible endpoint, `/v1` included."
     )
     dimension: int | None = Field(
@@ -64,7 +67,8 @@ class EmbeddingSettings(BaseSettings):
     @property
     def chosen_provider(self) -> Literal["local", "openai"]:
         """The provider in force."""
-        return self.provider or ("openai" if self.api_key is not None else "local")
+        named = self.api_key is not None or self.base_url is not None
+        return self.provider or ("openai" if named else "local")
 
     @property
     def models_folder(self) -> Path:

@@ -50,7 +50,8 @@ class QueryEmbeddings:
             async with asyncio.timeout(min(self._seconds, budget / 2)), self._turns:
                 found = await self._queries.embed(query, use_cache=use_cache)
         except (BraidError, TimeoutError) as error:
-            get_logger("search").warning("query not embedded", error=type(error).__name__)
+            cause = getattr(error, "cause", type(error).__name__)
+            get_logger("search").warning("query not embedded", cause=cause)
             hurry = budget / 2 < self._seconds and in_a_hurry(budget / 2)
             return Embedded(late=hurry and isinstance(error, TimeoutError))
         vector = retrieval_pb2.QueryEmbedding(model=self._queries.model, values=found.row.tolist())

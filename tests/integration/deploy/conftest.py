@@ -10,5 +10,6 @@ from tests.stores import started_stores
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def durable_stores() -> AsyncIterator[LocalStores]:
-    async with started_stores(durable=True) as stores:
+    # A home folder may be called so.
+    async with started_stores(durable=True, prefix="Jörg's braid ") as stores:
         yield stores

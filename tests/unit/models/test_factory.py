@@ -35,6 +35,26 @@ async def test_with_a_key_it_is_openais_small_model(monkeypatch: pytest.MonkeyPa
     assert (embedder.model, embedder.dimension) == ("text-embedding-3-small", 1536)
 
 
+async def test_an_endpoint_alone_is_asked_for_embeddings(
+    monkeypatch: pytest.MonkeyPatch, stub: OpenAIStub
+) -> None:
+    """Servers on one's own machine need no key."""
+    stub.dimension = 4
+    chosen = settings(monkeypatch, EMBEDDING_BASE_URL=stub.base_url, EMBEDDING_MODEL="nomic")
+    embedder = build_embedder(chosen)
+    assert (await embedder.embed(["a"])).shape == (1, 4)
+    assert stub.requests[0].json["model"] == "nomic"
+    await embedder.close()
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:11434", "api.example.org/v1", "http:///v1", "ftp://a/v1", "http://[::1"]
+)
+def test_an_endpoint_is_an_address_of_http(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    with pytest.raises(ValidationError, match=r"http://|no URL"):
+        settings(monkeypatch, EMBEDDING_BASE_URL=url)
+
+
 async def test_the_provider_can_be_named_against_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = settings(
         monkeypatch,

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from structlog.testing import capture_logs
 
 from services.models import openai_client
 from services.models.errors import EmbedderUnavailable, TextsRefused
@@ -209,6 +210,25 @@ async def test_a_refusal_of_the_texts_is_told_from_one_of_the_caller(
     with pytest.raises(EmbedderUnavailable) as failure:
         await build().embed([TEXT])
     assert isinstance(failure.value, TextsRefused) == of_the_texts
+
+
+async def test_why_there_are_no_vectors_is_told_and_logged_once(
+    build: Build, stub: OpenAIStub
+) -> None:
+    embedder = build(dimension=8)
+    stub.dimension = 8
+    with capture_logs() as logs:
+        stub.answer_always(server_error(401))
+        for _ in range(2):
+            with pytest.raises(EmbedderUnavailable) as failure:
+                await embedder.embed([TEXT])
+        stub.answer_always(None)
+        await embedder.embed([TEXT])
+        stub.answer_always(server_error(401))
+        with pytest.raises(EmbedderUnavailable):
+            await embedder.embed([TEXT])
+    assert failure.value.message == "The embedding model cannot be reached now: HTTP 401."
+    assert [line["cause"] for line in logs if line["event"] == "no embeddings"] == ["HTTP 401"] * 2
 
 
 async def test_a_wait_without_end_is_no_wait_to_tell(build: Build, stub: OpenAIStub) -> None:
