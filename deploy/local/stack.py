@@ -137,9 +137,21 @@ class LocalStack:
         base = dict(os.environ if self._base is None else self._base)
         for name in self.stores.environment():
             base.pop(name, None)  # a process is given only the stores that are its own
+        self._tell_of_unused(base)
         targets = {spec.target: self.addresses[spec.name] for spec in self._specs if spec.target}
         files = {"BRAID_DATA": str(self.data), "BRAID_API_KEYS_FILE": str(self._keys.file)}
         return {**base, **targets, **files}
+
+    def _tell_of_unused(self, base: Mapping[str, str]) -> None:
+        """A variable that has no effect here, and is said to have one elsewhere, is not passed over silently."""
+        if base.get("BRAID_API_KEYS_FILE"):
+            self._progress.note(
+                f"BRAID_API_KEYS_FILE is not used here: keys of your own go into {self._keys.file}"
+            )
+        own = [name for spec in self._specs for name in (spec.listen, spec.target)]
+        unused = ", ".join(name for name in own if name and base.get(name))
+        if unused:
+            self._progress.note(f"Not used here, where the stack chooses addresses: {unused}")
 
     def _process(self, spec: ProcessSpec, environment: Mapping[str, str]) -> Process:
         listen = {spec.listen: self.addresses[spec.name]} if spec.listen else {}

@@ -159,7 +159,10 @@ class Authenticator:
 
 
 def _delegated(record: KeyRecord, metadata: Mapping[str, str]) -> Identity:
-    space = metadata.get("braid-space") or record.space or LOCAL_SPACE
+    space = metadata.get("braid-space", record.space)
+    if space is None:
+        # A backend that forgot one would mix its tenants in whichever space were taken instead.
+        raise InvalidFieldError(FieldError("metadata.braid-space", "must name the space to act in"))
     if not is_space(space):
         raise InvalidFieldError(
             FieldError("metadata.braid-space", "must be 1 to 64 of A-Z a-z 0-9 _ -")

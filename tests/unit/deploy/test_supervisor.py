@@ -20,6 +20,7 @@ from deploy.local.errors import DataFolderInUseError, LocalStackError, NotRunnin
 from deploy.local.ports import LOOPBACK, free_ports
 from deploy.local.probes import listening
 from deploy.local.processes import ProcessSpec
+from deploy.local.progress import Silent
 from deploy.local.stack import LocalStack
 from deploy.local.supervisor import Backoff, Process
 from tests.unit.deploy.waiting import alive, eventually
@@ -41,6 +42,35 @@ async def running(data: Path, *specs: ProcessSpec) -> AsyncIterator[LocalStack]:
     stack = LocalStack(data, ports="free", processes=specs, with_stores=False, backoff=QUICK)
     async with stack:
         yield stack
+
+
+class Notes(Silent):
+    """Keeps what is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def note(self, text: str) -> None:
+        """Keep the sentence."""
+        self.told.append(text)
+
+
+async def test_settings_that_have_no_effect_here_are_named(tmp_path: Path) -> None:
+    notes = Notes()
+    environment = {"LISTEN": "127.0.0.1:9", "BRAID_API_KEYS_FILE": "/mine.json"}
+    stack = LocalStack(
+        tmp_path,
+        ports="free",
+        processes=[fake(tmp_path / "diary", "one")],
+        with_stores=False,
+        base_env={**os.environ, **environment},
+        progress=notes,
+    )
+    async with stack:
+        assert stack.addresses["one"] != environment["LISTEN"]
+    [keys, addresses] = notes.told
+    assert str(tmp_path / "api_keys.json") in keys
+    assert addresses.endswith(": LISTEN")
 
 
 async def test_a_crashed_process_is_brought_back(tmp_path: Path) -> None:

@@ -92,6 +92,19 @@ def test_a_delegate_names_space_and_user(tmp_path: Path) -> None:
     assert (identity.space, identity.user) == ("acme", "ann")
 
 
+@pytest.mark.parametrize("named", [{}, {"braid_space": ""}])
+def test_a_delegate_names_a_space(tmp_path: Path, named: dict[str, str]) -> None:
+    """One that forgets to would act for all its users in the same one."""
+    keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["read", "delegate"]})
+    with pytest.raises(InvalidFieldError, match=r"metadata\.braid-space"):
+        Authenticator(keys, allow_local=True).identify(bearer("d", **named))
+
+
+def test_a_delegate_of_one_space_need_not_name_it(tmp_path: Path) -> None:
+    keys = ring(tmp_path, {"hash": hash_key("d"), "space": "acme", "scopes": ["delegate"]})
+    assert Authenticator(keys, allow_local=False).identify(bearer("d")).space == "acme"
+
+
 def test_a_delegate_of_one_space_stays_in_it(tmp_path: Path) -> None:
     keys = ring(tmp_path, {"hash": hash_key("d"), "space": "acme", "scopes": ["delegate"]})
     with pytest.raises(InvalidCredentialError):
