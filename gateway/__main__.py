@@ -9,12 +9,13 @@ from gateway.settings import GatewaySettings
 from services.runtime.identity import KeyFileError
 from services.runtime.listen import ListenError
 from services.runtime.loop import run
+from services.runtime.read_settings import read_settings
 from services.runtime.telemetry import configure_telemetry
 
 
 def main() -> int:
     """Runs the process; 1 when it may not start as it is set up."""
-    settings = GatewaySettings()
+    settings = read_settings(GatewaySettings)
     configure_telemetry(settings, "gateway")
     try:
         run(serve(settings))

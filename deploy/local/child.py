@@ -42,8 +42,9 @@ class Command:
 class Child:
     """A started process. It ends with this one, whichever way this one ends."""
 
-    def __init__(self, command: Command, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, command: Command, process: asyncio.subprocess.Process, begin: int) -> None:
         self.command = command
+        self.begin = begin  # where its log begins in the file, behind those of earlier starts
         self._process = process
 
     @classmethod
@@ -51,6 +52,7 @@ class Child:
         """Start the program in its own session, so that a terminal's Ctrl-C reaches only us."""
         _rotate(command.log)
         with open(os.open(command.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as log:  # noqa: ASYNC230, PTH123
+            begin = log.tell()
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-I", "-S", str(_LAUNCHER)),
                 *(str(os.getpid()), str(int(command.stop_signal)), command.user),
@@ -63,7 +65,7 @@ class Child:
                 start_new_session=True,
             )
         _remember(command.pid_file, process.pid)
-        return cls(command, process)
+        return cls(command, process, begin)
 
     @property
     def pid(self) -> int:
@@ -139,7 +141,7 @@ async def until_ready(child: Child, ready: Coroutine[Any, Any, None], seconds: f
             return probing.result()
         ending = f"it ended with code {ended.result()}" if ended in done else ""
         reason = ending or f"it was not ready in {seconds:.0f} s"
-        raise StartError(child.command.name, reason, child.command.log)
+        raise StartError(child.command.name, reason, child.command.log, child.begin)
     finally:
         probing.cancel()
         ended.cancel()

@@ -39,8 +39,9 @@ class JarUnavailableError(LocalStackError):
 class StartError(LocalStackError):
     """A process ended, or did not become ready in time, while it was being started."""
 
-    def __init__(self, name: str, reason: str, log: Path) -> None:
-        super().__init__(f"{name} did not start: {reason}; its log is {log}\n{_tail(log)}".rstrip())
+    def __init__(self, name: str, reason: str, log: Path, since: int = 0) -> None:
+        told = f"{name} did not start: {reason}; its log is {log}\n{_tail(log, since)}"
+        super().__init__(told.rstrip())
         self.name = name
 
 
@@ -48,7 +49,10 @@ class NotRunningError(LocalStackError):
     """The named process is not running."""
 
 
-def _tail(log: Path, lines: int = 15) -> str:
+def _tail(log: Path, since: int, lines: int = 15) -> str:
+    """The last words of this start; those of starts before it, up to byte `since`, would only mislead."""
     if not log.exists():
         return ""
-    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
+    with log.open("rb") as words:
+        words.seek(since)
+        return "\n".join(words.read().decode(errors="replace").splitlines()[-lines:])

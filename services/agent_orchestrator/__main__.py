@@ -8,6 +8,7 @@ from typing import Any
 
 from services.agent_orchestrator.settings import AgentSettings, SettingError
 from services.runtime.loop import run
+from services.runtime.read_settings import read_settings
 from services.runtime.settings import RuntimeSettings
 from services.runtime.telemetry import configure_telemetry
 
@@ -24,7 +25,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _work(arguments: list[str]) -> Coroutine[Any, Any, None]:
-    runtime, settings = RuntimeSettings(), AgentSettings()
+    runtime, settings = read_settings(RuntimeSettings), read_settings(AgentSettings)
     name = "agent_worker" if arguments == ["--worker"] else "agent_orchestrator"
     configure_telemetry(runtime, name)
     match arguments:

@@ -11,6 +11,7 @@ from services.models.cache import CachedEmbedder
 from services.models.factory import build_embedder
 from services.models.registry import EmbedderRegistry
 from services.models.settings import EmbeddingSettings
+from services.runtime.read_settings import read_settings
 from services.runtime.server import serve
 from services.runtime.settings import RuntimeSettings
 
@@ -25,7 +26,7 @@ def build_embedders(settings: EmbeddingSettings) -> Embedders:
 
 async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) -> None:
     """Accepts, reads and streams until told to stop."""
-    embedding = EmbeddingSettings()
+    embedding = read_settings(EmbeddingSettings)
     embedders = build_embedders(embedding)
     registry = EmbedderRegistry(embedding, embedders.documents)
     try:
@@ -43,7 +44,7 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
 
 async def serve_worker(settings: AgentSettings, runtime: RuntimeSettings) -> None:
     """Works on jobs until told to stop; answers for its health."""
-    embedding = EmbeddingSettings()
+    embedding = read_settings(EmbeddingSettings)
     embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}))
     registry = EmbedderRegistry(embedding, embedder)
     try:

@@ -8,21 +8,22 @@ from services.models.language_settings import LanguageModelSettings
 from services.models.reranker_settings import RerankerSettings
 from services.models.settings import EmbeddingSettings
 from services.runtime.loop import run
+from services.runtime.read_settings import read_settings
 from services.runtime.settings import RuntimeSettings
 from services.runtime.telemetry import configure_telemetry
 
 
 def main() -> None:
     """Builds the settings and serves until told to end."""
-    runtime = RuntimeSettings()
+    runtime = read_settings(RuntimeSettings)
     configure_telemetry(runtime, "graph_query")
     run(
         app.run(
-            GraphSettings(),
+            read_settings(GraphSettings),
             runtime,
-            EmbeddingSettings(),
-            RerankerSettings(),
-            LanguageModelSettings(),
+            read_settings(EmbeddingSettings),
+            read_settings(RerankerSettings),
+            read_settings(LanguageModelSettings),
         )
     )
 

@@ -6,6 +6,7 @@ import sys
 
 from services.models.settings import EmbeddingSettings
 from services.runtime.loop import run
+from services.runtime.read_settings import read_settings
 from services.runtime.settings import RuntimeSettings
 from services.runtime.telemetry import configure_telemetry
 from services.vector_search import app
@@ -15,12 +16,12 @@ from services.vector_search.settings import VectorSettings
 
 def main(arguments: list[str]) -> None:
     """Runs the command named by `arguments`; none means serving."""
-    runtime = RuntimeSettings()
-    settings = VectorSettings()
+    runtime = read_settings(RuntimeSettings)
+    settings = read_settings(VectorSettings)
     configure_telemetry(runtime, "vector_search")
     match arguments:
         case []:
-            run(app.run(settings, runtime, EmbeddingSettings()))
+            run(app.run(settings, runtime, read_settings(EmbeddingSettings)))
         case ["migrate"]:
             run(migrate(settings.migrator()))
         case ["migrate", "--pre"]:

@@ -50,6 +50,13 @@ async def test_it_serves_and_ends_on_sigterm_with_code_0(tmp_path: Path) -> None
     assert code == 0
 
 
+async def test_a_wrong_setting_is_told_in_one_line(tmp_path: Path) -> None:
+    async with started(tmp_path, BRAID_DRAIN_SECONDS="soon") as process:
+        _, told = await process.communicate()
+    assert process.returncode == 1
+    assert told.decode() == "BRAID_DRAIN_SECONDS must be a number\n"
+
+
 async def test_it_refuses_to_be_open_to_everybody_in_one_line(tmp_path: Path) -> None:
     listen = "0.0.0.0:0"
     async with started(tmp_path, BRAID_GATEWAY_LISTEN=listen) as process:

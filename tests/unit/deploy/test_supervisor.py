@@ -141,6 +141,18 @@ async def test_a_process_that_ends_at_once_is_an_error_with_the_end_of_its_log(
     assert not list((tmp_path / "run").glob("*.pid"))
 
 
+async def test_the_end_of_the_log_holds_nothing_of_earlier_starts(tmp_path: Path) -> None:
+    def ending(told: str) -> ProcessSpec:
+        program = (sys.executable, "-c", f"raise SystemExit({told!r})")
+        return fake(tmp_path / "diary", "broken", program=program)
+
+    for told in ("the first is wrong", "the second is wrong"):
+        with pytest.raises(StartError) as failed:
+            async with running(tmp_path, ending(told)):
+                pass
+        assert str(failed.value).splitlines()[1:] == [told]
+
+
 async def test_setup_runs_before_the_process_and_its_failure_is_an_error(tmp_path: Path) -> None:
     diary = tmp_path / "diary"
     setup = (sys.executable, "-c", f"open({str(diary)!r}, 'a').write('setup\\n')")
