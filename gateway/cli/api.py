@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import httpx
 
+from gateway.cli.answers import Answer, answer_of, body_of
 from gateway.cli.ends import POLL_SECONDS, has_ended
 from gateway.cli.errors import AwayError, CliError
 
@@ -36,7 +37,9 @@ class Api:
             raise CliError("the key of BRAID_API_KEY is none: keys are of ASCII characters")
         headers = {"authorization": f"Bearer {key}"} if key else {}
         # Proxies are for other machines: the local stack must be found whatever the environment says.
-        self._http = httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT, trust_env=False)
+        self._http = httpx.Client(
+            base_url=_address(url), headers=headers, timeout=TIMEOUT, trust_env=False
+        )
         self._sleep = sleep
         self.url = url
 
@@ -55,16 +58,14 @@ class Api:
         given = {name: value for name, value in parameters.items() if value is not None}
         return self._ask("GET", path, params=given)
 
-    def readiness(self) -> dict[str, Any]:
+    def readiness(self) -> Answer:
         """Which services serve: the body of `/readyz`, whether they all do or not."""
         response = self._send("GET", "/readyz")
-        if response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
-            return dict(_answer(response))
-        try:
-            body = response.json()
-        except ValueError:
-            return dict(_answer(response))
-        return body if "services" in body else dict(_answer(response))
+        if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+            body = body_of(response, self.url)
+            if "services" in body:
+                return body
+        return answer_of(response, self.url)
 
     def post(self, path: str, body: Any) -> Any:
         """A JSON body."""
@@ -76,8 +77,9 @@ class Api:
 
     def upload(self, name: str, data: bytes, kind: str, full: Full | None = None) -> Any:
         """One file, whose name becomes its document's id; answers with its job. `full` is told of waits for a place."""
-        files = {"file": (name, data, kind)}
-        return self._patiently("POST", "/api/documents", full, files=files)
+        # A file's name arrives with some of its characters escaped; a field arrives as it is.
+        form: dict[str, Any] = {"data": {"source": name}, "files": {"file": (name, data, kind)}}
+        return self._patiently("POST", "/api/documents", full, **form)
 
     def facts(self, facts: list[dict[str, Any]], full: Full | None = None) -> Any:
         """Given facts; answers with what became of them."""
@@ -107,7 +109,7 @@ class Api:
     def _patiently(self, method: str, path: str, full: Full | None = None, **options: Any) -> Any:
         response = self._once_served(method, path, **options)
         if response.status_code != httpx.codes.TOO_MANY_REQUESTS:
-            return _answer(response)
+            return answer_of(response, self.url)
         tell = full or (lambda _waits: None)
         tell(True)
         try:
@@ -116,7 +118,7 @@ class Api:
                 response = self._once_served(method, path, **options)
         finally:
             tell(False)
-        return _answer(response)
+        return answer_of(response, self.url)
 
     def _once_served(self, method: str, path: str, **options: Any) -> httpx.Response:
         until = time.monotonic() + PATIENCE_SECONDS
@@ -135,7 +137,7 @@ class Api:
             self._sleep(_wait(response))
 
     def _ask(self, method: str, path: str, **options: Any) -> Any:
-        return _answer(self._send(method, path, **options))
+        return answer_of(self._send(method, path, **options), self.url)
 
     def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
         try:
@@ -161,17 +163,13 @@ def _wait(response: httpx.Response) -> float:
     return min(LONGEST_WAIT, float(text) if text.isdecimal() else 1.0)
 
 
-def _answer(response: httpx.Response) -> Any:
+def _address(url: str) -> httpx.URL:
     try:
-        body = response.json()
-    except ValueError:
-        raise CliError(f"the answer is no JSON (status {response.status_code})") from None
-    if response.is_success:
-        return body
-    fields = tuple((item["field"], item["description"]) for item in body.get("fields") or ())
-    raise CliError(
-        body.get("detail", f"status {response.status_code}"),
-        reason=body.get("reason", ""),
-        request_id=body.get("request_id", ""),
-        fields=fields,
-    )
+        address = httpx.URL(url)
+    except (httpx.InvalidURL, UnicodeError) as error:
+        raise CliError(f"{url} is no address of a gateway: {error}") from None
+    if address.scheme not in {"http", "https"}:
+        raise CliError(f"{url} is no address of a gateway: http:// or https:// is missing")
+    if not address.host:
+        raise CliError(f"{url} is no address of a gateway: its host is missing")
+    return address

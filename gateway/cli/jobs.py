@@ -91,8 +91,10 @@ def _show_job(session: Session, answer: dict[str, Any], as_json: bool) -> None:
     if as_json:
         session.show_json(answer)
         return
-    failures = answer.pop("failures")
-    show.show_pairs(session.out, answer)
+    failures = answer["failures"]
+    show.show_pairs(
+        session.out, {name: value for name, value in answer.items() if name != "failures"}
+    )
     columns = {"document": "id", "stage": "stage", "reason": "reason"}
     show.show_table(session.out, columns, failures)
 

@@ -165,6 +165,19 @@ async def test_a_folder_is_ingested_and_bad_files_are_told_while_the_others_go_o
     ]
 
 
+async def test_a_file_keeps_its_name_whatever_it_holds(served: Served, tmp_path: Path) -> None:
+    name = ' a "b" 100%22 \\ c\nd.md'
+    (tmp_path / name).write_text("# A")
+    served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
+    served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[DONE]))
+    served.script.answer("GetDocument", documents_pb2.GetDocumentResponse(document=DOCUMENT))
+    await braid(served, "ingest", tmp_path, "--json")
+    await braid(served, "documents", "show", name)
+    described = served.script.seen[0].messages[0].metadata
+    assert (described.source, described.content_type) == (name, "text/markdown")
+    assert served.script.seen[-1].message.document_id == name
+
+
 async def test_a_file_that_is_refused_has_its_reason(served: Served, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(" ")
     refusal = errors.InvalidFieldError(errors.FieldError("data", "is empty"))

@@ -212,10 +212,3 @@ def test_only_a_gateway_that_is_away_is_asked_again(
             with pytest.raises(CliError, match="not all text"):
                 api.facts([fact])
     assert (asked, len(slept)) == (tries, max(0, tries - 1))
-
-
-def test_an_address_that_is_none_is_not_asked_again() -> None:
-    slept: list[float] = []
-    with Api("gopher://127.0.0.1", sleep=slept.append) as api, pytest.raises(CliError):
-        api.facts([{"subject": "a"}])
-    assert slept == []

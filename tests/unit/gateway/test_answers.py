@@ -1,0 +1,119 @@
+"""Whatever stands at the address that was given: the command says that it is no gateway, and never fails over it."""
+
+from __future__ import annotations
+
+import io
+import json
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+from rich.console import Console
+
+from gateway.cli.app import app
+from gateway.cli.running import run
+from gateway.cli.session import Session
+
+URL = "http://127.0.0.1:1"
+NO_GATEWAY = f"{URL} is no Braid gateway"
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[httpx.Response]:
+    """What the server answers to each request, the last again and again."""
+    given: list[httpx.Response] = []
+
+    def answer(*_: object) -> httpx.Response:
+        return given.pop(0) if len(given) > 1 else given[0]
+
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", answer)
+    return given
+
+
+def braid(*words: str, url: str = URL) -> tuple[int, str, str]:
+    """The command's exit code, and what it printed."""
+    out, err = io.StringIO(), io.StringIO()
+    consoles = Console(file=out, width=200), Console(file=err, width=200)
+    session = Session({"BRAID_URL": url}, *consoles, as_json="--json" in words)
+    code = run(session, partial(app, words, obj=session, prog_name="braid"))
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, []),
+        (200, {}),
+        (200, "results"),
+        (200, {"results": [{}]}),
+        (404, ["no"]),
+        (404, {}),
+        (404, {"detail": "Not Found"}),
+        (422, {"detail": [{"loc": ["body"]}], "reason": "X"}),
+        (422, {"detail": "no", "reason": 1}),
+        (422, {"detail": "no", "reason": "X", "fields": 1}),
+        (422, {"detail": "no", "reason": "X", "fields": [1]}),
+        (422, {"detail": "no", "reason": "X", "fields": [{"field": "query"}]}),
+    ],
+)
+def test_another_server_is_told_to_be_no_gateway(
+    answers: list[httpx.Response], status: int, body: Any
+) -> None:
+    answers.append(httpx.Response(status, json=body))
+    assert braid("search", "who") == (1, "", f"braid: {NO_GATEWAY}\n")
+    code, out, _ = braid("search", "who", "--mode", "text", "--json")
+    if status != 200 or not isinstance(body, dict):
+        assert (code, json.loads(out)) == (1, {"detail": NO_GATEWAY, "reason": "FAILED"})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status",),
+        ("graph", "entities"),
+        ("graph", "neighborhood", "A"),
+        ("documents", "list"),
+        ("documents", "delete", "a"),
+        ("jobs", "list"),
+        ("jobs", "show", "j"),
+        ("jobs", "dead"),
+        ("check",),
+        ("reembed",),
+    ],
+)
+def test_every_command_tells_an_answer_that_lacks_what_it_shows(
+    answers: list[httpx.Response], words: tuple[str, ...]
+) -> None:
+    answers.append(httpx.Response(200, json={}))
+    code, _, err = braid(*words)
+    assert (code, err) == (1, f"braid: {NO_GATEWAY}\n")
+
+
+def test_an_answer_that_is_no_json_is_told(answers: list[httpx.Response]) -> None:
+    answers.append(httpx.Response(503, text="[" * 100_000))
+    code, _, err = braid("status")
+    assert (code, err) == (1, "braid: the answer is no JSON (status 503)\n")
+
+
+def test_a_failure_of_a_gateway_is_told_in_its_words(answers: list[httpx.Response]) -> None:
+    fields = [{"field": "limit", "description": "is odd"}]
+    body = {"detail": "limit: is odd", "reason": "INVALID_FIELD", "request_id": "r"}
+    answers.append(httpx.Response(422, json=body | {"fields": fields}))
+    assert json.loads(braid("jobs", "list", "--json")[1]) == body | {"fields": fields}
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("localhost:8080", "http:// or https:// is missing"),
+        ("127.0.0.1:8080", "http:// or https:// is missing"),
+        ("gopher://127.0.0.1", "http:// or https:// is missing"),
+        ("http://", "its host is missing"),
+        ("http://[::1", "Invalid port: ':1'"),
+        ("http://x:port", "Invalid port: 'port'"),
+    ],
+)
+def test_an_address_that_is_none_is_told_before_anything_is_asked(url: str, told: str) -> None:
+    expected = f"braid: {url} is no address of a gateway: {told}\n"
+    assert braid("status", url=url) == (1, "", expected)
