@@ -37,7 +37,7 @@ def utf8_pieces(data: bytes) -> Iterator[str]:
         try:
             yield decoder.decode(data[start:end], final=end >= len(data))
         except UnicodeDecodeError:
-            raise UnreadableError("is not UTF-8 text") from None
+            raise UnreadableError("is not UTF-8 text: save it as UTF-8") from None
 
 
 def decode(data: bytes, declared: str = "") -> str:
@@ -58,7 +58,7 @@ def decode(data: bytes, declared: str = "") -> str:
         raise UnreadableError(f"{refusal}: it mixes UTF-8 with another encoding")
     guessed = _guess(data)
     if guessed is None:
-        raise refusal
+        raise UnreadableError(f"{refusal}: save it as UTF-8")
     return _as(guessed, data)
 
 

@@ -24,6 +24,7 @@ from services.agent_orchestrator.ingest.documents import (
 from services.runtime.ids import derived_uuid
 
 _BOM = b"\xef\xbb\xbf"
+_FACT = frozenset({"subject", "relation", "object"})
 
 
 def count_lines(data: bytes) -> int:
@@ -62,7 +63,7 @@ def line_values(line: bytes) -> dict[str, Any]:
     try:
         values = json.loads(line.decode(), parse_constant=_refuse_constant, parse_float=_finite)
     except UnicodeDecodeError:
-        raise UnreadableError("is not UTF-8") from None
+        raise UnreadableError("is not UTF-8: save it as UTF-8") from None
     except (ValueError, RecursionError):
         raise UnreadableError("is not valid JSON") from None
     if not isinstance(values, dict):
@@ -83,12 +84,9 @@ def _id(values: dict[str, Any]) -> str:
 def _document(
     values: dict[str, Any], metadata: Metadata, valid_time: datetime | None
 ) -> ParsedDocument:
-    text = text_value(values, "text")
+    text = _text(values)
     title, source = text_value(values, "title"), text_value(values, "source")
     document_id = text_value(values, "id", numbers=True) or source
-    check_text("text", text)
-    if not text.strip():
-        raise UnreadableError("text is empty")
     own = {**metadata, **_metadata(values)}
     check_values(document_id, title, source, own)
     return ParsedDocument(
@@ -99,6 +97,27 @@ def _document(
         metadata=own,
         valid_time=read_date("valid_at", values.get("valid_at")) or valid_time,
     )
+
+
+def _text(values: dict[str, Any]) -> str:
+    if values.get("text") is None and values.keys() & _FACT:
+        raise UnreadableError(_no_document(values))
+    return given_text(values)
+
+
+def _no_document(values: dict[str, Any]) -> str:
+    if values.keys() >= _FACT:
+        return "is a fact, which is given apart from documents"
+    return "has neither a text, nor subject, relation and object"
+
+
+def given_text(values: dict[str, Any]) -> str:
+    """The text of a line's object. UnreadableError where it has none that says anything."""
+    text = text_value(values, "text")
+    check_text("text", text)
+    if text.strip():
+        return text
+    raise UnreadableError("text is missing" if values.get("text") is None else "text is empty")
 
 
 def text_value(values: dict[str, Any], name: str, *, numbers: bool = False) -> str:

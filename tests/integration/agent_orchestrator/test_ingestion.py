@@ -108,7 +108,7 @@ async def test_a_document_that_cannot_be_read_as_what_it_is_fails_with_its_reaso
     assert job.state == FAILED
     assert reasons(job) == {"a.pdf": "is not a readable PDF file"}
     job = await ingest(world, document(source="a.txt"), data(b"caf\xe9" + b"x" * 40_000))
-    assert reasons(job) == {"a.txt": "is not UTF-8 text (byte 3)"}
+    assert reasons(job) == {"a.txt": "is not UTF-8 text (byte 3): save it as UTF-8"}
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/markdown"])
@@ -116,7 +116,7 @@ async def test_a_short_text_in_no_encoding_that_can_be_told_is_a_field_error(
     world: World, kind: str
 ) -> None:
     error = await refused(world, document(kind), data(b"caf\xe9"))
-    assert error.fields == (FieldError("data", "is not UTF-8 text (byte 3)"),)
+    assert error.fields == (FieldError("data", "is not UTF-8 text (byte 3): save it as UTF-8"),)
 
 
 async def test_the_page_of_a_chunk_is_stored(world: World) -> None:

@@ -267,14 +267,20 @@ def test_threads_are_counted_without_being_put_together(monkeypatch: pytest.Monk
 
 
 def test_a_message_that_cannot_be_read_is_told_by_its_line_and_the_others_are_taken() -> None:
-    bad = [{"thread": "t"}, {"text": "x"}, {"thread": "t", "text": "x", "time": "soon"}]
+    bad = [
+        {"thread": "t"},
+        {"thread": "t", "text": " "},
+        {"text": "x"},
+        {"thread": "t", "text": "x", "time": "soon"},
+    ]
     told = messages(*THREAD, *bad)
     assert [one.reason for one in told if isinstance(one, Rejected)] == [
+        "text is missing",
         "text is empty",
         "thread is missing",
         "time is not an ISO 8601 date",
     ]
-    assert len(told) == 5
+    assert len(told) == 6
 
 
 MAIL_DATA = (
@@ -335,7 +341,7 @@ def test_text_is_read_in_the_encoding_that_it_is_in(encoding: str) -> None:
     [
         (MIXED, "it mixes UTF-8 with another encoding"),
         (b"\xff\xfe\x00", "is not UTF-16-LE text"),
-        (b"x \xe9", "is not UTF-8 text (byte 2)"),
+        (b"x \xe9", "is not UTF-8 text (byte 2): save it as UTF-8"),
     ],
 )
 def test_text_whose_encoding_cannot_be_told_is_refused(data: bytes, told: str) -> None:

@@ -171,7 +171,7 @@ def test_white_space_is_no_text_however_long(blank: bytes) -> None:
 
 def test_bytes_in_no_encoding_that_can_be_told_are_refused() -> None:
     [one] = parse(Upload("text/plain", b"ok \xff", source="a.txt"))
-    assert one == Rejected("a.txt", "is not UTF-8 text (byte 3)")
+    assert one == Rejected("a.txt", "is not UTF-8 text (byte 3): save it as UTF-8")
 
 
 def test_each_json_line_is_a_document() -> None:
@@ -200,7 +200,9 @@ def test_good_lines_go_on_around_bad_ones() -> None:
     ("values", "reason"),
     [
         ({"id": "a", "text": ""}, "line 1: text is empty"),
-        ({"id": "a"}, "line 1: text is empty"),
+        ({"id": "a", "text": " \n"}, "line 1: text is empty"),
+        ({"id": "a"}, "line 1: text is missing"),
+        ({"id": "a", "text": None}, "line 1: text is missing"),
         ({"id": "a", "text": 5}, "line 1: text is not a text"),
         ({"id": "a", "text": "x\x00"}, "line 1: text holds a NUL character"),
         (
@@ -238,6 +240,32 @@ def test_a_line_without_a_usable_id_is_told_by_its_number(line: str, reason: str
     assert rejected(line) == Rejected("line 1", reason)
 
 
+NO_DOCUMENT = "has neither a text, nor subject, relation and object"
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"subject": "a", "relation": "R"}, NO_DOCUMENT),
+        ({"subject": "a", "relation": "R", "obj": "b"}, NO_DOCUMENT),
+        ({"subject": "a", "predicate": "R", "object": "b"}, NO_DOCUMENT),
+        (
+            {"subject": "a", "relation": "R", "object": "b"},
+            "is a fact, which is given apart from documents",
+        ),
+    ],
+)
+def test_a_line_that_was_meant_as_a_fact_is_told_what_it_lacks(
+    values: dict[str, object], reason: str
+) -> None:
+    assert rejected(values) == Rejected("line 1", reason)
+
+
+def test_a_document_may_have_fields_of_facts() -> None:
+    [document] = lines({"id": "a", "text": "x", "subject": "greetings"})
+    assert document == ParsedDocument("a", "", "", "x")
+
+
 def test_metadata_nested_too_deep_is_refused() -> None:
     deep: object = 1
     for _ in range(40):
@@ -249,7 +277,7 @@ def test_metadata_nested_too_deep_is_refused() -> None:
 def test_lines_that_are_not_utf8_fail_alone() -> None:
     data = b'{"id": "a", "text": "x"}\n\xff\xfe\n{"id": "b", "text": "y"}'
     told = list(parse(Upload("application/jsonl", data)))
-    assert told[1] == Rejected("line 2", "is not UTF-8")
+    assert told[1] == Rejected("line 2", "is not UTF-8: save it as UTF-8")
     assert count_documents(Upload("application/jsonl", data)) == 3
 
 

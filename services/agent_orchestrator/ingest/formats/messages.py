@@ -17,10 +17,9 @@ from services.agent_orchestrator.ingest.documents import (
     Metadata,
     Rejected,
     UnreadableError,
-    check_text,
     check_values,
 )
-from services.agent_orchestrator.ingest.json_lines import line_values, text_value
+from services.agent_orchestrator.ingest.json_lines import given_text, line_values, text_value
 from services.agent_orchestrator.ingest.layout import BLOCK, Layout, Writer
 
 _BOM = b"\xef\xbb\xbf"
@@ -101,13 +100,11 @@ def _read(number: int, line: bytes, thread: str) -> Message | Rejected:
 def _message(line: bytes, thread: str) -> Message:
     values = line_values(line)
     name = text_value(values, "thread", numbers=True) or thread
-    author, text = text_value(values, "author"), text_value(values, "text")
+    author = text_value(values, "author")
     check_values(name, author, "", {})
-    check_text("text", text)
     if not name:
         raise UnreadableError("thread is missing")
-    if not text.strip():
-        raise UnreadableError("text is empty")
+    text = given_text(values)
     time = read_date("time", values.get("time"))
     return Message(text_value(values, "id", numbers=True), name, author, time, text)
 
