@@ -62,6 +62,11 @@ def test_what_must_not_be_blank_holds_more_than_any_white_space(blank: str) -> N
         assert not _broken(field, f"{blank}\u00e9{blank}"), field.full_name
 
 
+def test_no_chunk_is_blank_as_no_query_is() -> None:
+    names = {field.full_name for field in _never_blank()}
+    assert "braid.vector.v1.ChunkInput.content" in names
+
+
 def test_an_entitys_type_holds_no_nul() -> None:
     field = query_pb2.GetNeighborhoodRequest.DESCRIPTOR.fields_by_name["entity_type"]
     assert _broken(field, "a\x00b") == {"string.not_contains"}

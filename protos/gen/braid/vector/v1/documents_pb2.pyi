@@ -89,7 +89,7 @@ class ChunkInput(_message.Message):
     id: _builtins.str
     """UUIDv5 of (space, document, content hash, occurrence), as `services.runtime.ids` makes it."""
     content: _builtins.str
-    """The text, up to 32,768 characters."""
+    """The text, 1–32,768 characters that are not all white space."""
     start_char: _builtins.int
     """First character of the chunk in the document's text."""
     end_char: _builtins.int
