@@ -122,7 +122,7 @@ class FactIntake:
 
     def _check(self, fact: GivenFact) -> None:
         if is_reversed(fact.valid_at, fact.invalid_at):
-            raise ValueError("invalid_time is not after valid_time")
+            raise ValueError("must end after the time since when it holds")
         if len(fact.embedding) > MAX_DIMENSION:
             raise ValueError(f"embedding must have at most {MAX_DIMENSION} values")
         if fact.embedding and not any(fact.embedding):

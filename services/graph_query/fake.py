@@ -144,7 +144,7 @@ class FakeGraphStore(FakeReads):
             raise NotFoundError("fact")
         if start_of(held.facts[uuid].given.valid_at) >= at.timestamp():
             raise InvalidFieldError(
-                FieldError("invalid_time", "is not after the fact's valid_time")
+                FieldError("invalid_time", "must be after the time since when the fact holds")
             )
         before, found = held.facts[uuid].given.invalid_at, held.resolution()
         told = [one for one in held.told.values() if held.uuid_of(one.first, found) == uuid]

@@ -78,7 +78,7 @@ def given_fact(message: ingest_pb2.FactInput) -> GivenFact:
     subject, target = message.subject, message.object
     for field, end in (("subject", subject), ("object", target)):
         if not end.name.strip():
-            raise ValueError(f"{field}.name must not be blank")
+            raise ValueError(f"the {field}'s name must not be blank")
     words = f"{subject.name} {message.relation.replace('_', ' ').lower()} {target.name}"
     return GivenFact(
         subject=EntityName(subject.name, subject.type),

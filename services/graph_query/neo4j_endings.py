@@ -30,7 +30,9 @@ async def end_fact(writer: SpaceWriter, uuid: str, at: datetime) -> bool:
     if not rows:
         raise NotFoundError("fact")
     if rows[0]["since"] >= at.timestamp():
-        raise InvalidFieldError(FieldError("invalid_time", "is not after the fact's valid_time"))
+        raise InvalidFieldError(
+            FieldError("invalid_time", "must be after the time since when the fact holds")
+        )
     if Ending(CALLER, at) in _endings(rows[0]):
         return False
     await put_endings(writer, CALLER, [(uuid, at)])

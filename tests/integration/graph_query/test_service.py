@@ -168,7 +168,7 @@ async def test_reversed_and_misshapen_facts_are_refused_by_place_and_the_others_
     )
     assert (answer.added, answer.refused_total) == (1, 4)
     assert [refused.index for refused in answer.refused] == [0, 1, 2, 3]
-    assert answer.refused[0].reason == "invalid_time is not after valid_time"
+    assert answer.refused[0].reason == "must end after the time since when it holds"
 
 
 async def test_vectors_are_searched_when_the_space_has_some(tier: Tier) -> None:

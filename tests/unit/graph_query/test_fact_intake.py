@@ -54,7 +54,10 @@ async def test_a_name_of_unicode_white_space_alone_is_refused_by_its_field(blank
         await intake.take(subject)
         await intake.take(target)
     reasons = [one.reason for one in intake.response().refused]
-    assert reasons == ["subject.name must not be blank", "object.name must not be blank"]
+    assert reasons == [
+        "the subject's name must not be blank",
+        "the object's name must not be blank",
+    ]
     assert intake.response().added == 0
 
 

@@ -133,7 +133,10 @@ async def test_a_fact_that_is_refused_does_not_tell_how_long_vectors_are(
     late, zeros, good = (given(one, model="any") for one in ([1.0] * 2, [0.0] * 3, [1.0] * 7))
     late.facts[0].valid_time.seconds = late.facts[0].invalid_time.seconds = 1
     several = given([0.0] * 5, [1.0] * 7, model="any")
-    refused = ["invalid_time is not after valid_time", *["embedding must not be all zeros"] * 2]
+    refused = [
+        "must end after the time since when it holds",
+        *["embedding must not be all zeros"] * 2,
+    ]
     assert await taken(store, late, zeros, several, good) == (2, refused)
     assert (await store.embeddings.vectors(SPACE)).dimension == 7
 

@@ -9,7 +9,8 @@ from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorP
 from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from braid.graph.v1 import ingest_pb2
+from braid.common.v1 import retrieval_pb2
+from braid.graph.v1 import ingest_pb2, query_pb2
 from braid.vector.v1 import search_pb2
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.interceptors.stage import Call
@@ -44,6 +45,14 @@ def fact(**fields: object) -> ingest_pb2.FactInput:
 def test_every_wrong_field_of_a_small_message_is_named(stage: ValidationStage) -> None:
     request = search_pb2.TextSearchRequest(query="", limit=51)
     assert wrong(stage, request) == ["query", "limit"]
+
+
+def test_the_order_of_a_range_is_told_without_the_names_of_its_fields(
+    stage: ValidationStage,
+) -> None:
+    span = retrieval_pb2.TimeRange(start_time=Timestamp(seconds=2), end_time=Timestamp(seconds=1))
+    request = query_pb2.SearchFactsRequest(query="x", as_of=retrieval_pb2.TimeSelector(range=span))
+    assert errors(stage, request) == (FieldError("as_of.range", "the end must be after the start"),)
 
 
 def test_a_list_of_too_many_wrong_items_is_told_as_too_long_alone(stage: ValidationStage) -> None:
