@@ -52,12 +52,13 @@ class InvalidCredentialError(BraidError):
 
 
 class MissingScopeError(BraidError):
-    """The credential lacks a scope, named without its `SCOPE_` prefix in lower case."""
+    """The credential lacks a scope, named without its `SCOPE_` prefix in lower case, or does not go as far as `message` says."""
 
     reason = errors_pb2.ERROR_REASON_MISSING_SCOPE
 
-    def __init__(self, scope: str) -> None:
-        super().__init__(f"The credential lacks the scope `{scope}`.", metadata={"scope": scope})
+    def __init__(self, scope: str, message: str | None = None) -> None:
+        text = message or f"The credential lacks the scope `{scope}`."
+        super().__init__(text, metadata={"scope": scope})
 
 
 class NotFoundError(BraidError):

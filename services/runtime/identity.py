@@ -170,9 +170,11 @@ def _delegated(record: KeyRecord, metadata: Mapping[str, str]) -> Identity:
     user = metadata.get("braid-user") or record.user or ""
     if user and _USER.fullmatch(user) is None:
         raise InvalidFieldError(
-            FieldError("metadata.braid-user", "must be 1 to 128 printable ASCII characters")
+            FieldError(
+                "metadata.braid-user", "must be 1 to 128 printable ASCII characters without spaces"
+            )
         )
     # A key that is bound to a space may name users in it, not other spaces.
     if record.space is not None and space != record.space:
-        raise InvalidCredentialError
+        raise MissingScopeError("delegate", "The API key is bound to another space.")
     return Identity(space, user, record.scopes)

@@ -107,8 +107,11 @@ def test_a_delegate_of_one_space_need_not_name_it(tmp_path: Path) -> None:
 
 def test_a_delegate_of_one_space_stays_in_it(tmp_path: Path) -> None:
     keys = ring(tmp_path, {"hash": hash_key("d"), "space": "acme", "scopes": ["delegate"]})
-    with pytest.raises(InvalidCredentialError):
-        Authenticator(keys, allow_local=False).identify(bearer("d", braid_space="other"))
+    authenticator = Authenticator(keys, allow_local=False)
+    with pytest.raises(MissingScopeError, match="bound to another space") as refused:
+        authenticator.identify(bearer("d", braid_space="other"))
+    assert refused.value.metadata == {"scope": "delegate"}
+    assert authenticator.identify(bearer("d", braid_space="acme", braid_user="ann")).user == "ann"
 
 
 @pytest.mark.parametrize("space", ["a b", "a/b", "ü", "x" * 65, "acme\n"])
@@ -121,7 +124,7 @@ def test_a_space_that_is_no_space_id_is_refused(tmp_path: Path, space: str) -> N
 @pytest.mark.parametrize("user", ["José", "two words", "a" * 129, "x\ny"])
 def test_a_user_that_call_metadata_cannot_hold_is_refused(tmp_path: Path, user: str) -> None:
     keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["read", "delegate"]})
-    with pytest.raises(InvalidFieldError):
+    with pytest.raises(InvalidFieldError, match="printable ASCII characters without spaces"):
         Authenticator(keys, allow_local=False).identify(bearer("d", braid_user=user))
     path = write_keys(tmp_path / "more.json", {"hash": hash_key("u"), "space": "a", "user": user})
     with pytest.raises(KeyFileError):

@@ -36,7 +36,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
         {"reason": "INVALID_CREDENTIAL", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
     """
     ERROR_REASON_MISSING_SCOPE: _ErrorReason.ValueType  # 3
-    """Code PERMISSION_DENIED. The credential is known and lacks the scope that the method declares.
+    """Code PERMISSION_DENIED. The credential is known and lacks the scope that the method declares, or names a space or a
+    user that it may not: `scope` is `delegate` then.
 
         {"reason": "MISSING_SCOPE", "domain": "braid", "metadata": {"request_id": "8f14e45f", "scope": "write"}}
     """
@@ -109,7 +110,8 @@ ERROR_REASON_INVALID_CREDENTIAL: ErrorReason.ValueType  # 2
     {"reason": "INVALID_CREDENTIAL", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
 """
 ERROR_REASON_MISSING_SCOPE: ErrorReason.ValueType  # 3
-"""Code PERMISSION_DENIED. The credential is known and lacks the scope that the method declares.
+"""Code PERMISSION_DENIED. The credential is known and lacks the scope that the method declares, or names a space or a
+user that it may not: `scope` is `delegate` then.
 
     {"reason": "MISSING_SCOPE", "domain": "braid", "metadata": {"request_id": "8f14e45f", "scope": "write"}}
 """

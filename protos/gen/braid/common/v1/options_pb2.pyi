@@ -33,7 +33,9 @@ class _ScopeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Scope.ValueType
     SCOPE_ADMIN: _Scope.ValueType  # 3
     """Operating the service itself: spaces, keys, repairs."""
     SCOPE_DELEGATE: _Scope.ValueType  # 4
-    """Naming another space and user in call metadata (`braid-space`, `braid-user`); for trusted backends."""
+    """Naming another space and user in call metadata (`braid-space`, `braid-user`); for trusted backends. A key that is
+    bound to a space names users in it, and no other space.
+    """
 
 class Scope(_Scope, metaclass=_ScopeEnumTypeWrapper):
     """What a credential must be allowed to do before a call is served."""
@@ -47,7 +49,9 @@ SCOPE_WRITE: Scope.ValueType  # 2
 SCOPE_ADMIN: Scope.ValueType  # 3
 """Operating the service itself: spaces, keys, repairs."""
 SCOPE_DELEGATE: Scope.ValueType  # 4
-"""Naming another space and user in call metadata (`braid-space`, `braid-user`); for trusted backends."""
+"""Naming another space and user in call metadata (`braid-space`, `braid-user`); for trusted backends. A key that is
+bound to a space names users in it, and no other space.
+"""
 Global___Scope: _TypeAlias = Scope  # noqa: Y015
 
 REQUIRED_SCOPE_FIELD_NUMBER: _builtins.int
