@@ -40,7 +40,7 @@ from services.vector_search.fake_space import (
     word_scores,
     write_document,
 )
-from services.vector_search.store import MissingVectorsError
+from services.vector_search.store import LANGUAGE_IN_USE, MissingVectorsError
 from services.vector_search.versions import plan_version, same_content
 
 _LANGUAGES = ("english", "german", "simple")
@@ -170,7 +170,7 @@ class FakeStore(FakeInventory):
         if held.language == language:
             return
         if held.chunks:
-            raise WrongStateError("The space holds chunks of another language.")
+            raise WrongStateError(LANGUAGE_IN_USE)
         held.language = language
         held.revision += 1
 

@@ -23,6 +23,7 @@ from services.vector_search.postgres_inventory import PostgresInventory
 from services.vector_search.postgres_models import PostgresModels
 from services.vector_search.postgres_search import PostgresReads
 from services.vector_search.postgres_write import DocumentWrite, open_space
+from services.vector_search.store import LANGUAGE_IN_USE
 
 
 def load_queries() -> Queries:
@@ -103,7 +104,7 @@ class PostgresStore(PostgresReads, PostgresModels, PostgresInventory, PostgresIn
         """Waits for the space's running writes."""
         async with self._writers.session() as session:
             if not await session.value(self._queries["set_language"], space, language):
-                raise WrongStateError("The space holds chunks that another language indexed.")
+                raise WrongStateError(LANGUAGE_IN_USE)
 
     async def missing_vectors(self, space: str, documents: Sequence[NewDocument]) -> frozenset[str]:
         """Ids of chunks without a vector of their text, given or stored."""

@@ -26,6 +26,12 @@ from services.vector_search.domain import (
     WriteResult,
 )
 
+# What is told when a space that holds chunks is given another language.
+LANGUAGE_IN_USE = (
+    "The space holds chunks that another language indexed: set a space's language before its first document, "
+    "or delete its documents first."
+)
+
 
 class MissingVectorsError(Exception):
     """New chunks came without vectors; `chunk_ids` names them. Nothing was written."""

@@ -14,7 +14,7 @@ from services.vector_search.domain import FusionKind, Search, SearchResult, Text
 from services.vector_search.postgres import PostgresStore
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import document, upsert
-from tests.integration.vector_search.test_service import bad_field, failure
+from tests.integration.vector_search.test_service import failure
 from tests.store_suite.vector.builders import EAST, MODEL, NORTH, SPACE, UP, both, words
 from tests.store_suite.vector.builders import document as stored
 
@@ -149,10 +149,18 @@ async def test_a_languages_rules_hold_for_chunks_and_queries(tier: Tier) -> None
     assert {"simple", "english", "german", "french", "russian"} <= set(ours.available_languages)
 
 
-@pytest.mark.parametrize("language", ["klingon", "", "english; drop table chunk", "a" * 64])
-async def test_an_unknown_language_is_refused_by_field(tier: Tier, language: str) -> None:
+@pytest.mark.parametrize(
+    "language", ["klingon", "German", "", "english; drop table chunk", "a" * 64]
+)
+async def test_an_unknown_language_is_refused_with_those_that_there_are(
+    tier: Tier, language: str
+) -> None:
     request = documents_pb2.SetTextLanguageRequest(language=language)
-    assert await bad_field(tier.documents.SetTextLanguage(request, metadata=OURS)) == "language"
+    error = await failure(tier.documents.SetTextLanguage(request, metadata=OURS))
+    [(field, told)] = error.fields
+    assert field == "language"
+    assert told.startswith("must be one of arabic, ")
+    assert {"english", "german", "simple"} <= set(told.removeprefix("must be one of ").split(", "))
 
 
 async def test_a_space_with_chunks_keeps_its_language(tier: Tier) -> None:
@@ -160,6 +168,7 @@ async def test_a_space_with_chunks_keeps_its_language(tier: Tier) -> None:
     request = documents_pb2.SetTextLanguageRequest(language="french")
     error = await failure(tier.documents.SetTextLanguage(request, metadata=OURS))
     assert error.reason == errors_pb2.ERROR_REASON_WRONG_STATE
+    assert "before its first document, or delete its documents first" in error.message
     again = documents_pb2.SetTextLanguageRequest(language="english")
     await tier.documents.SetTextLanguage(again, metadata=OURS)
 

@@ -313,7 +313,7 @@ class WritingSuite:
         await store.set_text_language(SPACE, "german")
         await store.upsert(SPACE, MODEL, [document("d", "text")])
         await store.set_text_language(SPACE, "german")
-        with pytest.raises(WrongStateError):
+        with pytest.raises(WrongStateError, match="delete its documents first"):
             await store.set_text_language(SPACE, "simple")
         assert (await store.text_language(SPACE)).name == "german"
         assert (await store.text_language("other")).name == "english"

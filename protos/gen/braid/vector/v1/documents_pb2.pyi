@@ -644,7 +644,9 @@ class SetTextLanguageRequest(_message.Message):
 
     LANGUAGE_FIELD_NUMBER: _builtins.int
     language: _builtins.str
-    """Its name, one of GetTextLanguage's `available_languages`."""
+    """Its name, one of GetTextLanguage's `available_languages`, as it stands there; INVALID_FIELD, which lists them, for
+    another.
+    """
     def __init__(
         self,
         *,

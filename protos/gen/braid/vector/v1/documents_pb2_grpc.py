@@ -136,7 +136,8 @@ class DocumentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SetTextLanguage(self, request, context):
-        """Sets it, for chunks and queries alike. WRONG_STATE while the space holds chunks, which another language indexed.
+        """Sets it, for chunks and queries alike. WRONG_STATE while the space holds chunks, which another language indexed:
+        it is to be set before the first document, or once all are deleted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

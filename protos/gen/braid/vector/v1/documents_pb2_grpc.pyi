@@ -31,7 +31,9 @@ class DocumentServiceStub:
     GetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetTextLanguageRequest, _documents_pb2.GetTextLanguageResponse]
     """The language whose rules the space's words are read by."""
     SetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.SetTextLanguageRequest, _documents_pb2.SetTextLanguageResponse]
-    """Sets it, for chunks and queries alike. WRONG_STATE while the space holds chunks, which another language indexed."""
+    """Sets it, for chunks and queries alike. WRONG_STATE while the space holds chunks, which another language indexed:
+    it is to be set before the first document, or once all are deleted.
+    """
     GetVectorStats: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetVectorStatsRequest, _documents_pb2.GetVectorStatsResponse]
     """Counts of the space and the model it is embedded with."""
 
@@ -100,7 +102,9 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.SetTextLanguageRequest,
         context: _aio.ServicerContext[_documents_pb2.SetTextLanguageRequest, _abc.Awaitable[_documents_pb2.SetTextLanguageResponse]],
     ) -> _abc.Awaitable[_documents_pb2.SetTextLanguageResponse]:
-        """Sets it, for chunks and queries alike. WRONG_STATE while the space holds chunks, which another language indexed."""
+        """Sets it, for chunks and queries alike. WRONG_STATE while the space holds chunks, which another language indexed:
+        it is to be set before the first document, or once all are deleted.
+        """
 
     @_abc_1.abstractmethod
     def GetVectorStats(
