@@ -52,7 +52,7 @@ class InvalidCredentialError(BraidError):
 
 
 class MissingScopeError(BraidError):
-    """The credential lacks a scope, named without its `SCOPE_` prefix in lower case, or does not go as far as `message` says."""
+    """The credential lacks a scope, named without its `SCOPE_` prefix in lower case; `message` says more than that."""
 
     reason = errors_pb2.ERROR_REASON_MISSING_SCOPE
 

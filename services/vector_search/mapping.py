@@ -14,6 +14,7 @@ from braid.vector.v1 import chunks_pb2, documents_pb2
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.limits import MOST_LEVELS, MOST_METADATA_BYTES
 from services.runtime.times import to_datetime, to_timestamp
+from services.runtime.unknown_fields import known_alone
 from services.vector_search.domain import (
     Chunk,
     Document,
@@ -61,7 +62,8 @@ def metadata(message: struct_pb2.Struct, field: str) -> Metadata:
 
 
 def chunk_filter(message: chunks_pb2.ChunkFilter) -> tuple[tuple[str, ...], Metadata]:
-    """Document ids and metadata of a filter."""
+    """Document ids and metadata of a filter. InvalidFieldError for a wish that is not known here."""
+    known_alone(message, "filter")
     for i, document_id in enumerate(message.document_ids):
         no_nul(document_id, f"filter.document_ids[{i}]")
     return tuple(message.document_ids), metadata(message.metadata, "filter.metadata")

@@ -17,6 +17,7 @@ from services.graph_query.findings.domain import (
 )
 from services.graph_query.findings.identity import candidates
 from services.runtime.times import to_datetime
+from services.runtime.unknown_fields import known_alone
 
 _KINDS = {
     findings_pb2.FINDING_KIND_FINDING: FindingKind.FINDING,
@@ -31,7 +32,11 @@ _LARGEST = sys.float_info.max
 
 
 def finding_filter(space: str, message: findings_pb2.FindingFilter) -> FindingFilter:
-    """What findings of a space must satisfy; an unset message nothing. InvalidFieldError for white space alone."""
+    """What findings of a space must satisfy; an unset message nothing.
+
+    InvalidFieldError for white space alone, and for a wish that is not known here.
+    """
+    known_alone(message, "filter")
     since, until = _span(message)
     references = candidates(space, message.about_finding) if message.about_finding else ()
     return FindingFilter(

@@ -32,6 +32,20 @@ def test_words_to_filter_findings_by_are_no_white_space(field: str, blank: str) 
     assert [wrong.field for wrong in refused.value.fields] == [f"filter.{field}"]
 
 
+@pytest.mark.parametrize(
+    ("field", "path"),
+    [(None, "filter"), ("metric", "filter.metric"), ("confidence", "filter.confidence")],
+)
+def test_a_filter_on_what_is_not_known_here_is_refused(field: str | None, path: str) -> None:
+    message = findings_pb2.FindingFilter()
+    later = getattr(message, field) if field else message
+    later.MergeFromString(b"\xca\x3e\x01x")
+    with pytest.raises(
+        InvalidFieldError, match=f"^{path}: has fields that are not known here: number 1001$"
+    ):
+        finding_filter("s", message)
+
+
 @pytest.mark.parametrize("blank", BLANKS)
 def test_an_entity_to_filter_findings_by_has_a_name(blank: str) -> None:
     about = findings_pb2.FindingSubject(name=blank)

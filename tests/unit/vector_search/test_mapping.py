@@ -51,6 +51,18 @@ def test_a_filter_with_nul_is_refused_by_position() -> None:
         mapping.chunk_filter(chunks_pb2.ChunkFilter(document_ids=["a", "b\x00"]))
 
 
+def test_a_filter_on_what_is_not_known_here_is_refused() -> None:
+    later = chunks_pb2.ChunkFilter.FromString(b"\x0a\x01a\x1a\x01x")
+    told = r"^filter: has fields that are not known here: number 3$"
+    for request in (later, search_pb2.TextSearchRequest(query="x", filter=later).filter):
+        with pytest.raises(InvalidFieldError, match=told):
+            mapping.chunk_filter(request)
+
+
+def test_a_filter_that_is_not_set_lets_everything_through() -> None:
+    assert mapping.chunk_filter(search_pb2.TextSearchRequest(query="x").filter) == ((), {})
+
+
 def test_a_chunk_without_values_has_no_vector_and_ids_are_lower_case() -> None:
     chunk = documents_pb2.ChunkInput(id="0A0B0C0D-0000-5000-8000-000000000000", content="x")
     new = mapping.new_document(documents_pb2.DocumentInput(chunks=[chunk]), "document")

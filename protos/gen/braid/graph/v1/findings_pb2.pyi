@@ -544,7 +544,9 @@ Global___MetricFilter: _TypeAlias = MetricFilter  # noqa: Y015
 
 @_typing.final
 class FindingFilter(_message.Message):
-    """What findings must satisfy before they are ranked: every field that is set. Texts are compared in full, letter case ignored."""
+    """What findings must satisfy before they are ranked: every field that is set. Texts are compared in full, letter case ignored.
+    INVALID_FIELD for fields that the service does not know: passed over, they would let through what they were to keep out.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -309,7 +309,9 @@ Global___ChunkHit: _TypeAlias = ChunkHit  # noqa: Y015
 
 @_typing.final
 class ChunkFilter(_message.Message):
-    """Which chunks may be found."""
+    """Which chunks may be found. INVALID_FIELD for fields that the service does not know: passed over, they would let through
+    what they were to keep out.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
