@@ -1,12 +1,16 @@
-"""What the OpenAPI document says beyond the routes' own signatures: every status, and the credential."""
+"""What the OpenAPI document says beyond the routes' own signatures: every status, the credential, and whom it is for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from gateway.rest.answers.problems import Problem
+from services.runtime.identity import USER_PATTERN
+from services.runtime.ids import SPACE_PATTERN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fastapi import FastAPI
 
 _PROBLEMS = {
@@ -24,6 +28,25 @@ _PROBLEMS = {
     "ALL_LEGS_FAILED); `Retry-After` says when to try again.",
     504: "The deadline passed before the answer was there (DEADLINE).",
 }
+
+# The door reads them, not the routes.
+_DELEGATED: tuple[dict[str, Any], ...] = tuple(
+    {
+        "name": name,
+        "in": "header",
+        "required": False,
+        "description": f"{told} For API keys with the scope `delegate` alone: others may not send it.",
+        "schema": {"type": "string", "pattern": pattern},
+    }
+    for name, told, pattern in (
+        (
+            "braid-space",
+            "The space that the request is about. A key that is bound to a space may name that one only.",
+            SPACE_PATTERN,
+        ),
+        ("braid-user", "The user that the request is made for.", USER_PATTERN),
+    )
+)
 
 EVENT_STREAM = "text/event-stream"
 
@@ -44,7 +67,9 @@ def events(description: str) -> dict[int | str, dict[str, Any]]:
 
 
 def describe(app: FastAPI) -> None:
-    """Adds the bearer credential, which loopback callers may leave out, to the app's OpenAPI document."""
+    """Adds to the OpenAPI document of the app the bearer credential, which loopback callers may leave out, and whom a
+    trusted backend may name.
+    """
     plain = app.openapi
 
     def described() -> dict[str, Any]:
@@ -52,6 +77,17 @@ def describe(app: FastAPI) -> None:
         schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
         schemes["bearer"] = {"type": "http", "scheme": "bearer", "description": "An API key."}
         document["security"] = [{}, {"bearer": []}]
+        for path, operations in document["paths"].items():
+            if path.startswith("/api/"):
+                _let_delegate(operations.values())
         return document
 
     app.openapi = described  # type: ignore[method-assign] # FastAPI's own way to extend it
+
+
+def _let_delegate(operations: Iterable[dict[str, Any]]) -> None:
+    names = {parameter["name"] for parameter in _DELEGATED}
+    for operation in operations:
+        # FastAPI keeps the document, and gives the same one again.
+        own = [one for one in operation.get("parameters", ()) if one["name"] not in names]
+        operation["parameters"] = [*own, *_DELEGATED]

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _NAMESPACE = uuid.UUID("6d7a2c1e-5b0f-5c43-9e0a-0b6f5f1d4a11")
-_SPACE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+SPACE_PATTERN = "^[A-Za-z0-9_-]{1,64}$"
+_SPACE = re.compile(SPACE_PATTERN.strip("^$"))
 
 
 def is_space(value: str) -> bool:

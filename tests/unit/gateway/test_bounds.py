@@ -50,6 +50,10 @@ PARAMETERS: list[tuple[str, str, type[Message], str]] = [
     ("get /api/consistency", "limit", consistency_pb2.CheckConsistencyRequest, "max_listed"),
     ("post /api/consistency", "limit", consistency_pb2.RepairConsistencyRequest, "max_listed"),
 ]
+DELEGATED = [
+    ("braid-space", False, "^[A-Za-z0-9_-]{1,64}$"),
+    ("braid-user", False, "^[!-~]{1,128}$"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +107,21 @@ def test_a_parameter_is_documented_with_the_bounds_of_its_contract(
 
 def test_no_number_is_documented_as_any_that_the_wire_can_hold(document: dict[str, Any]) -> None:
     assert str(2**31 - 1) not in json.dumps(document)
+
+
+def test_whom_a_trusted_backend_may_name_is_documented_wherever_there_is_a_space() -> None:
+    nobody = cast("Clients", None)
+    settings = GatewaySettings(_env_file=None)
+    app = create_app(nobody, settings, Authenticator(None, allow_local=True))
+    app.openapi()  # once more changes nothing
+    for path, operations in app.openapi()["paths"].items():
+        for operation in operations.values():
+            headers = [
+                (one["name"], one["required"], one["schema"]["pattern"])
+                for one in operation.get("parameters", ())
+                if one["name"].startswith("braid-")
+            ]
+            assert headers == (DELEGATED if path.startswith("/api/") else []), path
 
 
 def test_a_method_that_a_path_does_not_take_is_documented_everywhere(
