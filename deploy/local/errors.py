@@ -40,8 +40,9 @@ class StartError(LocalStackError):
     """A process ended, or did not become ready in time, while it was being started."""
 
     def __init__(self, name: str, reason: str, log: Path, since: int = 0) -> None:
-        told = f"{name} did not start: {reason}; its log is {log}\n{_tail(log, since)}"
-        super().__init__(told.rstrip())
+        words = _tail(log, since).rstrip()
+        told = f"{name} did not start: {reason}; its log is {log}"
+        super().__init__(f"{told}:\n{words}" if words else told)
         self.name = name
 
 

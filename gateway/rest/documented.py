@@ -1,4 +1,4 @@
-"""What the OpenAPI document says beyond the routes' own signatures: every status, the credential, and whom it is for."""
+"""What the OpenAPI document says beyond the signatures of routes: every status, the credential, and whom it is for."""
 
 from __future__ import annotations
 
