@@ -12,11 +12,12 @@ from grpc_tools import protoc
 
 ROOT = Path(__file__).parent
 OUTPUT = ROOT / "gen"
+PACKAGES = ("braid", "buf")
 
 
 def sources() -> list[str]:
     """Paths of all contracts relative to `protos`, in a fixed order."""
-    folders = (ROOT / "braid", ROOT / "buf")
+    folders = (ROOT / package for package in PACKAGES)
     return sorted(
         path.relative_to(ROOT).as_posix() for folder in folders for path in folder.rglob("*.proto")
     )
@@ -45,6 +46,12 @@ def drop_empty_stubs(output: Path) -> None:
             path.with_suffix(".pyi").unlink(missing_ok=True)
 
 
+def mark_as_typed(output: Path) -> None:
+    """Puts a `py.typed` in each package: without it a type checker takes every message for Any."""
+    for package in PACKAGES:
+        (output / package / "py.typed").touch()
+
+
 def main() -> int:
     """Replaces `protos/gen`, which stays as it is when a contract does not compile; returns the exit code."""
     with tempfile.TemporaryDirectory(dir=ROOT, prefix=".gen-") as name:
@@ -53,6 +60,7 @@ def main() -> int:
         code: int = protoc.main(arguments(made))
         if code == 0:
             drop_empty_stubs(made)
+            mark_as_typed(made)
             shutil.rmtree(OUTPUT, ignore_errors=True)
             made.rename(OUTPUT)
     return code
