@@ -38,6 +38,7 @@ class ModelServicer(models_pb2_grpc.EmbeddingModelServiceServicer):
                     active=each.active,
                     embedded_chunks=each.embedded,
                     unindexed_chunks=each.unindexed,
+                    distance=models_pb2.DISTANCE_COSINE,
                 )
                 for each in found.models
             ),

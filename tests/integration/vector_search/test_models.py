@@ -75,6 +75,26 @@ async def found(tier: Tier, model: str, values: tuple[float, ...]) -> list[str]:
     return [hit.chunk.document_id for hit in answer.hits]
 
 
+async def test_models_are_compared_by_cosine_named_or_not(filled: Tier) -> None:
+    for name, distance in (
+        (NEW, models_pb2.DISTANCE_UNSPECIFIED),
+        ("third", models_pb2.DISTANCE_COSINE),
+    ):
+        request = models_pb2.AddEmbeddingModelRequest(name=name, dimension=2, distance=distance)
+        await filled.models.AddEmbeddingModel(request, metadata=ADMIN)
+    listed = await filled.models.ListEmbeddingModels(
+        models_pb2.ListEmbeddingModelsRequest(), metadata=ADMIN
+    )
+    assert {model.name: model.distance for model in listed.models} == dict.fromkeys(
+        ("compass", NEW, "third"), models_pb2.DISTANCE_COSINE
+    )
+
+
+async def test_an_unknown_distance_is_refused(filled: Tier) -> None:
+    request = models_pb2.AddEmbeddingModelRequest(name="third", dimension=2, distance=2)  # type: ignore[arg-type]
+    assert await bad_field(filled.models.AddEmbeddingModel(request, metadata=ADMIN)) == "distance"
+
+
 def activate() -> models_pb2.ActivateEmbeddingModelRequest:
     """The new model is to take over."""
     return models_pb2.ActivateEmbeddingModelRequest(model=NEW)

@@ -26,7 +26,7 @@ from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/vector/v1/models.proto\x12\x0f\x62raid.vector.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"t\n\x0e\x45mbeddingModel\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x0e\n\x06\x61\x63tive\x18\x03 \x01(\x08\x12\x17\n\x0f\x65mbedded_chunks\x18\x04 \x01(\x03\x12\x18\n\x10unindexed_chunks\x18\x05 \x01(\x03\"\x1c\n\x1aListEmbeddingModelsRequest\"^\n\x1bListEmbeddingModelsResponse\x12/\n\x06models\x18\x01 \x03(\x0b\x32\x1f.braid.vector.v1.EmbeddingModel\x12\x0e\n\x06\x63hunks\x18\x02 \x01(\x03\"W\n\x18\x41\x64\x64\x45mbeddingModelRequest\x12\x1c\n\x04name\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\x1d\n\tdimension\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xa0\x1f(\x01\"\x1b\n\x19\x41\x64\x64\x45mbeddingModelResponse\"\x99\x01\n!ListChunksWithoutEmbeddingRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\"\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xf4\x03(\x01H\x00\x88\x01\x01\x12#\n\x0e\x61\x66ter_chunk_id\x18\x03 \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\x42\x0c\n\n_page_size\"V\n\"ListChunksWithoutEmbeddingResponse\x12\x30\n\x06\x63hunks\x18\x01 \x03(\x0b\x32 .braid.vector.v1.UnembeddedChunk\"F\n\x0fUnembeddedChunk\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x13\n\x0btext_sha256\x18\x03 \x01(\t\"w\n\x14PutEmbeddingsRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12@\n\nembeddings\x18\x02 \x03(\x0b\x32\x1f.braid.vector.v1.ChunkEmbeddingB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\"{\n\x0e\x43hunkEmbedding\x12\x1a\n\x08\x63hunk_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12*\n\x0btext_sha256\x18\x02 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[0-9a-f]{64}$\x12!\n\x06values\x18\x03 \x03(\x02\x42\x11\xbaH\x0e\x92\x01\x0b\x08\x01\x10\x80@\"\x04\n\x02@\x01\"\'\n\x15PutEmbeddingsResponse\x12\x0e\n\x06stored\x18\x01 \x01(\x05\"/\n\x11HoldWritesRequest\x12\x1a\n\x07seconds\x18\x01 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x1e(\x00\"\x14\n\x12HoldWritesResponse\">\n\x1d\x41\x63tivateEmbeddingModelRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\"8\n\x1e\x41\x63tivateEmbeddingModelResponse\x12\x16\n\x0espace_revision\x18\x01 \x01(\x03\"<\n\x1bRemoveEmbeddingModelRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\"/\n\x1cRemoveEmbeddingModelResponse\x12\x0f\n\x07removed\x18\x01 \x01(\x03\x32\xe4\x06\n\x15\x45mbeddingModelService\x12y\n\x13ListEmbeddingModels\x12+.braid.vector.v1.ListEmbeddingModelsRequest\x1a,.braid.vector.v1.ListEmbeddingModelsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x03\x12s\n\x11\x41\x64\x64\x45mbeddingModel\x12).braid.vector.v1.AddEmbeddingModelRequest\x1a*.braid.vector.v1.AddEmbeddingModelResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x12\x8e\x01\n\x1aListChunksWithoutEmbedding\x12\x32.braid.vector.v1.ListChunksWithoutEmbeddingRequest\x1a\x33.braid.vector.v1.ListChunksWithoutEmbeddingResponse\"\x07\x90\x02\x01\xc8\xda\x18\x03\x12g\n\rPutEmbeddings\x12%.braid.vector.v1.PutEmbeddingsRequest\x1a&.braid.vector.v1.PutEmbeddingsResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x12^\n\nHoldWrites\x12\".braid.vector.v1.HoldWritesRequest\x1a#.braid.vector.v1.HoldWritesResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x12\x82\x01\n\x16\x41\x63tivateEmbeddingModel\x12..braid.vector.v1.ActivateEmbeddingModelRequest\x1a/.braid.vector.v1.ActivateEmbeddingModelResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x12|\n\x14RemoveEmbeddingModel\x12,.braid.vector.v1.RemoveEmbeddingModelRequest\x1a-.braid.vector.v1.RemoveEmbeddingModelResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/vector/v1/models.proto\x12\x0f\x62raid.vector.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"\xa1\x01\n\x0e\x45mbeddingModel\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x0e\n\x06\x61\x63tive\x18\x03 \x01(\x08\x12\x17\n\x0f\x65mbedded_chunks\x18\x04 \x01(\x03\x12\x18\n\x10unindexed_chunks\x18\x05 \x01(\x03\x12+\n\x08\x64istance\x18\x06 \x01(\x0e\x32\x19.braid.vector.v1.Distance\"\x1c\n\x1aListEmbeddingModelsRequest\"^\n\x1bListEmbeddingModelsResponse\x12/\n\x06models\x18\x01 \x03(\x0b\x32\x1f.braid.vector.v1.EmbeddingModel\x12\x0e\n\x06\x63hunks\x18\x02 \x01(\x03\"\x8e\x01\n\x18\x41\x64\x64\x45mbeddingModelRequest\x12\x1c\n\x04name\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\x1d\n\tdimension\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xa0\x1f(\x01\x12\x35\n\x08\x64istance\x18\x03 \x01(\x0e\x32\x19.braid.vector.v1.DistanceB\x08\xbaH\x05\x82\x01\x02\x10\x01\"\x1b\n\x19\x41\x64\x64\x45mbeddingModelResponse\"\x99\x01\n!ListChunksWithoutEmbeddingRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\"\n\tpage_size\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xf4\x03(\x01H\x00\x88\x01\x01\x12#\n\x0e\x61\x66ter_chunk_id\x18\x03 \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\x42\x0c\n\n_page_size\"V\n\"ListChunksWithoutEmbeddingResponse\x12\x30\n\x06\x63hunks\x18\x01 \x03(\x0b\x32 .braid.vector.v1.UnembeddedChunk\"F\n\x0fUnembeddedChunk\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x13\n\x0btext_sha256\x18\x03 \x01(\t\"w\n\x14PutEmbeddingsRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12@\n\nembeddings\x18\x02 \x03(\x0b\x32\x1f.braid.vector.v1.ChunkEmbeddingB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\"{\n\x0e\x43hunkEmbedding\x12\x1a\n\x08\x63hunk_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12*\n\x0btext_sha256\x18\x02 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[0-9a-f]{64}$\x12!\n\x06values\x18\x03 \x03(\x02\x42\x11\xbaH\x0e\x92\x01\x0b\x08\x01\x10\x80@\"\x04\n\x02@\x01\"\'\n\x15PutEmbeddingsResponse\x12\x0e\n\x06stored\x18\x01 \x01(\x05\"/\n\x11HoldWritesRequest\x12\x1a\n\x07seconds\x18\x01 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x1e(\x00\"\x14\n\x12HoldWritesResponse\">\n\x1d\x41\x63tivateEmbeddingModelRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\"8\n\x1e\x41\x63tivateEmbeddingModelResponse\x12\x16\n\x0espace_revision\x18\x01 \x01(\x03\"<\n\x1bRemoveEmbeddingModelRequest\x12\x1d\n\x05model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\"/\n\x1cRemoveEmbeddingModelResponse\x12\x0f\n\x07removed\x18\x01 \x01(\x03*9\n\x08\x44istance\x12\x18\n\x14\x44ISTANCE_UNSPECIFIED\x10\x00\x12\x13\n\x0f\x44ISTANCE_COSINE\x10\x01\x32\xe4\x06\n\x15\x45mbeddingModelService\x12y\n\x13ListEmbeddingModels\x12+.braid.vector.v1.ListEmbeddingModelsRequest\x1a,.braid.vector.v1.ListEmbeddingModelsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x03\x12s\n\x11\x41\x64\x64\x45mbeddingModel\x12).braid.vector.v1.AddEmbeddingModelRequest\x1a*.braid.vector.v1.AddEmbeddingModelResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x12\x8e\x01\n\x1aListChunksWithoutEmbedding\x12\x32.braid.vector.v1.ListChunksWithoutEmbeddingRequest\x1a\x33.braid.vector.v1.ListChunksWithoutEmbeddingResponse\"\x07\x90\x02\x01\xc8\xda\x18\x03\x12g\n\rPutEmbeddings\x12%.braid.vector.v1.PutEmbeddingsRequest\x1a&.braid.vector.v1.PutEmbeddingsResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x12^\n\nHoldWrites\x12\".braid.vector.v1.HoldWritesRequest\x1a#.braid.vector.v1.HoldWritesResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x12\x82\x01\n\x16\x41\x63tivateEmbeddingModel\x12..braid.vector.v1.ActivateEmbeddingModelRequest\x1a/.braid.vector.v1.ActivateEmbeddingModelResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x12|\n\x14RemoveEmbeddingModel\x12,.braid.vector.v1.RemoveEmbeddingModelRequest\x1a-.braid.vector.v1.RemoveEmbeddingModelResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,6 +37,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ADDEMBEDDINGMODELREQUEST'].fields_by_name['name']._serialized_options = b'\272H\013r\t\020\001\030\310\001\272\001\001\000'
   _globals['_ADDEMBEDDINGMODELREQUEST'].fields_by_name['dimension']._loaded_options = None
   _globals['_ADDEMBEDDINGMODELREQUEST'].fields_by_name['dimension']._serialized_options = b'\272H\007\032\005\030\240\037(\001'
+  _globals['_ADDEMBEDDINGMODELREQUEST'].fields_by_name['distance']._loaded_options = None
+  _globals['_ADDEMBEDDINGMODELREQUEST'].fields_by_name['distance']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_LISTCHUNKSWITHOUTEMBEDDINGREQUEST'].fields_by_name['model']._loaded_options = None
   _globals['_LISTCHUNKSWITHOUTEMBEDDINGREQUEST'].fields_by_name['model']._serialized_options = b'\272H\013r\t\020\001\030\310\001\272\001\001\000'
   _globals['_LISTCHUNKSWITHOUTEMBEDDINGREQUEST'].fields_by_name['page_size']._loaded_options = None
@@ -73,40 +75,42 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EMBEDDINGMODELSERVICE'].methods_by_name['ActivateEmbeddingModel']._serialized_options = b'\220\002\002\310\332\030\003'
   _globals['_EMBEDDINGMODELSERVICE'].methods_by_name['RemoveEmbeddingModel']._loaded_options = None
   _globals['_EMBEDDINGMODELSERVICE'].methods_by_name['RemoveEmbeddingModel']._serialized_options = b'\220\002\002\310\332\030\003'
-  _globals['_EMBEDDINGMODEL']._serialized_start=109
-  _globals['_EMBEDDINGMODEL']._serialized_end=225
-  _globals['_LISTEMBEDDINGMODELSREQUEST']._serialized_start=227
-  _globals['_LISTEMBEDDINGMODELSREQUEST']._serialized_end=255
-  _globals['_LISTEMBEDDINGMODELSRESPONSE']._serialized_start=257
-  _globals['_LISTEMBEDDINGMODELSRESPONSE']._serialized_end=351
-  _globals['_ADDEMBEDDINGMODELREQUEST']._serialized_start=353
-  _globals['_ADDEMBEDDINGMODELREQUEST']._serialized_end=440
-  _globals['_ADDEMBEDDINGMODELRESPONSE']._serialized_start=442
-  _globals['_ADDEMBEDDINGMODELRESPONSE']._serialized_end=469
-  _globals['_LISTCHUNKSWITHOUTEMBEDDINGREQUEST']._serialized_start=472
-  _globals['_LISTCHUNKSWITHOUTEMBEDDINGREQUEST']._serialized_end=625
-  _globals['_LISTCHUNKSWITHOUTEMBEDDINGRESPONSE']._serialized_start=627
-  _globals['_LISTCHUNKSWITHOUTEMBEDDINGRESPONSE']._serialized_end=713
-  _globals['_UNEMBEDDEDCHUNK']._serialized_start=715
-  _globals['_UNEMBEDDEDCHUNK']._serialized_end=785
-  _globals['_PUTEMBEDDINGSREQUEST']._serialized_start=787
-  _globals['_PUTEMBEDDINGSREQUEST']._serialized_end=906
-  _globals['_CHUNKEMBEDDING']._serialized_start=908
-  _globals['_CHUNKEMBEDDING']._serialized_end=1031
-  _globals['_PUTEMBEDDINGSRESPONSE']._serialized_start=1033
-  _globals['_PUTEMBEDDINGSRESPONSE']._serialized_end=1072
-  _globals['_HOLDWRITESREQUEST']._serialized_start=1074
-  _globals['_HOLDWRITESREQUEST']._serialized_end=1121
-  _globals['_HOLDWRITESRESPONSE']._serialized_start=1123
-  _globals['_HOLDWRITESRESPONSE']._serialized_end=1143
-  _globals['_ACTIVATEEMBEDDINGMODELREQUEST']._serialized_start=1145
-  _globals['_ACTIVATEEMBEDDINGMODELREQUEST']._serialized_end=1207
-  _globals['_ACTIVATEEMBEDDINGMODELRESPONSE']._serialized_start=1209
-  _globals['_ACTIVATEEMBEDDINGMODELRESPONSE']._serialized_end=1265
-  _globals['_REMOVEEMBEDDINGMODELREQUEST']._serialized_start=1267
-  _globals['_REMOVEEMBEDDINGMODELREQUEST']._serialized_end=1327
-  _globals['_REMOVEEMBEDDINGMODELRESPONSE']._serialized_start=1329
-  _globals['_REMOVEEMBEDDINGMODELRESPONSE']._serialized_end=1376
-  _globals['_EMBEDDINGMODELSERVICE']._serialized_start=1379
-  _globals['_EMBEDDINGMODELSERVICE']._serialized_end=2247
+  _globals['_DISTANCE']._serialized_start=1480
+  _globals['_DISTANCE']._serialized_end=1537
+  _globals['_EMBEDDINGMODEL']._serialized_start=110
+  _globals['_EMBEDDINGMODEL']._serialized_end=271
+  _globals['_LISTEMBEDDINGMODELSREQUEST']._serialized_start=273
+  _globals['_LISTEMBEDDINGMODELSREQUEST']._serialized_end=301
+  _globals['_LISTEMBEDDINGMODELSRESPONSE']._serialized_start=303
+  _globals['_LISTEMBEDDINGMODELSRESPONSE']._serialized_end=397
+  _globals['_ADDEMBEDDINGMODELREQUEST']._serialized_start=400
+  _globals['_ADDEMBEDDINGMODELREQUEST']._serialized_end=542
+  _globals['_ADDEMBEDDINGMODELRESPONSE']._serialized_start=544
+  _globals['_ADDEMBEDDINGMODELRESPONSE']._serialized_end=571
+  _globals['_LISTCHUNKSWITHOUTEMBEDDINGREQUEST']._serialized_start=574
+  _globals['_LISTCHUNKSWITHOUTEMBEDDINGREQUEST']._serialized_end=727
+  _globals['_LISTCHUNKSWITHOUTEMBEDDINGRESPONSE']._serialized_start=729
+  _globals['_LISTCHUNKSWITHOUTEMBEDDINGRESPONSE']._serialized_end=815
+  _globals['_UNEMBEDDEDCHUNK']._serialized_start=817
+  _globals['_UNEMBEDDEDCHUNK']._serialized_end=887
+  _globals['_PUTEMBEDDINGSREQUEST']._serialized_start=889
+  _globals['_PUTEMBEDDINGSREQUEST']._serialized_end=1008
+  _globals['_CHUNKEMBEDDING']._serialized_start=1010
+  _globals['_CHUNKEMBEDDING']._serialized_end=1133
+  _globals['_PUTEMBEDDINGSRESPONSE']._serialized_start=1135
+  _globals['_PUTEMBEDDINGSRESPONSE']._serialized_end=1174
+  _globals['_HOLDWRITESREQUEST']._serialized_start=1176
+  _globals['_HOLDWRITESREQUEST']._serialized_end=1223
+  _globals['_HOLDWRITESRESPONSE']._serialized_start=1225
+  _globals['_HOLDWRITESRESPONSE']._serialized_end=1245
+  _globals['_ACTIVATEEMBEDDINGMODELREQUEST']._serialized_start=1247
+  _globals['_ACTIVATEEMBEDDINGMODELREQUEST']._serialized_end=1309
+  _globals['_ACTIVATEEMBEDDINGMODELRESPONSE']._serialized_start=1311
+  _globals['_ACTIVATEEMBEDDINGMODELRESPONSE']._serialized_end=1367
+  _globals['_REMOVEEMBEDDINGMODELREQUEST']._serialized_start=1369
+  _globals['_REMOVEEMBEDDINGMODELREQUEST']._serialized_end=1429
+  _globals['_REMOVEEMBEDDINGMODELRESPONSE']._serialized_start=1431
+  _globals['_REMOVEEMBEDDINGMODELRESPONSE']._serialized_end=1478
+  _globals['_EMBEDDINGMODELSERVICE']._serialized_start=1540
+  _globals['_EMBEDDINGMODELSERVICE']._serialized_end=2408
 # @@protoc_insertion_point(module_scope)

@@ -7,6 +7,7 @@ from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -17,6 +18,30 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _Distance:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _DistanceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Distance.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    DISTANCE_UNSPECIFIED: _Distance.ValueType  # 0
+    """The default: DISTANCE_COSINE."""
+    DISTANCE_COSINE: _Distance.ValueType  # 1
+    """By the cosine of the angle between them. Every vector, of a chunk or a query, is brought to length 1 when it comes
+    in: dot product and Euclidean distance put such vectors in the same order, so there is no other value to choose.
+    """
+
+class Distance(_Distance, metaclass=_DistanceEnumTypeWrapper):
+    """How near two vectors are."""
+
+DISTANCE_UNSPECIFIED: Distance.ValueType  # 0
+"""The default: DISTANCE_COSINE."""
+DISTANCE_COSINE: Distance.ValueType  # 1
+"""By the cosine of the angle between them. Every vector, of a chunk or a query, is brought to length 1 when it comes
+in: dot product and Euclidean distance put such vectors in the same order, so there is no other value to choose.
+"""
+Global___Distance: _TypeAlias = Distance  # noqa: Y015
 
 @_typing.final
 class EmbeddingModel(_message.Message):
@@ -29,6 +54,7 @@ class EmbeddingModel(_message.Message):
     ACTIVE_FIELD_NUMBER: _builtins.int
     EMBEDDED_CHUNKS_FIELD_NUMBER: _builtins.int
     UNINDEXED_CHUNKS_FIELD_NUMBER: _builtins.int
+    DISTANCE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name."""
     dimension: _builtins.int
@@ -41,6 +67,8 @@ class EmbeddingModel(_message.Message):
     """How many of these vectors are not in the index yet: searches compare them one by one, beside the index. They enter
     it when writes pause. Spaces of up to 4,000 chunks need no index: 0.
     """
+    distance: Global___Distance.ValueType
+    """How its vectors are compared: DISTANCE_COSINE for every model. It is the only one, so it is stored nowhere."""
     def __init__(
         self,
         *,
@@ -49,10 +77,11 @@ class EmbeddingModel(_message.Message):
         active: _builtins.bool = ...,
         embedded_chunks: _builtins.int = ...,
         unindexed_chunks: _builtins.int = ...,
+        distance: Global___Distance.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["active", b"active", "dimension", b"dimension", "embedded_chunks", b"embedded_chunks", "name", b"name", "unindexed_chunks", b"unindexed_chunks"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active", b"active", "dimension", b"dimension", "distance", b"distance", "embedded_chunks", b"embedded_chunks", "name", b"name", "unindexed_chunks", b"unindexed_chunks"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -111,19 +140,23 @@ class AddEmbeddingModelRequest(_message.Message):
 
     NAME_FIELD_NUMBER: _builtins.int
     DIMENSION_FIELD_NUMBER: _builtins.int
+    DISTANCE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name."""
     dimension: _builtins.int
     """Values in its vectors, 1–4,000. A space has a model in one dimension only."""
+    distance: Global___Distance.ValueType
+    """How its vectors are to be compared. Default: DISTANCE_COSINE, the only one."""
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         dimension: _builtins.int = ...,
+        distance: Global___Distance.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dimension", b"dimension", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dimension", b"dimension", "distance", b"distance", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
