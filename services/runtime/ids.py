@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-import uuid
-from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from braid_client.ids import chunk_id, content_sha256, derived_uuid, document_hash
 
-_NAMESPACE = uuid.UUID("6d7a2c1e-5b0f-5c43-9e0a-0b6f5f1d4a11")
+__all__ = ["chunk_id", "content_sha256", "derived_uuid", "document_hash", "is_space"]
+
 SPACE_PATTERN = "^[A-Za-z0-9_-]{1,64}$"
 _SPACE = re.compile(SPACE_PATTERN.strip("^$"))
 
@@ -20,38 +15,3 @@ _SPACE = re.compile(SPACE_PATTERN.strip("^$"))
 def is_space(value: str) -> bool:
     """Whether `value` is a space id: 1–64 of A–Z a–z 0–9 _ -, matched in full."""
     return _SPACE.fullmatch(value) is not None
-
-
-def content_sha256(text: str) -> str:
-    """SHA-256 of a text as 64 hexadecimal digits."""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def chunk_id(space: str, document_id: str, content_hash: str, occurrence: int) -> str:
-    """UUIDv5 of a chunk: the same content at the same occurrence of a document is the same chunk."""
-    return derived_uuid("chunk", space, document_id, content_hash, str(occurrence))
-
-
-def derived_uuid(*parts: str) -> str:
-    """UUIDv5 of a list of strings; no two different lists share one."""
-    # What `uuid5` of `json.dumps` makes, in a third of the time: ingestion derives several for each fact.
-    told = f"[{', '.join(map(encode_basestring, parts))}]"
-    digest = hashlib.sha1(_NAMESPACE.bytes + told.encode(), usedforsecurity=False).hexdigest()
-    variant = "89ab"[int(digest[16], 16) & 3]
-    groups = (digest[:8], digest[8:12], f"5{digest[13:16]}", variant + digest[17:20], digest[20:32])
-    return "-".join(groups)
-
-
-def document_hash(
-    *,
-    title: str,
-    source: str,
-    metadata: Mapping[str, Any],
-    valid_time: str | None,
-    text: str,
-) -> str:
-    """SHA-256 of everything that makes a document's version, as 64 hexadecimal digits."""
-    told = json.dumps(
-        [title, source, metadata, valid_time, text], sort_keys=True, ensure_ascii=False
-    )
-    return content_sha256(told)

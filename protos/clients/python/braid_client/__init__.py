@@ -5,10 +5,24 @@
 
 `Braid` is the same without `await`. Answers are the contracts' own messages (`braid.agent.v1`, …);
 failures are `BraidCallError` with the contract's reason, the wrong fields and the delay to wait.
+For calls that neither has, `channel_options`, `call_metadata` and `failure_of` give a raw stub the same behaviour.
 """
 
 from braid_client.asynchronous import AsyncBraid
-from braid_client.errors import BraidCallError, Failure, FieldError
+from braid_client.channel import channel_options
+from braid_client.errors import BraidCallError, Failure, FieldError, failure_of
+from braid_client.requests import call_metadata
 from braid_client.synchronous import Braid
+from braid_client.uploads import document_input
 
-__all__ = ["AsyncBraid", "Braid", "BraidCallError", "Failure", "FieldError"]
+__all__ = [
+    "AsyncBraid",
+    "Braid",
+    "BraidCallError",
+    "Failure",
+    "FieldError",
+    "call_metadata",
+    "channel_options",
+    "document_input",
+    "failure_of",
+]

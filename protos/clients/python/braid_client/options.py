@@ -8,10 +8,32 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion
+    import grpc
+
+    from braid.common.v1.retrieval_pb2 import QueryEmbedding
+    from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
+    from braid.vector.v1.models_pb2 import Distance
 
 
-class ComprehensiveOptions(TypedDict, total=False):
+class ConnectionOptions(TypedDict, total=False):
+    """Of the clients themselves."""
+
+    vector_target: str
+    graph_target: str
+    api_key: str | None
+    space: str | None
+    user: str | None
+    timeout: float
+    credentials: grpc.ChannelCredentials | None
+
+
+class CallOptions(TypedDict, total=False):
+    """Of every call: its deadline in seconds, where it is not the client's."""
+
+    timeout: float | None
+
+
+class ComprehensiveOptions(CallOptions, total=False):
     """Of `comprehensive_search` and `stream_comprehensive_search`."""
 
     limit: int | None
@@ -23,19 +45,36 @@ class ComprehensiveOptions(TypedDict, total=False):
     cache: CacheMode.ValueType | None
 
 
-class HybridOptions(TypedDict, total=False):
-    """Of `hybrid_search`."""
+class ChunkOptions(CallOptions, total=False):
+    """Of every search for chunks alone."""
 
     limit: int | None
-    text_weight: float | None
-    fusion: Fusion.ValueType | None
     as_of: datetime | None
     chunk_filter: ChunkFilter | None
     min_score: float | None
     cache: CacheMode.ValueType | None
 
 
-class FactOptions(TypedDict, total=False):
+class VectorOptions(ChunkOptions, total=False):
+    """Of `vector_search`."""
+
+    query_embedding: QueryEmbedding | None
+
+
+class TextOptions(ChunkOptions, total=False):
+    """Of `text_search`."""
+
+    match: TextMatch.ValueType | None
+
+
+class HybridOptions(VectorOptions, total=False):
+    """Of `hybrid_search`."""
+
+    text_weight: float | None
+    fusion: Fusion.ValueType | None
+
+
+class FactOptions(CallOptions, total=False):
     """Of `search_facts`."""
 
     limit: int | None
@@ -44,7 +83,25 @@ class FactOptions(TypedDict, total=False):
     as_of: datetime | None
 
 
-class DocumentOptions(TypedDict, total=False):
+class NeighborhoodOptions(CallOptions, total=False):
+    """Of `neighborhood`."""
+
+    limit: int | None
+
+
+class PageOptions(CallOptions, total=False):
+    """Of `list_documents`."""
+
+    page_size: int
+
+
+class EntityOptions(PageOptions, total=False):
+    """Of `entities`."""
+
+    entity_type: str
+
+
+class DocumentOptions(CallOptions, total=False):
     """Of `ingest_document`."""
 
     content_type: str
@@ -53,3 +110,15 @@ class DocumentOptions(TypedDict, total=False):
     source: str
     metadata: Mapping[str, Any] | None
     valid_time: datetime | None
+
+
+class GivenVectorsOptions(CallOptions, total=False):
+    """Of `upsert_document`, `upsert_documents` and `ingest_facts`."""
+
+    embedding_model: str
+
+
+class ModelOptions(CallOptions, total=False):
+    """Of `add_embedding_model`."""
+
+    distance: Distance.ValueType | None

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from google.protobuf.message import DecodeError
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from braid.agent.v1 import ingest_pb2, search_pb2
+from braid.agent.v1 import search_pb2
 from braid.common.v1 import retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from google.protobuf.struct_pb2 import Struct
-
-PART_BYTES = 512 * 1024
 _HEADER_TEXT = re.compile(r"[ -~]*")
 
 
@@ -58,6 +53,7 @@ def hybrid(
     as_of: datetime | None,
     chunk_filter: chunks_pb2.ChunkFilter | None,
     min_score: float | None,
+    query_embedding: retrieval_pb2.QueryEmbedding | None,
     cache: chunks_pb2.CacheMode.ValueType | None,
 ) -> vector_pb2.HybridSearchRequest:
     """A search by meaning and words; None leaves the contract's default."""
@@ -66,6 +62,51 @@ def hybrid(
         limit=limit,
         text_weight=text_weight,
         fusion=chunks_pb2.FUSION_UNSPECIFIED if fusion is None else fusion,
+        as_of=timestamp(as_of),
+        filter=chunk_filter,
+        min_score=min_score,
+        query_embedding=query_embedding,
+        cache=_cache_mode(cache),
+    )
+
+
+def vector(
+    query: str,
+    *,
+    limit: int | None,
+    as_of: datetime | None,
+    chunk_filter: chunks_pb2.ChunkFilter | None,
+    min_score: float | None,
+    query_embedding: retrieval_pb2.QueryEmbedding | None,
+    cache: chunks_pb2.CacheMode.ValueType | None,
+) -> vector_pb2.VectorSearchRequest:
+    """A search by meaning; None leaves the contract's default."""
+    return vector_pb2.VectorSearchRequest(
+        query=query,
+        limit=limit,
+        as_of=timestamp(as_of),
+        filter=chunk_filter,
+        min_score=min_score,
+        query_embedding=query_embedding,
+        cache=_cache_mode(cache),
+    )
+
+
+def text(
+    query: str,
+    *,
+    match: chunks_pb2.TextMatch.ValueType | None,
+    limit: int | None,
+    as_of: datetime | None,
+    chunk_filter: chunks_pb2.ChunkFilter | None,
+    min_score: float | None,
+    cache: chunks_pb2.CacheMode.ValueType | None,
+) -> vector_pb2.TextSearchRequest:
+    """A search by words; None leaves the contract's default."""
+    return vector_pb2.TextSearchRequest(
+        query=query,
+        match=chunks_pb2.TEXT_MATCH_UNSPECIFIED if match is None else match,
+        limit=limit,
         as_of=timestamp(as_of),
         filter=chunk_filter,
         min_score=min_score,
@@ -90,66 +131,6 @@ def facts(
         relation_type=relation_type,
         as_of=at,
     )
-
-
-def document_parts(
-    data: bytes | str,
-    *,
-    content_type: str,
-    document_id: str = "",
-    title: str = "",
-    source: str = "",
-    metadata: Mapping[str, Any] | None = None,
-    valid_time: datetime | None = None,
-) -> Iterator[ingest_pb2.IngestDocumentRequest]:
-    """An upload as the stream that the contract wants: what it is, then its bytes.
-
-    TypeError or ValueError for wrong arguments, here and not in the stream: gRPC answers a stream of requests that
-    fails with a cancelled call, and nobody learns why.
-    """
-    described = ingest_pb2.DocumentMetadata(
-        document_id=document_id,
-        title=title,
-        source=source,
-        content_type=content_type,
-        valid_time=timestamp(valid_time),
-    )
-    first = _first_part(described, dict(metadata or {}))
-    return chain((first,), _data_parts(_content(data)))
-
-
-def _first_part(
-    described: ingest_pb2.DocumentMetadata, metadata: dict[str, Any]
-) -> ingest_pb2.IngestDocumentRequest:
-    try:
-        _fill(described.metadata, metadata)
-        return ingest_pb2.IngestDocumentRequest(metadata=described)
-    except (DecodeError, RecursionError):  # a copy is encoded and read again: reading has a limit
-        raise ValueError("metadata has too many levels of values within values") from None
-
-
-def _content(data: bytes | str) -> bytes:
-    content: object = data.encode() if isinstance(data, str) else data
-    if not isinstance(content, bytes):
-        raise TypeError(f"data must be bytes or str, not {type(data).__name__}")
-    return content
-
-
-def _data_parts(content: bytes) -> Iterator[ingest_pb2.IngestDocumentRequest]:
-    for start in range(0, len(content), PART_BYTES):
-        yield ingest_pb2.IngestDocumentRequest(data=content[start : start + PART_BYTES])
-
-
-def _fill(struct: Struct, metadata: dict[str, Any]) -> None:
-    for name, value in metadata.items():
-        if not isinstance(name, str):
-            raise TypeError(f"names in metadata must be str, not {type(name).__name__}")
-        try:
-            struct.update({name: value})
-        except TypeError:
-            raise TypeError(f"metadata[{name!r}]: names in it must be str") from None
-        except (ValueError, OverflowError):
-            raise ValueError(f"metadata[{name!r}] must be a value of JSON") from None
 
 
 def _cache_mode(cache: chunks_pb2.CacheMode.ValueType | None) -> chunks_pb2.CacheMode.ValueType:

@@ -1,24 +1,35 @@
-"""The same client without `await`: the asyncio client on an event loop of its own, in a thread of its own."""
+"""The same client without `await`."""
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from braid_client.asynchronous import AsyncBraid
+from braid_client.loop_thread import LoopThread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Iterator
+    from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
 
     from braid.agent.v1 import ingest_pb2, search_pb2
     from braid.graph.v1 import facts_pb2, query_pb2
+    from braid.graph.v1.ingest_pb2 import FactInput
+    from braid.vector.v1 import documents_pb2, models_pb2
     from braid.vector.v1 import search_pb2 as vector_pb2
+    from braid.vector.v1.documents_pb2 import DocumentInput
     from braid_client.options import (
+        CallOptions,
         ComprehensiveOptions,
+        ConnectionOptions,
         DocumentOptions,
+        EntityOptions,
         FactOptions,
+        GivenVectorsOptions,
         HybridOptions,
+        ModelOptions,
+        NeighborhoodOptions,
+        PageOptions,
+        TextOptions,
+        VectorOptions,
     )
 
 T = TypeVar("T")
@@ -28,13 +39,11 @@ _END = object()
 class Braid:
     """Takes what `AsyncBraid` takes, and may be used from any number of threads. Close it, or use `with`."""
 
-    def __init__(self, target: str = "127.0.0.1:50050", **options: Any) -> None:
+    def __init__(
+        self, target: str = "127.0.0.1:50050", **options: Unpack[ConnectionOptions]
+    ) -> None:
         self._client = AsyncBraid(target, **options)  # before the thread: wrong options leave none
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(
-            target=self._loop.run_forever, name="braid-client", daemon=True
-        )
-        self._thread.start()
+        self._thread = LoopThread("braid-client")
 
     def __enter__(self) -> Self:
         return self
@@ -43,13 +52,8 @@ class Braid:
         self.close()
 
     def close(self) -> None:
-        """Closes every channel and ends the thread."""
-        if self._loop.is_closed():
-            return
-        self._run(self._client.close())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        """Closes every channel and ends the thread; calls that run, and calls after it, raise RuntimeError."""
+        self._thread.close(self._client.close)
 
     def comprehensive_search(
         self, query: str, **options: Unpack[ComprehensiveOptions]
@@ -69,6 +73,18 @@ class Braid:
         """As `AsyncBraid.hybrid_search`."""
         return self._run(self._client.hybrid_search(query, **options))
 
+    def vector_search(
+        self, query: str, **options: Unpack[VectorOptions]
+    ) -> vector_pb2.VectorSearchResponse:
+        """As `AsyncBraid.vector_search`."""
+        return self._run(self._client.vector_search(query, **options))
+
+    def text_search(
+        self, query: str, **options: Unpack[TextOptions]
+    ) -> vector_pb2.TextSearchResponse:
+        """As `AsyncBraid.text_search`."""
+        return self._run(self._client.text_search(query, **options))
+
     def search_facts(
         self, query: str, **options: Unpack[FactOptions]
     ) -> query_pb2.SearchFactsResponse:
@@ -76,16 +92,14 @@ class Braid:
         return self._run(self._client.search_facts(query, **options))
 
     def neighborhood(
-        self, entity_name: str, *, limit: int | None = None
+        self, entity_name: str, **options: Unpack[NeighborhoodOptions]
     ) -> query_pb2.GetNeighborhoodResponse:
         """As `AsyncBraid.neighborhood`."""
-        return self._run(self._client.neighborhood(entity_name, limit=limit))
+        return self._run(self._client.neighborhood(entity_name, **options))
 
-    def entities(
-        self, *, entity_type: str = "", page_size: int = 200
-    ) -> Iterator[facts_pb2.Entity]:
+    def entities(self, **options: Unpack[EntityOptions]) -> Iterator[facts_pb2.Entity]:
         """As `AsyncBraid.entities`."""
-        return self._each(self._client.entities(entity_type=entity_type, page_size=page_size))
+        return self._each(self._client.entities(**options))
 
     def ingest_document(
         self, data: bytes | str, **options: Unpack[DocumentOptions]
@@ -97,8 +111,70 @@ class Braid:
         """As `AsyncBraid.wait_for_job`."""
         return self._run(self._client.wait_for_job(job_id, timeout=timeout))
 
+    def ingest_facts(
+        self, facts: Iterable[FactInput], **options: Unpack[GivenVectorsOptions]
+    ) -> ingest_pb2.IngestFactsResponse:
+        """As `AsyncBraid.ingest_facts`."""
+        return self._run(self._client.ingest_facts(facts, **options))
+
+    def upsert_document(
+        self, document: DocumentInput, **options: Unpack[GivenVectorsOptions]
+    ) -> documents_pb2.UpsertDocumentResponse:
+        """As `AsyncBraid.upsert_document`."""
+        return self._run(self._client.upsert_document(document, **options))
+
+    def upsert_documents(
+        self, documents: Iterable[DocumentInput], **options: Unpack[GivenVectorsOptions]
+    ) -> documents_pb2.BatchUpsertDocumentsResponse:
+        """As `AsyncBraid.upsert_documents`."""
+        return self._run(self._client.upsert_documents(documents, **options))
+
+    def get_document(
+        self, document_id: str, **options: Unpack[CallOptions]
+    ) -> documents_pb2.GetDocumentResponse:
+        """As `AsyncBraid.get_document`."""
+        return self._run(self._client.get_document(document_id, **options))
+
+    def list_documents(self, **options: Unpack[PageOptions]) -> Iterator[documents_pb2.Document]:
+        """As `AsyncBraid.list_documents`."""
+        return self._each(self._client.list_documents(**options))
+
+    def delete_document(
+        self, document_id: str, **options: Unpack[CallOptions]
+    ) -> ingest_pb2.DeleteDocumentResponse:
+        """As `AsyncBraid.delete_document`."""
+        return self._run(self._client.delete_document(document_id, **options))
+
+    def get_text_language(
+        self, **options: Unpack[CallOptions]
+    ) -> documents_pb2.GetTextLanguageResponse:
+        """As `AsyncBraid.get_text_language`."""
+        return self._run(self._client.get_text_language(**options))
+
+    def set_text_language(self, language: str, **options: Unpack[CallOptions]) -> None:
+        """As `AsyncBraid.set_text_language`."""
+        self._run(self._client.set_text_language(language, **options))
+
+    def list_embedding_models(
+        self, **options: Unpack[CallOptions]
+    ) -> models_pb2.ListEmbeddingModelsResponse:
+        """As `AsyncBraid.list_embedding_models`."""
+        return self._run(self._client.list_embedding_models(**options))
+
+    def add_embedding_model(
+        self, name: str, dimension: int, **options: Unpack[ModelOptions]
+    ) -> None:
+        """As `AsyncBraid.add_embedding_model`."""
+        self._run(self._client.add_embedding_model(name, dimension, **options))
+
+    def activate_embedding_model(
+        self, name: str, **options: Unpack[CallOptions]
+    ) -> models_pb2.ActivateEmbeddingModelResponse:
+        """As `AsyncBraid.activate_embedding_model`."""
+        return self._run(self._client.activate_embedding_model(name, **options))
+
     def _run(self, call: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(call, self._loop).result()
+        return self._thread.run(call)
 
     def _each(self, stream: AsyncIterator[T]) -> Iterator[T]:
         while True:

@@ -1,0 +1,127 @@
+"""Stored documents and settings of a space, straight from the vector tier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from braid.vector.v1 import documents_pb2, documents_pb2_grpc, models_pb2, models_pb2_grpc
+from braid_client.connection import Connection, typed_errors
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from braid.vector.v1.documents_pb2 import DocumentInput
+    from braid.vector.v1.models_pb2 import Distance
+
+
+class Documents(Connection):
+    """Part of `AsyncBraid`."""
+
+    async def upsert_document(
+        self, document: DocumentInput, *, embedding_model: str = "", timeout: float | None = None
+    ) -> documents_pb2.UpsertDocumentResponse:
+        """Writes a document's version with chunks of the caller's own; `document_input` makes one of texts.
+
+        Chunks without a vector are embedded by the tier; `embedding_model` names the model of given vectors, which
+        must be the space's. The same content again changes nothing. The document is searchable when this answers, and
+        is not in the graph: `ingest_document` brings it into both, `RepairConsistency` gives it to the graph later.
+        """
+        request = documents_pb2.UpsertDocumentRequest(
+            document=document, embedding_model=embedding_model
+        )
+        with typed_errors():
+            return await self._documents().UpsertDocument(request, **self._options(timeout))
+
+    async def upsert_documents(
+        self,
+        documents: Iterable[DocumentInput],
+        *,
+        embedding_model: str = "",
+        timeout: float | None = None,
+    ) -> documents_pb2.BatchUpsertDocumentsResponse:
+        """As `upsert_document`, for 1–500 documents in one transaction: all of them or none. 16 MiB in all."""
+        request = documents_pb2.BatchUpsertDocumentsRequest(
+            documents=documents, embedding_model=embedding_model
+        )
+        with typed_errors():
+            return await self._documents().BatchUpsertDocuments(request, **self._options(timeout))
+
+    async def get_document(
+        self, document_id: str, *, timeout: float | None = None
+    ) -> documents_pb2.GetDocumentResponse:
+        """A document's current version and its chunks' ids."""
+        request = documents_pb2.GetDocumentRequest(document_id=document_id)
+        with typed_errors():
+            return await self._documents().GetDocument(request, **self._options(timeout))
+
+    async def list_documents(
+        self, *, page_size: int = 200, timeout: float | None = None
+    ) -> AsyncIterator[documents_pb2.Document]:
+        """Every document of the space by id, page after page; `timeout` is each page's deadline."""
+        token = ""
+        while True:
+            request = documents_pb2.ListDocumentsRequest(page_size=page_size, page_token=token)
+            with typed_errors():
+                page = await self._documents().ListDocuments(request, **self._options(timeout))
+            for document in page.documents:
+                yield document
+            token = page.next_page_token
+            if not token:
+                return
+
+    async def get_text_language(
+        self, *, timeout: float | None = None
+    ) -> documents_pb2.GetTextLanguageResponse:
+        """The language that the space's words are read by, and the names of all there are."""
+        request = documents_pb2.GetTextLanguageRequest()
+        with typed_errors():
+            return await self._documents().GetTextLanguage(request, **self._options(timeout))
+
+    async def set_text_language(self, language: str, *, timeout: float | None = None) -> None:
+        """Sets it, while the space holds no chunks: WRONG_STATE afterwards."""
+        request = documents_pb2.SetTextLanguageRequest(language=language)
+        with typed_errors():
+            await self._documents().SetTextLanguage(request, **self._options(timeout))
+
+    async def list_embedding_models(
+        self, *, timeout: float | None = None
+    ) -> models_pb2.ListEmbeddingModelsResponse:
+        """The space's embedding models, which one is active, and how far the others are. Needs the scope `admin`."""
+        request = models_pb2.ListEmbeddingModelsRequest()
+        with typed_errors():
+            return await self._models().ListEmbeddingModels(request, **self._options(timeout))
+
+    async def add_embedding_model(
+        self,
+        name: str,
+        dimension: int,
+        *,
+        distance: Distance.ValueType | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Makes room for vectors of another model, of `dimension` values each. Needs the scope `admin`."""
+        request = models_pb2.AddEmbeddingModelRequest(
+            name=name,
+            dimension=dimension,
+            distance=models_pb2.DISTANCE_UNSPECIFIED if distance is None else distance,
+        )
+        with typed_errors():
+            await self._models().AddEmbeddingModel(request, **self._options(timeout))
+
+    async def activate_embedding_model(
+        self, name: str, *, timeout: float | None = None
+    ) -> models_pb2.ActivateEmbeddingModelResponse:
+        """Searches and writes use this model from now on. Needs the scope `admin`.
+
+        WRONG_STATE while a chunk has no vector of it: `EmbeddingModelService` takes them (PutEmbeddings), and
+        `ModelService` moves a space to the configured model by itself (StartReembedding).
+        """
+        request = models_pb2.ActivateEmbeddingModelRequest(model=name)
+        with typed_errors():
+            return await self._models().ActivateEmbeddingModel(request, **self._options(timeout))
+
+    def _documents(self) -> documents_pb2_grpc.DocumentServiceStub:
+        return documents_pb2_grpc.DocumentServiceStub(self._channel("vector"))
+
+    def _models(self) -> models_pb2_grpc.EmbeddingModelServiceStub:
+        return models_pb2_grpc.EmbeddingModelServiceStub(self._channel("vector"))

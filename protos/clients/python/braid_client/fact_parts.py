@@ -1,0 +1,45 @@
+"""Facts as the stream of messages that the contract wants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from braid.agent.v1 import ingest_pb2
+from braid.graph.v1.ingest_pb2 import FactInput
+from braid_client.channel import MAX_MESSAGE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_FACTS = 1000
+# A message is closed once it holds this much, so that vectors do not fill it beyond what a service takes.
+PART_BYTES = 1024 * 1024
+
+
+def fact_parts(
+    facts: Iterable[FactInput], embedding_model: str
+) -> list[ingest_pb2.IngestFactsRequest]:
+    """All messages, made before the call: gRPC answers a stream of requests that fails with a cancelled call.
+
+    TypeError for what is no `FactInput`; ValueError for a fact that is larger than a message may be.
+    """
+    parts = [ingest_pb2.IngestFactsRequest(embedding_model=embedding_model)]
+    held = 0
+    for fact in facts:
+        size = _size(fact)
+        last = parts[-1].facts
+        if len(last) == MAX_FACTS or (last and held + size > PART_BYTES):
+            parts.append(ingest_pb2.IngestFactsRequest(embedding_model=embedding_model))
+            held = 0
+        parts[-1].facts.append(fact)
+        held += size
+    return parts
+
+
+def _size(fact: object) -> int:
+    if not isinstance(fact, FactInput):
+        raise TypeError(f"facts must be FactInput, not {type(fact).__name__}")
+    size = fact.ByteSize()
+    if size > MAX_MESSAGE_BYTES - PART_BYTES:
+        raise ValueError("a fact is larger than a message may be")
+    return size

@@ -1,0 +1,62 @@
+"""An event loop in a thread of its own, for callers without one."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import CancelledError
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from braid_client.connection import CLOSED
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+
+T = TypeVar("T")
+
+
+class LoopThread:
+    """Runs coroutines for any number of threads until it is closed; RuntimeError from then on."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        # Between the check and the handing over of a call the loop must not end: its caller would wait for ever.
+        self._lock = threading.Lock()
+        self._closed = False
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """What the coroutine returns or raises."""
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise RuntimeError(CLOSED)
+            running = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return running.result()
+        except CancelledError:
+            if self._closed:
+                raise RuntimeError(CLOSED) from None
+            raise
+
+    def close(self, first: Callable[[], Awaitable[None]]) -> None:
+        """Awaits `first` on the loop, ends what still runs there, then the thread; harmless when done before."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        asyncio.run_coroutine_threadsafe(self._end(first), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _end(self, first: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await first()
+        finally:
+            running = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+            await self._loop.shutdown_asyncgens()

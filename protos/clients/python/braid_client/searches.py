@@ -1,0 +1,235 @@
+"""Searches of the asyncio client: of all tiers, of chunks, of the graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from braid.agent.v1 import search_pb2, search_pb2_grpc
+from braid.graph.v1 import facts_pb2, query_pb2, query_pb2_grpc
+from braid.vector.v1 import search_pb2 as vector_pb2
+from braid.vector.v1 import search_pb2_grpc as vector_grpc
+from braid_client import requests
+from braid_client.connection import Connection, typed_errors
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from datetime import datetime
+
+    from braid.common.v1.retrieval_pb2 import QueryEmbedding
+    from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
+
+
+class Searches(Connection):
+    """Part of `AsyncBraid`."""
+
+    async def comprehensive_search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        use_vector: bool = True,
+        use_graph: bool = True,
+        text_weight: float | None = None,
+        as_of: datetime | None = None,
+        chunk_filter: ChunkFilter | None = None,
+        cache: CacheMode.ValueType | None = None,
+        timeout: float | None = None,
+    ) -> search_pb2.ComprehensiveSearchResponse:
+        """Chunks and facts for a question, fused, with how each leg ended.
+
+        `limit` is 1–50 hits from each leg and in the fused list; `use_vector` and `use_graph` choose the legs;
+        `text_weight` is 0–1, the text score's share in the chunks' leg; `as_of` is an aware time; `chunk_filter` is for
+        the chunks' leg; `cache` says whether earlier answers of the tiers, and an earlier vector of the query, may be
+        used (`CACHE_MODE_BYPASS`: neither). None leaves the contract's default.
+        """
+        request = requests.comprehensive(
+            query,
+            limit=limit,
+            use_vector=use_vector,
+            use_graph=use_graph,
+            text_weight=text_weight,
+            as_of=as_of,
+            chunk_filter=chunk_filter,
+            cache=cache,
+        )
+        stub = search_pb2_grpc.SearchServiceStub(self._channel("agent"))
+        with typed_errors():
+            return await stub.ComprehensiveSearch(request, **self._options(timeout))
+
+    async def stream_comprehensive_search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        use_vector: bool = True,
+        use_graph: bool = True,
+        text_weight: float | None = None,
+        as_of: datetime | None = None,
+        chunk_filter: ChunkFilter | None = None,
+        cache: CacheMode.ValueType | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[search_pb2.StreamComprehensiveSearchResponse]:
+        """The same with the same arguments: a message for each leg as it ends, then one with the whole answer."""
+        search = requests.comprehensive(
+            query,
+            limit=limit,
+            use_vector=use_vector,
+            use_graph=use_graph,
+            text_weight=text_weight,
+            as_of=as_of,
+            chunk_filter=chunk_filter,
+            cache=cache,
+        )
+        stub = search_pb2_grpc.SearchServiceStub(self._channel("agent"))
+        request = search_pb2.StreamComprehensiveSearchRequest(search=search)
+        with typed_errors():
+            async for part in stub.StreamComprehensiveSearch(request, **self._options(timeout)):
+                yield part
+
+    async def hybrid_search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        text_weight: float | None = None,
+        fusion: Fusion.ValueType | None = None,
+        as_of: datetime | None = None,
+        chunk_filter: ChunkFilter | None = None,
+        min_score: float | None = None,
+        query_embedding: QueryEmbedding | None = None,
+        cache: CacheMode.ValueType | None = None,
+        timeout: float | None = None,
+    ) -> vector_pb2.HybridSearchResponse:
+        """Chunks by meaning and words, straight from the vector tier.
+
+        `limit` is 1–50 hits; `text_weight` is 0–1, the text score's share; `fusion` says how the two lists become one;
+        `as_of` is an aware time; hits below `min_score`, a fused score of 0–1, are left out; `query_embedding` is
+        the query's vector, of the space's model; `cache` says whether an earlier answer may be used
+        (`CACHE_MODE_BYPASS`: no). None leaves the contract's default.
+        """
+        request = requests.hybrid(
+            query,
+            limit=limit,
+            text_weight=text_weight,
+            fusion=fusion,
+            as_of=as_of,
+            chunk_filter=chunk_filter,
+            min_score=min_score,
+            query_embedding=query_embedding,
+            cache=cache,
+        )
+        stub = vector_grpc.VectorSearchServiceStub(self._channel("vector"))
+        with typed_errors():
+            return await stub.HybridSearch(request, **self._options(timeout))
+
+    async def vector_search(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        as_of: datetime | None = None,
+        chunk_filter: ChunkFilter | None = None,
+        min_score: float | None = None,
+        query_embedding: QueryEmbedding | None = None,
+        cache: CacheMode.ValueType | None = None,
+        timeout: float | None = None,
+    ) -> vector_pb2.VectorSearchResponse:
+        """Chunks nearest in meaning, straight from the vector tier.
+
+        `min_score` is the lowest cosine similarity, −1 to 1; the other arguments are those of `hybrid_search`.
+        """
+        request = requests.vector(
+            query,
+            limit=limit,
+            as_of=as_of,
+            chunk_filter=chunk_filter,
+            min_score=min_score,
+            query_embedding=query_embedding,
+            cache=cache,
+        )
+        stub = vector_grpc.VectorSearchServiceStub(self._channel("vector"))
+        with typed_errors():
+            return await stub.VectorSearch(request, **self._options(timeout))
+
+    async def text_search(
+        self,
+        query: str,
+        *,
+        match: TextMatch.ValueType | None = None,
+        limit: int | None = None,
+        as_of: datetime | None = None,
+        chunk_filter: ChunkFilter | None = None,
+        min_score: float | None = None,
+        cache: CacheMode.ValueType | None = None,
+        timeout: float | None = None,
+    ) -> vector_pb2.TextSearchResponse:
+        """Chunks by their words (BM25), straight from the vector tier; needs no embedding.
+
+        `match` says how words are looked for: any of them (`TEXT_MATCH_ANY`, the default), as a phrase
+        (`TEXT_MATCH_PHRASE`), or the last one as a beginning (`TEXT_MATCH_PREFIX`). `min_score` is the lowest BM25
+        score; the other arguments are those of `hybrid_search`.
+        """
+        request = requests.text(
+            query,
+            match=match,
+            limit=limit,
+            as_of=as_of,
+            chunk_filter=chunk_filter,
+            min_score=min_score,
+            cache=cache,
+        )
+        stub = vector_grpc.VectorSearchServiceStub(self._channel("vector"))
+        with typed_errors():
+            return await stub.TextSearch(request, **self._options(timeout))
+
+    async def search_facts(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        entity_name: str = "",
+        relation_type: str = "",
+        as_of: datetime | None = None,
+        timeout: float | None = None,
+    ) -> query_pb2.SearchFactsResponse:
+        """Facts that answer a question, straight from the graph tier.
+
+        `limit` is 1–50 facts; `entity_name` and `relation_type` are exact names, letter case ignored; `as_of` is an
+        aware time. None, or an empty name, leaves the contract's default.
+        """
+        request = requests.facts(
+            query, limit=limit, entity_name=entity_name, relation_type=relation_type, as_of=as_of
+        )
+        stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
+        with typed_errors():
+            return await stub.SearchFacts(request, **self._options(timeout))
+
+    async def neighborhood(
+        self, entity_name: str, *, limit: int | None = None, timeout: float | None = None
+    ) -> query_pb2.GetNeighborhoodResponse:
+        """An entity's direct neighbours and the facts that join them.
+
+        `entity_name` is exact, letter case ignored; None leaves the contract's default `limit`.
+        """
+        request = query_pb2.GetNeighborhoodRequest(entity_name=entity_name, limit=limit)
+        stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
+        with typed_errors():
+            return await stub.GetNeighborhood(request, **self._options(timeout))
+
+    async def entities(
+        self, *, entity_type: str = "", page_size: int = 200, timeout: float | None = None
+    ) -> AsyncIterator[facts_pb2.Entity]:
+        """Every entity of the space by name, page after page; `timeout` is each page's deadline."""
+        stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
+        token = ""
+        while True:
+            request = query_pb2.ListEntitiesRequest(
+                type=entity_type, page_size=page_size, page_token=token
+            )
+            with typed_errors():
+                page = await stub.ListEntities(request, **self._options(timeout))
+            for entity in page.entities:
+                yield entity
+            token = page.next_page_token
+            if not token:
+                return

@@ -1,0 +1,140 @@
+"""Documents as the contracts' messages: an upload for the orchestrator, chunks for the vector tier."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.message import DecodeError
+
+from braid.agent.v1 import ingest_pb2
+from braid.vector.v1 import documents_pb2
+from braid_client.ids import chunk_id, content_sha256, document_hash
+from braid_client.requests import timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from google.protobuf.struct_pb2 import Struct
+
+PART_BYTES = 512 * 1024
+_TOO_DEEP = "metadata has too many levels of values within values"
+
+
+def document_parts(
+    data: bytes | str,
+    *,
+    content_type: str,
+    document_id: str = "",
+    title: str = "",
+    source: str = "",
+    metadata: Mapping[str, Any] | None = None,
+    valid_time: datetime | None = None,
+) -> Iterator[ingest_pb2.IngestDocumentRequest]:
+    """An upload as the stream that the contract wants: what it is, then its bytes.
+
+    TypeError or ValueError for wrong arguments, here and not in the stream: gRPC answers a stream of requests that
+    fails with a cancelled call, and nobody learns why.
+    """
+    described = ingest_pb2.DocumentMetadata(
+        document_id=document_id,
+        title=title,
+        source=source,
+        content_type=content_type,
+        valid_time=timestamp(valid_time),
+    )
+    first = _first_part(described, dict(metadata or {}))
+    return chain((first,), _data_parts(_content(data)))
+
+
+def _first_part(
+    described: ingest_pb2.DocumentMetadata, metadata: dict[str, Any]
+) -> ingest_pb2.IngestDocumentRequest:
+    try:
+        _fill(described.metadata, metadata)
+        return ingest_pb2.IngestDocumentRequest(metadata=described)
+    except (DecodeError, RecursionError):  # a copy is encoded and read again: reading has a limit
+        raise ValueError(_TOO_DEEP) from None
+
+
+def _content(data: bytes | str) -> bytes:
+    content: object = data.encode() if isinstance(data, str) else data
+    if not isinstance(content, bytes):
+        raise TypeError(f"data must be bytes or str, not {type(data).__name__}")
+    return content
+
+
+def _data_parts(content: bytes) -> Iterator[ingest_pb2.IngestDocumentRequest]:
+    for start in range(0, len(content), PART_BYTES):
+        yield ingest_pb2.IngestDocumentRequest(data=content[start : start + PART_BYTES])
+
+
+def _fill(struct: Struct, metadata: dict[str, Any]) -> None:
+    for name, value in metadata.items():
+        if not isinstance(name, str):
+            raise TypeError(f"names in metadata must be str, not {type(name).__name__}")
+        try:
+            struct.update({name: value})
+        except TypeError:
+            raise TypeError(f"metadata[{name!r}]: names in it must be str") from None
+        except (ValueError, OverflowError):
+            raise ValueError(f"metadata[{name!r}] must be a value of JSON") from None
+
+
+def document_input(
+    document_id: str,
+    texts: Sequence[str],
+    *,
+    space: str,
+    embeddings: Sequence[Sequence[float]] | None = None,
+    title: str = "",
+    source: str = "",
+    metadata: Mapping[str, Any] | None = None,
+    valid_time: datetime | None = None,
+) -> documents_pb2.DocumentInput:
+    """A document of chunks that the caller has cut, with the ids and the hash that Braid gives them.
+
+    `space` is the one that the key, or the client's `space`, stands for (`local` without keys): ids are made of it.
+    `embeddings` holds a vector for each text, of the model that `upsert_document` is told; else the tier embeds.
+    Characters are counted as if the texts followed each other, with a line feed between. TypeError and ValueError as
+    for `ingest_document`; ValueError also where there are not as many vectors as texts.
+    """
+    if isinstance(texts, str):
+        raise TypeError("texts must be a sequence of str, not one str")
+    values = dict(metadata or {})
+    made = documents_pb2.DocumentInput(
+        document_id=document_id, title=title, source=source, valid_time=timestamp(valid_time)
+    )
+    _describe(made, values)
+    made.content_hash = document_hash(
+        title=title,
+        source=source,
+        metadata=values,
+        valid_time=valid_time.isoformat() if valid_time else None,
+        text="\n".join(texts),
+    )
+    seen, start = Counter[str](), 0
+    for text, vector in zip(
+        texts, [()] * len(texts) if embeddings is None else embeddings, strict=True
+    ):
+        hashed = content_sha256(text)
+        made.chunks.add(
+            id=chunk_id(space, document_id, hashed, seen[hashed]),
+            content=text,
+            start_char=start,
+            end_char=start + len(text),
+            embedding=vector,
+        )
+        seen[hashed] += 1
+        start += len(text) + 1
+    return made
+
+
+def _describe(document: documents_pb2.DocumentInput, metadata: dict[str, Any]) -> None:
+    try:
+        _fill(document.metadata, metadata)
+        documents_pb2.UpsertDocumentRequest(document=document)
+    except (DecodeError, RecursionError):  # as for an upload: what cannot be copied cannot be sent
+        raise ValueError(_TOO_DEEP) from None
