@@ -88,6 +88,15 @@ class Script:
 
         self._acts[rpc] = act
 
+    def answer_in_turn(self, rpc: str, *messages: Message) -> None:
+        """`rpc` answers each call with the next of these messages."""
+        left = list(messages)
+
+        async def act() -> AsyncIterator[Message]:
+            yield left.pop(0)
+
+        self._acts[rpc] = act
+
     def fail(self, rpc: str, error: Exception, *before: Message) -> None:
         """`rpc` fails, after answering with `before` where it streams."""
 

@@ -30,7 +30,7 @@ class Backend:
     """What the servicers saw; `failures` are raised one after the other before they answer.
 
     `watched` is what the watch of a job tells: states, then a failure of Braid's or gRPC's; it ends where `stays` is
-    false.
+    false, and sets `reached` where it stays.
     """
 
     requests: list[Any] = field(default_factory=list)
@@ -39,6 +39,7 @@ class Backend:
     uploads: int = 0
     watched: tuple[Watched, ...] = (ingest_pb2.JOB_STATE_RUNNING, ingest_pb2.JOB_STATE_SUCCEEDED)
     stays: bool = False
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
 
     def take(self, request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
         self.requests.append(request)
@@ -91,6 +92,7 @@ class Ingest(ingest_pb2_grpc.IngestServiceServicer):
             job = ingest_pb2.IngestJob(id=request.job_id, state=told)
             yield ingest_pb2.WatchIngestJobResponse(job=job)
         if self._backend.stays:
+            self._backend.reached.set()
             await asyncio.Event().wait()
 
 

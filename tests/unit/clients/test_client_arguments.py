@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from braid.graph.v1.ingest_pb2 import FactInput
 from braid_client import AsyncBraid, Braid
 from services.runtime.server import RunningServer
 from tests.unit.clients.conftest import NAIVE, Backend, without_await
@@ -133,7 +134,24 @@ async def test_a_wrong_argument_of_a_search_is_told_before_anything_is_sent(
         await anext(client.stream_comprehensive_search(**options))
     with pytest.raises(error):
         await client.hybrid_search(**options)
+    with pytest.raises(error):
+        await client.vector_search(**options)
+    with pytest.raises(error):
+        await client.text_search(**options)
     assert backend.requests == []
+
+
+async def test_what_is_no_fact_is_told_before_the_call_starts(client: AsyncBraid) -> None:
+    wrong: Any = [{"subject": "Ann"}]
+    with pytest.raises(TypeError, match="FactInput, not dict"):
+        await client.ingest_facts(wrong)
+
+
+async def test_a_fact_that_no_message_holds_is_told_before_the_call_starts(
+    client: AsyncBraid,
+) -> None:
+    with pytest.raises(ValueError, match="larger than a message"):
+        await client.ingest_facts([FactInput(fact="x" * 2**24)])
 
 
 @pytest.mark.parametrize("argument", ["api_key", "space", "user"])

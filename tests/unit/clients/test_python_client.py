@@ -15,10 +15,19 @@ from braid.agent.v1 import ingest_pb2
 from braid.vector.v1 import chunks_pb2
 from braid_client import AsyncBraid, Braid, BraidCallError
 from braid_client.options import (
+    CallOptions,
     ComprehensiveOptions,
+    ConnectionOptions,
     DocumentOptions,
+    EntityOptions,
     FactOptions,
+    GivenVectorsOptions,
     HybridOptions,
+    ModelOptions,
+    NeighborhoodOptions,
+    PageOptions,
+    TextOptions,
+    VectorOptions,
 )
 from services.runtime.errors import OverloadedError, StoreUnavailableError
 from services.runtime.server import RunningServer
@@ -177,8 +186,24 @@ async def test_cache_fusion_and_lowest_score_are_taken_without_await_too(
         (AsyncBraid.comprehensive_search, ComprehensiveOptions),
         (AsyncBraid.stream_comprehensive_search, ComprehensiveOptions),
         (AsyncBraid.hybrid_search, HybridOptions),
+        (AsyncBraid.vector_search, VectorOptions),
+        (AsyncBraid.text_search, TextOptions),
         (AsyncBraid.search_facts, FactOptions),
+        (AsyncBraid.neighborhood, NeighborhoodOptions),
+        (AsyncBraid.entities, EntityOptions),
         (AsyncBraid.ingest_document, DocumentOptions),
+        (AsyncBraid.ingest_facts, GivenVectorsOptions),
+        (AsyncBraid.delete_document, CallOptions),
+        (AsyncBraid.upsert_document, GivenVectorsOptions),
+        (AsyncBraid.upsert_documents, GivenVectorsOptions),
+        (AsyncBraid.get_document, CallOptions),
+        (AsyncBraid.list_documents, PageOptions),
+        (AsyncBraid.get_text_language, CallOptions),
+        (AsyncBraid.set_text_language, CallOptions),
+        (AsyncBraid.list_embedding_models, CallOptions),
+        (AsyncBraid.add_embedding_model, ModelOptions),
+        (AsyncBraid.activate_embedding_model, CallOptions),
+        (AsyncBraid, ConnectionOptions),
     ],
 )
 def test_the_client_without_await_is_typed_with_every_option(
@@ -187,3 +212,12 @@ def test_the_client_without_await_is_typed_with_every_option(
     parameters = inspect.signature(method).parameters.values()
     by_keyword = {each.name for each in parameters if each.kind is each.KEYWORD_ONLY}
     assert by_keyword == set(options.__annotations__)
+
+
+def test_both_clients_have_the_same_methods_and_each_takes_a_deadline() -> None:
+    def calls(client: type) -> set[str]:
+        return {name for name in dir(client) if not name.startswith("_")}
+
+    assert calls(AsyncBraid) == calls(Braid)
+    for name in calls(AsyncBraid) - {"close"}:
+        assert "timeout" in inspect.signature(getattr(AsyncBraid, name)).parameters, name

@@ -1,0 +1,238 @@
+"""Each call of the Python client as the service that it belongs to sees it: with and without await."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from google.protobuf.message import Message
+
+from braid.agent.v1 import ingest_pb2
+from braid.common.v1.retrieval_pb2 import QueryEmbedding
+from braid.graph.v1.ingest_pb2 import EntityInput, FactInput
+from braid.vector.v1 import chunks_pb2, documents_pb2, models_pb2, search_pb2
+from braid_client import AsyncBraid, Braid, BraidCallError, document_input
+from services.runtime.errors import StoreUnavailableError
+from services.runtime.server import RunningServer
+from tests.integration.gateway.scripted import AGENT, LOOPBACK, VECTOR, Script, start_scripted
+
+MODELS = "braid.vector.v1.EmbeddingModelService"
+DOCUMENT = document_input("notes/1", ["One.", "Two."], space="local", title="Notes")
+FACT = FactInput(
+    subject=EntityInput(name="Ann"), relation="OWNS", object=EntityInput(name="Ledger")
+)
+PREFIX = chunks_pb2.TEXT_MATCH_PREFIX
+EMBEDDING = QueryEmbedding(model="compass", values=[1.0, 0.0])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call, the RPC that it is, what that answers, and the request that it is to see."""
+
+    call: Callable[[Any], Any]
+    rpc: str
+    answer: Message
+    request: Message
+
+
+CASES = {
+    "vector_search": Case(
+        lambda braid: braid.vector_search(
+            "who?", limit=3, min_score=-0.5, query_embedding=EMBEDDING, timeout=3
+        ),
+        "braid.vector.v1.VectorSearchService/VectorSearch",
+        search_pb2.VectorSearchResponse(space_revision=1),
+        search_pb2.VectorSearchRequest(
+            query="who?", limit=3, min_score=-0.5, query_embedding=EMBEDDING
+        ),
+    ),
+    "text_search": Case(
+        lambda braid: braid.text_search("led", match=PREFIX, min_score=0, timeout=3),
+        "braid.vector.v1.VectorSearchService/TextSearch",
+        search_pb2.TextSearchResponse(space_revision=1),
+        search_pb2.TextSearchRequest(query="led", match=PREFIX, min_score=0),
+    ),
+    "upsert_document": Case(
+        lambda braid: braid.upsert_document(DOCUMENT, embedding_model="compass", timeout=3),
+        "braid.vector.v1.DocumentService/UpsertDocument",
+        documents_pb2.UpsertDocumentResponse(
+            outcome=documents_pb2.UpsertOutcome(document_id="notes/1")
+        ),
+        documents_pb2.UpsertDocumentRequest(document=DOCUMENT, embedding_model="compass"),
+    ),
+    "upsert_documents": Case(
+        lambda braid: braid.upsert_documents(iter([DOCUMENT]), timeout=3),
+        "braid.vector.v1.DocumentService/BatchUpsertDocuments",
+        documents_pb2.BatchUpsertDocumentsResponse(space_revision=1),
+        documents_pb2.BatchUpsertDocumentsRequest(documents=[DOCUMENT]),
+    ),
+    "get_document": Case(
+        lambda braid: braid.get_document("notes/1", timeout=3),
+        "braid.vector.v1.DocumentService/GetDocument",
+        documents_pb2.GetDocumentResponse(chunk_ids=["a"]),
+        documents_pb2.GetDocumentRequest(document_id="notes/1"),
+    ),
+    "delete_document": Case(
+        lambda braid: braid.delete_document("notes/1", timeout=3),
+        "braid.agent.v1.IngestService/DeleteDocument",
+        ingest_pb2.DeleteDocumentResponse(
+            removed=[ingest_pb2.RemovedRows(store="neo4j", kind="episodes", count=2)]
+        ),
+        ingest_pb2.DeleteDocumentRequest(document_id="notes/1"),
+    ),
+    "ingest_facts": Case(
+        lambda braid: braid.ingest_facts([FACT], embedding_model="compass", timeout=3),
+        "braid.agent.v1.IngestService/IngestFacts",
+        ingest_pb2.IngestFactsResponse(added=1),
+        ingest_pb2.IngestFactsRequest(facts=[FACT], embedding_model="compass"),
+    ),
+    "get_text_language": Case(
+        lambda braid: braid.get_text_language(timeout=3),
+        "braid.vector.v1.DocumentService/GetTextLanguage",
+        documents_pb2.GetTextLanguageResponse(language="german"),
+        documents_pb2.GetTextLanguageRequest(),
+    ),
+    "list_embedding_models": Case(
+        lambda braid: braid.list_embedding_models(timeout=3),
+        f"{MODELS}/ListEmbeddingModels",
+        models_pb2.ListEmbeddingModelsResponse(chunks=4),
+        models_pb2.ListEmbeddingModelsRequest(),
+    ),
+    "activate_embedding_model": Case(
+        lambda braid: braid.activate_embedding_model("compass", timeout=3),
+        f"{MODELS}/ActivateEmbeddingModel",
+        models_pb2.ActivateEmbeddingModelResponse(space_revision=1),
+        models_pb2.ActivateEmbeddingModelRequest(model="compass"),
+    ),
+}
+SETTERS = {
+    "set_text_language": Case(
+        lambda braid: braid.set_text_language("german", timeout=3),
+        "braid.vector.v1.DocumentService/SetTextLanguage",
+        documents_pb2.SetTextLanguageResponse(),
+        documents_pb2.SetTextLanguageRequest(language="german"),
+    ),
+    "add_embedding_model": Case(
+        lambda braid: braid.add_embedding_model("compass", 2, timeout=3),
+        f"{MODELS}/AddEmbeddingModel",
+        models_pb2.AddEmbeddingModelResponse(),
+        models_pb2.AddEmbeddingModelRequest(name="compass", dimension=2),
+    ),
+}
+ALL = CASES | SETTERS
+READS = ("vector_search", "text_search", "get_document", "get_text_language")
+WRITES = ("upsert_document", "upsert_documents", "delete_document", "ingest_facts")
+
+
+@pytest.fixture
+def script() -> Script:
+    return Script()
+
+
+@pytest.fixture
+async def server(script: Script) -> AsyncIterator[RunningServer]:
+    running = await start_scripted((*AGENT, *VECTOR, MODELS), script)
+    yield running
+    await running.stop()
+
+
+def targets(server: RunningServer) -> dict[str, Any]:
+    address = f"{LOOPBACK}:{server.port}"
+    return {"target": address, "vector_target": address}
+
+
+async def with_await(server: RunningServer, call: Callable[[Any], Any]) -> Any:
+    async with AsyncBraid(**targets(server)) as braid:
+        return await call(braid)
+
+
+async def without_await(server: RunningServer, call: Callable[[Any], Any]) -> Any:
+    def run() -> Any:
+        with Braid(**targets(server)) as braid:
+            return call(braid)
+
+    return await asyncio.to_thread(run)
+
+
+CLIENTS = pytest.mark.parametrize("made", [with_await, without_await])
+
+
+@CLIENTS
+@pytest.mark.parametrize("case", ALL.values(), ids=ALL)
+async def test_a_call_reaches_its_service_within_the_deadline_it_names(
+    server: RunningServer, script: Script, case: Case, made: Callable[..., Any]
+) -> None:
+    script.answer(case.rpc.rpartition("/")[2], case.answer)
+    answer = await made(server, case.call)
+    assert answer == (case.answer if case in CASES.values() else None)
+    [seen] = script.seen
+    assert (seen.method, seen.message) == (f"/{case.rpc}", case.request)
+    assert 0 < seen.time_left <= 3.1
+
+
+@CLIENTS
+async def test_documents_are_listed_page_after_page(
+    server: RunningServer, script: Script, made: Callable[..., Any]
+) -> None:
+    pages = [
+        documents_pb2.ListDocumentsResponse(
+            documents=[documents_pb2.Document(document_id=name)], next_page_token=token
+        )
+        for name, token in (("a", "on"), ("b", ""))
+    ]
+    script.answer_in_turn("ListDocuments", *pages)
+
+    async def listed(braid: AsyncBraid) -> list[str]:
+        return [each.document_id async for each in braid.list_documents(page_size=1)]
+
+    def listed_at_once(braid: Braid) -> list[str]:
+        return [each.document_id for each in braid.list_documents(page_size=1)]
+
+    work = listed if made is with_await else listed_at_once
+    assert await made(server, work) == ["a", "b"]
+    assert [seen.message.page_token for seen in script.seen] == ["", "on"]
+
+
+@pytest.mark.parametrize("name", READS)
+async def test_a_read_that_finds_the_store_away_is_tried_again(
+    server: RunningServer, script: Script, name: str
+) -> None:
+    script.fail(CASES[name].rpc.rpartition("/")[2], StoreUnavailableError("postgresql"))
+    with pytest.raises(BraidCallError, match="STORE_UNAVAILABLE"):
+        await with_await(server, CASES[name].call)
+    assert len(script.seen) == 3
+
+
+@pytest.mark.parametrize("name", WRITES)
+async def test_a_write_is_made_once_and_left_to_the_caller(
+    server: RunningServer, script: Script, name: str
+) -> None:
+    script.fail(CASES[name].rpc.rpartition("/")[2], StoreUnavailableError("postgresql"))
+    with pytest.raises(BraidCallError, match="STORE_UNAVAILABLE"):
+        await with_await(server, CASES[name].call)
+    assert len(script.seen) == 1
+
+
+async def test_many_facts_go_in_messages_of_a_thousand(
+    server: RunningServer, script: Script
+) -> None:
+    script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added=2_500))
+    await with_await(server, lambda braid: braid.ingest_facts(FACT for _ in range(2_500)))
+    [seen] = script.seen
+    assert [len(message.facts) for message in seen.messages] == [1_000, 1_000, 500]
+
+
+async def test_facts_with_vectors_go_in_messages_that_a_service_takes(
+    server: RunningServer, script: Script
+) -> None:
+    script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added=900))
+    large = FactInput(
+        subject=FACT.subject, relation="OWNS", object=FACT.object, embedding=[0.5] * 8_192
+    )
+    await with_await(server, lambda braid: braid.ingest_facts([large] * 900))
+    [seen] = script.seen
+    assert sum(len(message.facts) for message in seen.messages) == 900
+    assert max(message.ByteSize() for message in seen.messages) <= 2**20 + 64

@@ -1,0 +1,89 @@
+"""A closed Python client says so, without warnings, whatever is asked of it or still running."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from braid.agent.v1 import ingest_pb2
+from braid_client import AsyncBraid, Braid
+from services.runtime.server import RunningServer
+from tests.unit.clients.conftest import JOB_ID, Backend, targets
+
+CLOSED = "the client is closed"
+CALLS: list[Callable[[Any], Any]] = [
+    lambda braid: braid.comprehensive_search("who?"),
+    lambda braid: braid.ingest_document("x"),
+    lambda braid: braid.wait_for_job(JOB_ID),
+    lambda braid: braid.get_document("a"),
+]
+STREAMS: list[Callable[[Any], Any]] = [
+    lambda braid: braid.stream_comprehensive_search("who?"),
+    lambda braid: braid.entities(),
+    lambda braid: braid.list_documents(),
+]
+
+
+@pytest.mark.parametrize("call", CALLS)
+async def test_a_call_of_a_closed_client_is_refused(
+    server: RunningServer, backend: Backend, call: Callable[[Any], Any]
+) -> None:
+    async with AsyncBraid(**targets(server)) as braid:
+        await braid.comprehensive_search("who?")
+    with pytest.raises(RuntimeError, match=CLOSED):
+        await call(braid)
+    assert len(backend.requests) == 1
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+async def test_a_stream_of_a_closed_client_is_refused(stream: Callable[[Any], Any]) -> None:
+    braid = AsyncBraid()
+    await braid.close()
+    with pytest.raises(RuntimeError, match=CLOSED):
+        await anext(stream(braid))
+
+
+@pytest.mark.parametrize("call", [*CALLS, *(lambda braid, s=s: next(s(braid)) for s in STREAMS)])
+def test_a_call_of_a_closed_client_is_refused_without_await_and_without_a_warning(
+    call: Callable[[Any], Any],
+) -> None:
+    with Braid() as braid:
+        pass
+    with pytest.raises(RuntimeError, match=CLOSED):
+        call(braid)
+    gc.collect()  # a coroutine that nobody awaited would warn here, and warnings fail a test
+
+
+def test_a_client_may_be_closed_again() -> None:
+    braid = Braid()
+    braid.close()
+    braid.close()
+    assert "braid-client" not in [thread.name for thread in threading.enumerate()]
+
+
+async def test_closing_ends_a_call_that_is_running(server: RunningServer, backend: Backend) -> None:
+    backend.watched, backend.stays = (ingest_pb2.JOB_STATE_RUNNING,), True
+    braid = Braid(**targets(server))
+    waiting = asyncio.create_task(asyncio.to_thread(braid.wait_for_job, JOB_ID))
+    await backend.reached.wait()
+    await asyncio.to_thread(braid.close)
+    with pytest.raises(RuntimeError, match=CLOSED):
+        await waiting
+
+
+async def test_a_stream_that_is_half_read_goes_with_its_client(
+    server: RunningServer, backend: Backend
+) -> None:
+    def half_read() -> None:
+        with Braid(**targets(server)) as braid:
+            stream = braid.entities(page_size=1)
+            assert next(stream).name == "A"
+        with pytest.raises(RuntimeError, match=CLOSED):
+            next(stream)
+
+    await asyncio.to_thread(half_read)

@@ -1,0 +1,82 @@
+"""A document of the caller's own chunks gets the ids and the hash that ingestion would give it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from braid.vector.v1.documents_pb2 import DocumentInput
+from braid_client import document_input
+from services.runtime.ids import chunk_id, content_sha256, document_hash
+from tests.unit.clients.conftest import NAIVE
+from tests.unit.clients.test_client_arguments import nested, within_itself
+
+SINCE = datetime(2024, 3, 1, tzinfo=UTC)
+
+
+def made(*texts: str, **options: Any) -> DocumentInput:
+    return document_input("notes/1", texts, **{"space": "acme", **options})
+
+
+def test_chunks_follow_each_other_and_are_known_by_content_and_occurrence() -> None:
+    same, other, again = made("Same.", "Other.", "Same.").chunks
+    assert [(each.start_char, each.end_char) for each in (same, other, again)] == [
+        (0, 5),
+        (6, 12),
+        (13, 18),
+    ]
+    hashed = content_sha256("Same.")
+    assert same.id == chunk_id("acme", "notes/1", hashed, 0)
+    assert again.id == chunk_id("acme", "notes/1", hashed, 1)
+
+
+def test_the_hash_tells_versions_apart_as_ingestion_does() -> None:
+    document = made("One.", title="T", source="s", metadata={"team": "core"}, valid_time=SINCE)
+    assert document.content_hash == document_hash(
+        title="T",
+        source="s",
+        metadata={"team": "core"},
+        valid_time=SINCE.isoformat(),
+        text="One.",
+    )
+    assert document.metadata["team"] == "core"
+    assert document.valid_time.ToDatetime(tzinfo=UTC) == SINCE
+
+
+def test_what_is_not_known_is_left_unset() -> None:
+    document = made("One.")
+    assert not document.HasField("metadata")
+    assert not document.HasField("valid_time")
+    assert not document.chunks[0].embedding
+
+
+def test_vectors_go_with_their_texts() -> None:
+    document = made("One.", "Two.", embeddings=[[1.0, 0.0], [0.0, 1.0]])
+    assert [list(chunk.embedding) for chunk in document.chunks] == [[1.0, 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"valid_time": NAIVE}, ValueError),
+        ({"valid_time": "2024"}, TypeError),
+        ({"metadata": {"a": object()}}, ValueError),
+        ({"metadata": {1: "x"}}, TypeError),
+        ({"metadata": nested(300)}, ValueError),
+        ({"metadata": nested(60)}, ValueError),
+        ({"metadata": within_itself()}, ValueError),
+        ({"title": 5}, TypeError),
+        ({"embeddings": []}, ValueError),
+        ({"embeddings": [["x"]]}, TypeError),
+    ],
+)
+def test_a_wrong_argument_is_told(wrong: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        made("One.", **wrong)
+
+
+def test_one_text_is_no_list_of_texts() -> None:
+    with pytest.raises(TypeError, match="not one str"):
+        document_input("notes/1", "One.", space="acme")
