@@ -6,12 +6,15 @@ import asyncio
 import inspect
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 
+import braid_client
 from braid.agent.v1 import ingest_pb2
+from braid.common.v1 import errors_pb2
 from braid.vector.v1 import chunks_pb2
 from braid_client import AsyncBraid, Braid, BraidCallError
 from braid_client.options import (
@@ -212,6 +215,14 @@ def test_the_client_without_await_is_typed_with_every_option(
     parameters = inspect.signature(method).parameters.values()
     by_keyword = {each.name for each in parameters if each.kind is each.KEYWORD_ONLY}
     assert by_keyword == set(options.__annotations__)
+
+
+def test_the_readme_names_every_call_and_every_reason() -> None:
+    readme = (Path(braid_client.__file__).parents[1] / "README.md").read_text()
+    calls = {name for name in dir(AsyncBraid) if not name.startswith("_")}
+    assert [name for name in calls if f"`{name}(" not in readme] == []
+    reasons = [name.removeprefix("ERROR_REASON_") for name in errors_pb2.ErrorReason.keys()]  # noqa: SIM118 - no dict
+    assert [name for name in reasons[1:] if f"`{name}`" not in readme] == []
 
 
 def test_both_clients_have_the_same_methods_and_each_takes_a_deadline() -> None:
