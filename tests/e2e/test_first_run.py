@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +16,7 @@ from tests.e2e.conftest import OTHER_KEY, System
 
 QUESTION = "Who owned the Ledger Service when it caused INC-104, and who owns it now?"
 INCIDENT = "2024-04-18-inc-104-checkout-timeouts.md"
+EXAMPLE = Path(__file__).parents[2] / "protos" / "clients" / "python" / "example.py"
 LATEST_CHANGE = "2025-09-01-ledger-moves-to-payments.md"
 
 
@@ -55,6 +60,29 @@ def test_a_backend_gets_the_same_answer_over_grpc(system: System) -> None:
         answer = braid.comprehensive_search(QUESTION, limit=5)
     over_http = comprehensive(system, limit=5)
     assert [r.id for r in answer.results] == [r["id"] for r in over_http["results"]]
+
+
+def test_the_python_example_keeps_finds_and_removes_a_note_and_asks(system: System) -> None:
+    ran = subprocess.run(
+        [sys.executable, str(EXAMPLE), "--write"],
+        env={
+            **os.environ,
+            "BRAID_TARGET": system.stack.addresses["agent_orchestrator"],
+            "BRAID_VECTOR_TARGET": system.stack.addresses["vector_search"],
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    ingested, found, removed, *results, vector, graph = ran.stdout.splitlines()
+    assert (ingested, found) == ("ingested: JOB_STATE_SUCCEEDED", "found: ['Turbine Hall']")
+    assert removed.startswith("removed: ")
+    assert removed != "removed: 0 rows"
+    assert len(results) == 3
+    assert vector.startswith("vector: LEG_STATUS_OK in ")
+    assert graph.startswith("graph: LEG_STATUS_OK in ")
 
 
 def test_a_stream_brings_each_leg_and_then_the_whole(system: System) -> None:
