@@ -7,14 +7,23 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
 
+import grpc
 import pytest
 from google.protobuf.message import Message
 
 from braid.agent.v1 import ingest_pb2
 from braid.common.v1.retrieval_pb2 import QueryEmbedding
 from braid.graph.v1.ingest_pb2 import EntityInput, FactInput
-from braid.vector.v1 import chunks_pb2, documents_pb2, models_pb2, search_pb2
-from braid_client import AsyncBraid, Braid, BraidCallError, document_input
+from braid.vector.v1 import chunks_pb2, documents_pb2, documents_pb2_grpc, models_pb2, search_pb2
+from braid_client import (
+    AsyncBraid,
+    Braid,
+    BraidCallError,
+    call_metadata,
+    channel_options,
+    document_input,
+    failure_of,
+)
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import RunningServer
 from tests.integration.gateway.scripted import AGENT, LOOPBACK, VECTOR, Script, start_scripted
@@ -236,3 +245,20 @@ async def test_facts_with_vectors_go_in_messages_that_a_service_takes(
     [seen] = script.seen
     assert sum(len(message.facts) for message in seen.messages) == 900
     assert max(message.ByteSize() for message in seen.messages) <= 2**20 + 64
+
+
+async def test_a_raw_stub_gets_the_clients_retries_and_its_typed_failure(
+    server: RunningServer, script: Script
+) -> None:
+    script.fail("GetVectorStats", StoreUnavailableError("postgresql"))
+    target = targets(server)["vector_target"]
+    async with grpc.aio.insecure_channel(target, options=channel_options()) as channel:
+        stub = documents_pb2_grpc.DocumentServiceStub(channel)
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await stub.GetVectorStats(
+                documents_pb2.GetVectorStatsRequest(),
+                timeout=5,
+                metadata=call_metadata(None, None, None),
+            )
+    assert failure_of(failed.value).reason == "STORE_UNAVAILABLE"
+    assert len(script.seen) == 3
