@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -38,8 +39,9 @@ Terms = Counter[str]
 
 
 def words_of(text: str) -> list[str]:
-    """Lower-cased words in order, the commonest ones included. No stemming."""
-    return re.findall(r"\w+", text.lower())
+    """Lower-cased words in order and in one spelling, the commonest ones included. No stemming."""
+    plain = unicodedata.normalize("NFKC", text.replace("\u00ad", ""))
+    return re.findall(r"\w+", plain.lower())
 
 
 def terms_of(text: str) -> Terms:

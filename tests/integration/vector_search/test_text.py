@@ -12,10 +12,20 @@ from braid.common.v1 import errors_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.vector_search.domain import FusionKind, Search, SearchResult, TextMatch
 from services.vector_search.postgres import PostgresStore
+from services.vector_search.ranking import bm25, fuse, ranked, terms_of
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import document, upsert
 from tests.integration.vector_search.test_service import failure
-from tests.store_suite.vector.builders import EAST, MODEL, NORTH, SPACE, UP, both, words
+from tests.store_suite.vector.builders import (
+    EAST,
+    MODEL,
+    NORTH,
+    SPACE,
+    UP,
+    both,
+    towards,
+    words,
+)
 from tests.store_suite.vector.builders import document as stored
 
 OURS = Tier.credential("ours")
@@ -213,3 +223,94 @@ async def test_where_words_weigh_half_or_their_ranks_count_a_fused_search_has_th
                 assert ranks.get(hit.chunk.id, hit.scores.text_rank) == hit.scores.text_rank
         by_words = await store.search(SPACE, both(text, NORTH, text_weight=1.0, limit=10))
         assert ids(by_words) == ids(alone)[:10]
+
+
+async def test_where_words_weigh_less_the_best_of_all_candidates_by_words_counts_1(
+    store: PostgresStore,
+) -> None:
+    """Rare words alone bring candidates then, and what meaning found may have all the common ones."""
+    chance = random.Random(1)  # noqa: S311 - repeatable, no secret
+    common, filling = COMMON[:5], [f"f{n}z" for n in range(400)]
+    texts = ["rareword " + " ".join(chance.sample(filling, 60)) for _ in range(150)]
+    texts += [
+        " ".join([w for w in common if chance.random() < 0.6] + chance.sample(filling, 4))
+        for _ in range(3_300)
+    ]
+    angles = [0.0] * 150 + [chance.uniform(0, 0.6) for _ in range(3_300)]
+    new = stored(
+        "d",
+        " ".join(common),
+        *texts,
+        at=[(0.9, 0.19**0.5, 0), *((cos, (1 - cos * cos) ** 0.5, 0) for cos in angles)],
+    )
+    await store.upsert(SPACE, MODEL, [new])
+    query, every = " ".join([*common, "rareword"]), [chunk.id for chunk in new.chunks]
+    _, scores = await store.score_chunks(SPACE, query, towards(NORTH), every)
+    vector = {score.chunk_id: score.vector or 0 for score in scores}
+    candidates = {*ranked(vector, 100), *every[1:151]}
+    text = {score.chunk_id: score.text for score in scores if score.chunk_id in candidates}
+    for weight in (0.1, 0.3, 0.45):
+        found = await store.search(SPACE, both(query, NORTH, text_weight=weight, limit=5))
+        fused = fuse(
+            {key: vector[key] for key in candidates},
+            text,
+            pool=len(candidates),
+            text_weight=weight,
+            fusion=FusionKind.WEIGHTED_SCORE,
+        )
+        best = {key: score for key, (score, _) in fused.items()}
+        assert ids(found) == ranked(best, 5)
+        assert [hit.score for hit in found.hits] == pytest.approx([best[key] for key in ids(found)])
+        assert found.hits[0].chunk.id == every[0]
+        assert found.hits[0].scores.text_fused == 1
+        assert all(hit.score <= 1 for hit in found.hits)
+
+
+async def test_a_query_of_hundreds_of_words_has_their_scores(store: PostgresStore) -> None:
+    """Also where they have more postings than are read at first."""
+    many = [f"q{n}" for n in range(700)]
+    texts = {f"d{n}": " ".join(many[n * 5 :]) for n in range(30)}
+    await store.upsert(SPACE, MODEL, [stored(key, text) for key, text in texts.items()])
+    terms = {key: terms_of(text) for key, text in texts.items()}
+    expected = bm25(terms_of(" ".join(many)), terms, terms.values())
+    for match, wanted in (
+        (TextMatch.ANY, expected),
+        (TextMatch.PREFIX, expected),
+        (TextMatch.PHRASE, {"d0": expected["d0"]}),
+    ):
+        result = await store.search(SPACE, words(" ".join(many), match=match, limit=50))
+        scores = {hit.chunk.document_id: hit.score for hit in result.hits}
+        assert scores == pytest.approx(wanted), match
+    fused = await store.search(SPACE, both(" ".join(many), NORTH, text_weight=0.3, limit=50))
+    texts_of = {hit.chunk.document_id: hit.scores.text for hit in fused.hits}
+    assert texts_of == pytest.approx(expected)
+
+
+async def test_what_the_words_after_each_can_add_is_the_sum_of_their_weights(
+    store: PostgresStore,
+) -> None:
+    many = [f"w{n}" for n in range(12)]
+    texts = [" ".join(many[: n + 1]) for n in range(12)]
+    await store.upsert(SPACE, MODEL, [stored("d", *texts)])
+    async with store.pools[1].session() as session:
+        terms = await session.row(
+            "select * from weighted_terms($1, $2, $3, 1)", SPACE, [*many, "unknown"], len(texts)
+        )
+    assert terms is not None
+    weights = list(terms["weights"])
+    assert terms["lexemes"] == many[::-1]
+    assert weights == sorted(weights, reverse=True)
+    rests = [2.5 * sum(weights[place:]) for place in range(1, len(weights) + 1)]
+    assert list(terms["rests"]) == pytest.approx(rests)
+
+
+async def test_emoji_are_words_and_part_them(tier: Tier) -> None:
+    await write(tier, a="great\U0001f600 news", b="a \u26a0\ufe0fwarning", c="other")
+    for query, expected in (
+        ("great", "a"),
+        ("\U0001f600", "a"),
+        ("\u26a0", "b"),
+        ("warnings", "b"),
+    ):
+        for match in (chunks_pb2.TEXT_MATCH_ANY, chunks_pb2.TEXT_MATCH_PHRASE):
+            assert await found(tier, query, match) == [expected], query

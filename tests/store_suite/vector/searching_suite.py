@@ -182,6 +182,52 @@ class SearchingSuite:
         assert all(hit.score == pytest.approx(scores[hit.chunk.id]) for hit in phrase.hits)
         assert phrase.hits[0].chunk.document_id == "d"
 
+    async def test_words_are_found_beside_any_punctuation_and_in_any_spelling(
+        self, store: VectorStore
+    ) -> None:
+        texts = {
+            "a": "“red” moon",
+            "b": "lamp—door",
+            "c": "ten\u00a0tin",
+            "d": "salt…drum",
+            "e": "«copper» in tokyo、zinc",
+            "f": "the company’s ledger",
+            "g": "the company's book",
+            "h": "cafe\u0301 ﬁne",
+            "i": "lamp\u00adlight INC‑104",
+        }
+        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
+        cases = {
+            "red": ["a"],
+            "red moon": ["a"],
+            "“moon”": ["a"],
+            "lamp": ["b"],
+            "lamp–door": ["b"],
+            "tin": ["c"],
+            "ten tin": ["c"],
+            "salt": ["d"],
+            "drum": ["d"],
+            "copper": ["e"],
+            "zinc": ["e"],
+            "company": ["f", "g"],
+            "company's": ["f", "g"],
+            "company’s": ["f", "g"],
+            "company’s book": ["g"],
+            "company's ledger": ["f"],
+            "caf\u00e9": ["h"],
+            "cafe\u0301": ["h"],
+            "fine": ["h"],
+            "ﬁne": ["h"],
+            "lamplight": ["i"],
+            "INC-104": ["i"],
+        }
+        for query, expected in cases.items():
+            found = await store.search(SPACE, words(query, match=TextMatch.PHRASE))
+            assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
+            if " " not in query:
+                found = await store.search(SPACE, words(query))
+                assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
+
     async def test_filters_and_time_hold_for_phrases(self, store: VectorStore) -> None:
         for text, when in (("red moon", 2001), ("moon red", 2002)):
             await store.upsert(SPACE, MODEL, [document("d", text, valid_time=year(when))])
@@ -206,6 +252,20 @@ class SearchingSuite:
             "lam red": ["c", "e"],
             "x": [],
             "%": [],
+        }
+        for query, expected in cases.items():
+            found = await store.search(SPACE, words(query, match=TextMatch.PREFIX))
+            assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
+
+    async def test_after_a_full_stop_one_letter_is_a_beginning(self, store: VectorStore) -> None:
+        texts = {"a": "red node.js", "b": "red moon", "c": "jam", "d": "tin"}
+        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
+        cases = {
+            "node.": ["a"],
+            "node.j": ["a", "c"],
+            "node.j ": ["a", "c"],
+            "moon node.j": ["a", "b", "c"],
+            "node.js": ["a"],
         }
         for query, expected in cases.items():
             found = await store.search(SPACE, words(query, match=TextMatch.PREFIX))
