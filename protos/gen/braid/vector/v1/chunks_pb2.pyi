@@ -95,7 +95,7 @@ class _FusionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Fusion.ValueTy
     """
     FUSION_RECIPROCAL_RANK: _Fusion.ValueType  # 2
     """(1 − text_weight) / (60 + rank by cosine) + text_weight / (60 + rank by BM25), ranks from 1; the part of a list that
-    a chunk is not in is 0.
+    a chunk is not in is 0. Without a vector the text part counts fully: 1 / (60 + rank by BM25).
     """
 
 class Fusion(_Fusion, metaclass=_FusionEnumTypeWrapper):
@@ -110,7 +110,7 @@ vector is searched, or no word is found, that part is 0 for all; without a vecto
 """
 FUSION_RECIPROCAL_RANK: Fusion.ValueType  # 2
 """(1 − text_weight) / (60 + rank by cosine) + text_weight / (60 + rank by BM25), ranks from 1; the part of a list that
-a chunk is not in is 0.
+a chunk is not in is 0. Without a vector the text part counts fully: 1 / (60 + rank by BM25).
 """
 Global___Fusion: _TypeAlias = Fusion  # noqa: Y015
 

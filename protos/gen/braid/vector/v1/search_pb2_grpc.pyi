@@ -25,7 +25,10 @@ class VectorSearchServiceStub:
     Needs no embedding.
     """
     HybridSearch: _aio.UnaryUnaryMultiCallable[_search_pb2.HybridSearchRequest, _search_pb2.HybridSearchResponse]
-    """Both in one round trip to the store, fused. Without an embedder it answers from text alone and says so."""
+    """Both in one round trip to the store, fused. Without an embedder it answers from text alone and says so.
+    Candidates are the best max(100, 4 · limit) of each list: where more chunks than that have equal scores in a list, it has
+    those with the lowest ids, and a chunk that would be among the best by both may be missed, in a small space, too.
+    """
     ScoreChunks: _aio.UnaryUnaryMultiCallable[_search_pb2.ScoreChunksRequest, _search_pb2.ScoreChunksResponse]
     """Exact score parts of given chunks for a query; unknown ids are left out."""
     GetChunks: _aio.UnaryUnaryMultiCallable[_search_pb2.GetChunksRequest, _search_pb2.GetChunksResponse]
@@ -60,7 +63,10 @@ class VectorSearchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _search_pb2.HybridSearchRequest,
         context: _aio.ServicerContext[_search_pb2.HybridSearchRequest, _abc.Awaitable[_search_pb2.HybridSearchResponse]],
     ) -> _abc.Awaitable[_search_pb2.HybridSearchResponse]:
-        """Both in one round trip to the store, fused. Without an embedder it answers from text alone and says so."""
+        """Both in one round trip to the store, fused. Without an embedder it answers from text alone and says so.
+        Candidates are the best max(100, 4 · limit) of each list: where more chunks than that have equal scores in a list, it has
+        those with the lowest ids, and a chunk that would be among the best by both may be missed, in a small space, too.
+        """
 
     @_abc_1.abstractmethod
     def ScoreChunks(
