@@ -4,13 +4,18 @@
 -- apostrophes and hyphens as those of ASCII, and spaces for other punctuation, which the parser of a database that knows
 -- the letters of ASCII alone takes for letters. Marks that are not seen are left out; an emoji is a word.
 create function in_one_spelling(p_text text) returns text language sql immutable strict as $$
-  select regexp_replace(
-    normalize(
-      translate(
-        p_text, E'\u00b4\u02bc\u2018\u2019\u2010\u2011\u00ad\u200e\u200f\u2060\ufe0f\ufeff', '''''''''--'), nfkc),
-    '([\u2600-\u27bf\U0001f000-\U0001faff](?:\u200d[\u2600-\u27bf\U0001f000-\U0001faff])*)'
-    '|(?![\x01-\x7f])[[:punct:][:space:]\u200b\u202a-\u202e\u2066-\u2069]',
-    ' \1 ', 'g')
+  select case
+    -- No words: marks piled up without end take the square of their number.
+    when t.parted ~ '[^\x01-\x7f[:space:]]{255}' then t.parted
+    else normalize(t.parted, nfkc) end
+  from (
+    select regexp_replace(
+      translate(p_text, E'\u00b4\u02bc\u2018\u2019\u2010\u2011\u00ad\u200e\u200f\u2060\ufe0f\ufeff', '''''''''--'),
+      '([\u2600-\u27bf\U0001f000-\U0001faff](?:\u200d[\u2600-\u27bf\U0001f000-\U0001faff])*)'
+      '|(?![\x01-\x7f])[[:punct:][:space:]\u200b\u202a-\u202e\u2066-\u2069]',
+      ' \1 ', 'g') as parted
+    offset 0
+  ) t
 $$;
 
 -- As before, in the spelling above. ASCII, as most text is, has no other.
