@@ -59,13 +59,16 @@ class _TextMatchEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_TextMatch.V
     """Chunks with all of the words next to each other in this order, by BM25. Title and content count as one text."""
     TEXT_MATCH_PREFIX: _TextMatch.ValueType  # 3
     """As ANY, with the last word taken as the beginning of one: the 50 commonest words of the space that begin like it,
-    or like its stem, are looked for as well, and weigh as the one word that they stand for.
+    or like its stem, are looked for as well, and weigh as the one word that they stand for. After a full stop one letter is
+    enough (`node.j`).
     """
 
 class TextMatch(_TextMatch, metaclass=_TextMatchEnumTypeWrapper):
     """How a query's words are looked for. Words are compared in the space's language (by their stems), without its
     commonest ones; characters have no special meaning in any of these. What is joined by `/` or `@`, by a hyphen before a
     digit or a full stop between longer words (`INC-104`, `node.js`, `user@example.org`) is found by its parts.
+    Punctuation of any script parts words (`“solar”`, `Berlin–Hamburg`); typographic apostrophes and hyphens are those of
+    ASCII, and letters have one spelling (Unicode's NFKC).
     """
 
 TEXT_MATCH_UNSPECIFIED: TextMatch.ValueType  # 0
@@ -76,7 +79,8 @@ TEXT_MATCH_PHRASE: TextMatch.ValueType  # 2
 """Chunks with all of the words next to each other in this order, by BM25. Title and content count as one text."""
 TEXT_MATCH_PREFIX: TextMatch.ValueType  # 3
 """As ANY, with the last word taken as the beginning of one: the 50 commonest words of the space that begin like it,
-or like its stem, are looked for as well, and weigh as the one word that they stand for.
+or like its stem, are looked for as well, and weigh as the one word that they stand for. After a full stop one letter is
+enough (`node.j`).
 """
 Global___TextMatch: _TypeAlias = TextMatch  # noqa: Y015
 
