@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import asyncpg
-
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.runtime.times import utc_now
 from services.vector_search.domain import SpaceState
@@ -14,6 +12,7 @@ from services.vector_search.results import ResultCache
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import NORTH, embedding, upsert
 from tests.integration.vector_search.messages import document as input_
+from tests.integration.vector_search.times import make_due
 from tests.store_suite.vector.builders import MODEL, SPACE, contents, document, words
 from tests.stores import TestDatabase, open_vector_store
 
@@ -55,22 +54,6 @@ async def test_a_version_of_a_later_time_is_found_from_then_on(
     await store.upsert(SPACE, MODEL, [document("e", "tin")])
     assert not (await cache.search(SPACE, words("copper"))).cached
     assert (await cache.search(SPACE, words("copper"))).cached
-
-
-async def make_due(database: TestDatabase) -> None:
-    """Lets a day pass for the versions stored: everything moves into the past by it."""
-    connection = await asyncpg.connect(database.dsn("braid_writer"))
-    try:
-        await connection.execute(
-            "update document_version set valid_from = valid_from - interval '1 day', "
-            "valid_until = valid_until - interval '1 day' where valid_until = 'infinity' or pending"
-            " or valid_until > now()"
-        )
-        await connection.execute(
-            "update space_stats set next_change = next_change - interval '1 day'"
-        )
-    finally:
-        await connection.close()
 
 
 async def test_responses_tell_that_they_are_remembered_and_requests_may_forbid_it(
