@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pgvector.asyncpg import register_vector
 
-from services.postgres.pool import Pool, PoolLimits, Session
+from services.postgres.pool import Pool, PoolLimits
 from services.runtime.errors import NotFoundError, WrongStateError
 from services.runtime.queries import Queries
 from services.vector_search.domain import (
@@ -17,6 +17,7 @@ from services.vector_search.domain import (
     TextLanguage,
     WriteResult,
 )
+from services.vector_search.postgres_delete import DocumentDeletion
 from services.vector_search.postgres_embeddings import StoredEmbeddings
 from services.vector_search.postgres_indexing import PostgresIndexing
 from services.vector_search.postgres_inventory import PostgresInventory
@@ -132,30 +133,9 @@ class PostgresStore(PostgresReads, PostgresModels, PostgresInventory, PostgresIn
     ) -> Deletion:
         """One transaction for the document, the space's counters, and what is kept of the deletion."""
         async with self._writers.transaction() as session:
-            if deletion_id and (told := await self._recall(session, space, deletion_id)):
-                return told
-            row = await session.row(self._queries["remove_document"], space, document_id)
-            if row is None:
-                # The same deletion may have ended elsewhere while this one waited for the document.
-                if deletion_id and (told := await self._recall(session, space, deletion_id)):
-                    return told
-                raise NotFoundError("document")
-            gone = Deletion(row["versions"], len(row["ids"]), [str(i) for i in row["ids"]])
-            if deletion_id:
-                await session.execute(
-                    self._queries["keep_deletion"], space, deletion_id, gone.versions, gone.chunks
-                )
-            await session.fetch(self._queries["lock_space"], space)
-            await session.fetch(
-                self._queries["count_space"],
-                space,
-                -1,
-                -len(row["ids"]),
-                -row["current_chunks"],
-                -row["current_length"],
+            gone = await DocumentDeletion(session, self._queries, space).run(
+                document_id, deletion_id
             )
+        if gone is None:
+            raise NotFoundError("document")
         return gone
-
-    async def _recall(self, session: Session, space: str, deletion_id: str) -> Deletion | None:
-        row = await session.row(self._queries["recall_deletion"], space, deletion_id)
-        return None if row is None else Deletion(row["versions"], row["chunks"], [])

@@ -19,13 +19,14 @@ from services.runtime.queries import Queries
 from services.vector_search.domain import FOREVER, Model, NewDocument, Outcome, WriteResult
 from services.vector_search.model_checks import checked
 from services.vector_search.store import MissingVectorsError
-from services.vector_search.versions import StoredVersion, same_content
+from services.vector_search.versions import StoredVersion
 from services.vector_search.write_outcomes import counts_of, outcomes_of, unchanged
 from services.vector_search.write_plan import (
     Planned,
     Stored,
     planned_versions,
     refuse_other_chunks,
+    same_versions,
     version_chunk_columns,
     version_columns,
 )
@@ -68,22 +69,35 @@ class DocumentWrite:
         due = await self._due_documents() if state["change_due"] else []
         before = await self._read_versions([d.document_id for d in documents])
         now = await self._clock()
-        changed = [d for d in documents if same_content(before[d.document_id], d, now) is None]
+        # Told as it is now, though time goes by while this waits: what held when it came need not be written again.
+        same = same_versions(documents, before, now)
+        changed = [d for d in documents if d.document_id not in same]
         if not changed and not due:
-            return self._result(documents, before, now, {}, state["revision"])
+            return _result(documents, same, {}, state["revision"])
         if state["held"] > 0:
             raise OverloadedError(state["held"])
         locked = sorted({d.document_id for d in changed} | set(due))
         await self._fetch("lock_documents", locked)
         stored = await self._read_versions(locked)
-        before.update(stored)
         now = await self._clock()
-        planned = planned_versions(changed, stored, now)
+        # Another writer may have stored the same content while this one waited for the locks.
+        same |= same_versions(changed, stored, now)
+        planned = planned_versions([d for d in changed if d.document_id not in same], stored, now)
         if not planned and not due:
             state = checked(await self._row("read_space"), model)
-            return self._result(documents, before, now, {}, state["revision"])
+            return _result(documents, same, {}, state["revision"])
+        await self._unlock_missing(locked, stored, planned)
         outcomes, revision = await self._write(state["model_id"], planned, stored, locked, now)
-        return self._result(documents, before, now, outcomes, revision)
+        return _result(documents, same, outcomes, revision)
+
+    async def _unlock_missing(
+        self, locked: list[str], stored: Stored, planned: list[Planned]
+    ) -> None:
+        """Removes what locking made of documents that were deleted meanwhile, and that this does not write."""
+        written = {p.document.document_id for p in planned}
+        missing = [key for key in locked if not stored[key] and key not in written]
+        if missing:
+            await self._fetch("unlock_documents", missing)
 
     async def _write(
         self,
@@ -235,22 +249,6 @@ class DocumentWrite:
         was_df = [int(row["current"]) for row in retitled.values()]
         await self._fetch("recount_terms", ids, df, postings, was, was_df)
 
-    def _result(
-        self,
-        documents: Sequence[NewDocument],
-        stored: Stored,
-        now: datetime,
-        outcomes: dict[str, Outcome],
-        revision: int,
-    ) -> WriteResult:
-        return WriteResult(
-            [
-                outcomes.get(d.document_id) or unchanged(stored[d.document_id], d, now)
-                for d in documents
-            ],
-            revision,
-        )
-
     async def _fetch(self, query: str, *args: object) -> list[Row]:
         return await self._session.fetch(self._queries[query], self._space, *args)
 
@@ -259,3 +257,13 @@ class DocumentWrite:
 
     async def _value(self, query: str, *args: object) -> Any:
         return await self._session.value(self._queries[query], self._space, *args)
+
+
+def _result(
+    documents: Sequence[NewDocument],
+    same: dict[str, StoredVersion],
+    outcomes: dict[str, Outcome],
+    revision: int,
+) -> WriteResult:
+    keys = [document.document_id for document in documents]
+    return WriteResult([outcomes.get(key) or unchanged(key, same[key]) for key in keys], revision)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from services.postgres.pool import Row
-from services.vector_search.domain import NewDocument, Outcome
-from services.vector_search.versions import StoredVersion, same_content
+from services.vector_search.domain import Outcome
+from services.vector_search.versions import StoredVersion
 from services.vector_search.write_plan import Planned, Stored
 
 
@@ -63,13 +62,10 @@ def outcomes_of(
     }
 
 
-def unchanged(stored: list[StoredVersion], document: NewDocument, now: datetime) -> Outcome:
+def unchanged(document_id: str, same: StoredVersion) -> Outcome:
     """What became of a document that is stored like that already."""
-    same = same_content(stored, document, now)
-    if same is None:
-        raise LookupError("a document was neither written nor unchanged")
     return Outcome(
-        document_id=document.document_id,
+        document_id=document_id,
         version=same.version,
         valid_from=same.valid_from,
         unchanged=True,

@@ -28,18 +28,23 @@ class Planned:
     holds: bool
 
 
+def same_versions(
+    documents: Sequence[NewDocument], stored: Stored, now: datetime
+) -> dict[str, StoredVersion]:
+    """The versions of those documents that are stored like that already, by document."""
+    found = {d.document_id: same_content(stored[d.document_id], d, now) for d in documents}
+    return {key: version for key, version in found.items() if version is not None}
+
+
 def planned_versions(
     changed: Sequence[NewDocument], stored: Stored, now: datetime
 ) -> list[Planned]:
-    """The documents that are not stored like that already, each with the version that it becomes."""
+    """The documents, each with the version that it becomes."""
     planned = []
     for document in changed:
-        versions = stored[document.document_id]
-        # Another writer may have stored the same content while this one waited for the lock.
-        if same_content(versions, document, now) is None:
-            version = plan_version(versions, document, now)
-            holds = version.valid_from <= now < version.valid_until
-            planned.append(Planned(document, version, holds))
+        version = plan_version(stored[document.document_id], document, now)
+        holds = version.valid_from <= now < version.valid_until
+        planned.append(Planned(document, version, holds))
     return planned
 
 

@@ -1,0 +1,184 @@
+"""What happens to a document while a write waits for another one: the counts stay right, and the answer is honest."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import asyncpg
+import pytest
+
+from services.runtime.errors import NotFoundError
+from services.runtime.queries import Queries
+from services.runtime.times import utc_now
+from services.vector_search import postgres
+from services.vector_search.domain import NewDocument, Outcome
+from services.vector_search.postgres import PostgresStore, load_queries
+from tests.integration.vector_search.locks import superuser, until_waiting
+from tests.integration.vector_search.times import make_due
+from tests.store_suite.vector.builders import MODEL, SPACE, contents, document, words
+from tests.stores import TestDatabase, open_vector_store
+
+HOLD = "select from document where space = $1 and document_id = $2 for update"
+MAKE_CLOCK = """
+create table clock (ahead interval not null);
+insert into clock values ('0');
+grant select on clock to braid_writer"""
+READ_CLOCK = "select clock_timestamp() + ahead from clock"
+LEAVE_WITHOUT_VERSIONS = (
+    "insert into document (space, document_id, written_at) values ($1, $2, now())"
+)
+
+
+@asynccontextmanager
+async def held(database: TestDatabase, document_id: str) -> AsyncIterator[asyncpg.Connection]:
+    """Has a document to itself, as another writer would; tells who waits for it."""
+    async with superuser(database) as admin, admin.transaction():
+        await admin.execute(HOLD, SPACE, document_id)
+        yield admin
+
+
+async def put(store: PostgresStore, documents: Sequence[NewDocument]) -> dict[str, Outcome]:
+    """Writes; what became of each document."""
+    written = await store.upsert(SPACE, MODEL, documents)
+    return {outcome.document_id: outcome for outcome in written.outcomes}
+
+
+async def documents_of(store: PostgresStore) -> tuple[list[str], int]:
+    """Which documents there are, and how many the space counts."""
+    found = await store.find_documents(SPACE, ["a", "b", "d", "e"])
+    return found, (await store.stats(SPACE)).documents
+
+
+@pytest.fixture
+async def due(store: PostgresStore, vector_database: TestDatabase) -> PostgresStore:
+    """A store with `a`, `e`, and `d` of which a version has come into force since the last write."""
+    await put(store, [document(key, f"{key} text") for key in ("a", "d", "e")])
+    await put(store, [document("d", "d later", valid_time=utc_now() + timedelta(hours=12))])
+    await make_due(vector_database)
+    return store
+
+
+async def test_a_due_document_that_is_deleted_while_a_writer_waits_leaves_nothing(
+    due: PostgresStore, vector_database: TestDatabase
+) -> None:
+    async with (
+        asyncio.timeout(10),
+        asyncio.TaskGroup() as group,
+        held(vector_database, "a") as admin,
+    ):
+        group.create_task(put(due, [document("a", "a changed")]))
+        await until_waiting(admin, 1)
+        await due.delete_document(SPACE, "d")
+    assert await documents_of(due) == (["a", "e"], 2)
+    with pytest.raises(NotFoundError):
+        await due.delete_document(SPACE, "d")
+    assert await documents_of(due) == (["a", "e"], 2)
+
+
+async def test_a_due_document_that_is_deleted_while_its_own_writer_waits_is_written_anew(
+    due: PostgresStore, vector_database: TestDatabase
+) -> None:
+    async with (
+        asyncio.timeout(10),
+        asyncio.TaskGroup() as group,
+        held(vector_database, "a") as admin,
+    ):
+        both = [document("a", "a changed"), document("d", "d changed", path="documents[1]")]
+        writing = group.create_task(put(due, both))
+        await until_waiting(admin, 1)
+        await due.delete_document(SPACE, "d")
+    assert writing.result()["d"].version == 1
+    assert await documents_of(due) == (["a", "d", "e"], 3)
+    assert contents(await due.search(SPACE, words("d"))) == ["d changed"]
+
+
+async def test_an_unchanged_document_that_is_deleted_while_its_batch_waits_stays_deleted(
+    due: PostgresStore, vector_database: TestDatabase
+) -> None:
+    later = document("d", "d last", valid_time=utc_now() + timedelta(hours=1))
+    await put(due, [later])
+    await make_due(vector_database)
+    async with (
+        asyncio.timeout(10),
+        asyncio.TaskGroup() as group,
+        held(vector_database, "a") as admin,
+    ):
+        writing = group.create_task(put(due, [document("a", "a changed"), later]))
+        await until_waiting(admin, 1)
+        await due.delete_document(SPACE, "d")
+    assert writing.result()["d"].unchanged
+    assert await documents_of(due) == (["a", "e"], 2)
+
+
+async def test_a_document_without_a_version_is_not_found_and_counts_for_nothing(
+    due: PostgresStore, vector_database: TestDatabase
+) -> None:
+    async with superuser(vector_database) as admin:
+        await admin.execute(LEAVE_WITHOUT_VERSIONS, SPACE, "b")
+    with pytest.raises(NotFoundError):
+        await due.delete_document(SPACE, "b")
+    assert await documents_of(due) == (["a", "d", "e"], 3)
+
+
+@pytest.fixture
+async def ending(
+    vector_database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[PostgresStore]:
+    """A store with `b`, and `d` whose version ends tomorrow; its writes read a clock that `tomorrow` moves."""
+    queries = load_queries()
+    texts = {name: queries[name] for name in queries.names()} | {"read_clock": READ_CLOCK}
+    monkeypatch.setattr(postgres, "load_queries", lambda: Queries(texts))
+    async with superuser(vector_database) as admin:
+        await admin.execute(MAKE_CLOCK)
+    async with open_vector_store(vector_database) as store:
+        await put(store, [document("b", "b text"), document("d", "d text")])
+        later = document("d", "d later", valid_time=utc_now() + timedelta(hours=12))
+        await put(store, [later])
+        yield store
+
+
+async def tomorrow(database: TestDatabase) -> None:
+    """Lets a day pass for writes that are running."""
+    async with superuser(database) as other:
+        await other.execute("update clock set ahead = interval '1 day'")
+
+
+async def test_a_document_that_was_unchanged_when_its_batch_came_is_told_so_though_its_version_ends_meanwhile(
+    ending: PostgresStore, vector_database: TestDatabase
+) -> None:
+    async with (
+        asyncio.timeout(10),
+        asyncio.TaskGroup() as group,
+        held(vector_database, "b") as admin,
+    ):
+        batch = [document("b", "b changed"), document("d", "d text")]
+        writing = group.create_task(put(ending, batch))
+        await until_waiting(admin, 1)
+        await tomorrow(vector_database)
+    told = writing.result()
+    assert (told["b"].version, told["b"].unchanged) == (2, False)
+    assert (told["d"].version, told["d"].unchanged) == (1, True)
+    assert (await ending.delete_document(SPACE, "d")).versions == 2
+
+
+async def test_the_same_holds_where_another_writer_stores_all_that_the_batch_would_change(
+    ending: PostgresStore, vector_database: TestDatabase
+) -> None:
+    batch = [document("b", "b changed"), document("d", "d text")]
+    async with (
+        asyncio.timeout(10),
+        asyncio.TaskGroup() as group,
+        held(vector_database, "b") as admin,
+    ):
+        first = group.create_task(put(ending, batch[:1]))
+        await until_waiting(admin, 1)
+        second = group.create_task(put(ending, batch))
+        await until_waiting(admin, 2)
+        await tomorrow(vector_database)
+    assert not first.result()["b"].unchanged
+    told = second.result()
+    assert (told["b"].version, told["b"].unchanged) == (2, True)
+    assert (told["d"].version, told["d"].unchanged) == (1, True)
