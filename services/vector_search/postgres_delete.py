@@ -19,6 +19,8 @@ class DocumentDeletion:
         """What it removed, or what the deletion of this id removed before; None where there is no such document."""
         if told := await self._recall(deletion_id):
             return told
+        # Removing a model takes vectors of all documents, in an order of its own.
+        await self._session.fetch(self._queries["share_model"], self._space)
         row = await self._session.row(self._queries["remove_document"], self._space, document_id)
         # A row without a version is no document: an older program left it. It goes, and was not counted.
         if row is None or not row["versions"]:

@@ -1,0 +1,105 @@
+"""Rows are locked in one order by every writer, whatever order of text the database has, so that none deadlock."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Coroutine
+
+import numpy as np
+import pytest
+
+from services.runtime.errors import NotFoundError
+from services.vector_search.domain import ChunkVector, Model
+from services.vector_search.postgres import PostgresStore
+from tests.integration.vector_search.locks import superuser, until_waiting
+from tests.store_suite.vector.builders import MODEL, SPACE, document
+from tests.stores import TestDatabase
+
+HOLD = "select from document where space = $1 and document_id = $2 for update"
+HOLD_NOW = HOLD + " nowait"
+CHANGE_MODELS = "select pg_advisory_xact_lock(space_lock($1))"
+HOLD_LONG_GONE = """
+update deletion set deleted_at = now() - interval '31 days' where space = $1 and deletion_id = $2"""
+FIRST, NEXT, LAST = (str(uuid.UUID(int=number)) for number in range(3))
+SECOND = Model("second", 3)
+# In the order of their bytes, which is not that of words in a dictionary.
+KEYS = ["B", "a", "b", "é"]
+
+
+async def vectors_of(store: PostgresStore) -> list[ChunkVector]:
+    """Vectors of the second model for the chunks that have none, the last chunk first."""
+    north = np.array([1.0, 0.0, 0.0], dtype=np.float32)
+    found = await store.unembedded_chunks(SPACE, SECOND.name, None, 100)
+    return [ChunkVector(one.chunk_id, one.text_sha256, north) for one in reversed(found)]
+
+
+async def write(store: PostgresStore) -> None:
+    changed = [
+        document(key, f"{key} changed", path=f"documents[{i}]")
+        for i, key in enumerate(reversed(KEYS))
+    ]
+    await store.upsert(SPACE, MODEL, changed)
+
+
+async def fill(store: PostgresStore) -> None:
+    await store.fill_embeddings(SPACE, SECOND.name, await vectors_of(store))
+
+
+@pytest.fixture
+async def filled(store: PostgresStore) -> PostgresStore:
+    """A store with documents whose chunks have no vector of a second model yet."""
+    await store.upsert(SPACE, MODEL, [document(key, f"text {key}") for key in KEYS])
+    await store.add_model(SPACE, SECOND)
+    return store
+
+
+@pytest.mark.parametrize("change", [write, fill])
+async def test_documents_are_taken_by_id_whatever_order_they_are_given_in(
+    filled: PostgresStore,
+    vector_database: TestDatabase,
+    change: Callable[[PostgresStore], Coroutine[None, None, None]],
+) -> None:
+    async with (
+        superuser(vector_database) as admin,
+        asyncio.timeout(10),
+        asyncio.TaskGroup() as group,
+        admin.transaction(),
+    ):
+        await admin.execute(HOLD, SPACE, KEYS[0])
+        group.create_task(change(filled))
+        await until_waiting(admin, 1)
+        for key in KEYS[1:]:
+            await admin.execute(HOLD_NOW, SPACE, key)  # raises when the other one has it
+
+
+async def test_a_deletion_waits_while_the_models_of_the_space_change(
+    filled: PostgresStore, vector_database: TestDatabase
+) -> None:
+    async with (
+        superuser(vector_database) as admin,
+        asyncio.timeout(10),
+        asyncio.TaskGroup() as group,
+        admin.transaction(),
+    ):
+        await admin.execute(CHANGE_MODELS, SPACE)
+        deletion = group.create_task(filled.delete_document(SPACE, "a"))
+        await until_waiting(admin, 1)
+        for key in KEYS:
+            await admin.execute(HOLD_NOW, SPACE, key)  # raises when the deletion has it
+    assert deletion.result().versions == 1
+
+
+async def test_deletions_do_not_wait_for_each_other_to_forget_those_of_long_ago(
+    filled: PostgresStore, vector_database: TestDatabase
+) -> None:
+    await filled.delete_document(SPACE, "a", FIRST)
+    async with superuser(vector_database) as admin:
+        await admin.execute(HOLD_LONG_GONE, SPACE, FIRST)
+        async with asyncio.timeout(10), admin.transaction():
+            await admin.execute(HOLD_LONG_GONE, SPACE, FIRST)
+            await filled.delete_document(SPACE, "b", NEXT)
+        assert (await filled.delete_document(SPACE, "a", FIRST)).versions == 1
+        await filled.delete_document(SPACE, "B", LAST)
+        with pytest.raises(NotFoundError):
+            await filled.delete_document(SPACE, "a", FIRST)
