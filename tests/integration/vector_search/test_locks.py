@@ -6,18 +6,24 @@ import asyncio
 import uuid
 from collections.abc import Callable, Coroutine
 
+import asyncpg
 import numpy as np
 import pytest
+from pgvector.asyncpg import register_vector
 
+from services.postgres.pool import Pool, PoolLimits
 from services.runtime.errors import NotFoundError
 from services.vector_search.domain import ChunkVector, Model
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres import PostgresStore, load_queries
+from services.vector_search.postgres_delete import DocumentDeletion
+from services.vector_search.postgres_write import DocumentWrite
 from tests.integration.vector_search.locks import superuser, until_waiting
 from tests.store_suite.vector.builders import MODEL, SPACE, document
 from tests.stores import TestDatabase
 
 HOLD = "select from document where space = $1 and document_id = $2 for update"
 HOLD_NOW = HOLD + " nowait"
+DEFINITION = "select pg_get_functiondef($1::regproc)"
 CHANGE_MODELS = "select pg_advisory_xact_lock(space_lock($1))"
 HOLD_LONG_GONE = """
 update deletion set deleted_at = now() - interval '31 days' where space = $1 and deletion_id = $2"""
@@ -71,6 +77,50 @@ async def test_documents_are_taken_by_id_whatever_order_they_are_given_in(
         await until_waiting(admin, 1)
         for key in KEYS[1:]:
             await admin.execute(HOLD_NOW, SPACE, key)  # raises when the other one has it
+
+
+async def test_the_order_is_that_of_bytes_in_databases_of_any_order_of_text(
+    vector_database: TestDatabase,
+) -> None:
+    # Our PostgreSQL has no other order of text to try, so what it is told to do is read.
+    connection = await asyncpg.connect(vector_database.dsn("braid_writer"))
+    try:
+        plan = await connection.fetch(
+            "explain (verbose) " + load_queries()["lock_documents"], SPACE, KEYS
+        )
+        assert 'Sort Key: u.document_id COLLATE "C"' in "\n".join(row[0] for row in plan)
+        for function, key in (("count_terms", "d.lexeme"), ("fill_embeddings", "d.document_id")):
+            assert f'order by {key} collate "C"' in await connection.fetchval(DEFINITION, function)
+    finally:
+        await connection.close()
+
+
+async def test_a_document_that_is_written_again_while_its_vectors_wait_gets_none_of_them(
+    filled: PostgresStore, vector_database: TestDatabase
+) -> None:
+    given = await vectors_of(filled)
+    queries = load_queries()
+    pool = await Pool.open(
+        vector_database.dsn("braid_writer"),
+        PoolLimits(),
+        application="test",
+        prepare=register_vector,
+    )
+    try:
+        async with (
+            superuser(vector_database) as admin,
+            asyncio.timeout(10),
+            asyncio.TaskGroup() as group,
+            pool.transaction() as session,
+        ):
+            await DocumentDeletion(session, queries, SPACE).run("a", None)
+            await DocumentWrite(session, queries, SPACE).run(MODEL, [document("a", "text a")])
+            filling = group.create_task(filled.fill_embeddings(SPACE, SECOND.name, given))
+            await until_waiting(admin, 1)
+    finally:
+        await pool.close()
+    assert filling.result() == len(KEYS) - 1
+    assert await filled.fill_embeddings(SPACE, SECOND.name, await vectors_of(filled)) == 1
 
 
 async def test_a_deletion_waits_while_the_models_of_the_space_change(
