@@ -87,3 +87,24 @@ async def test_a_stream_that_is_half_read_goes_with_its_client(
             next(stream)
 
     await asyncio.to_thread(half_read)
+
+
+async def test_closing_ends_a_call_that_is_awaited(server: RunningServer, backend: Backend) -> None:
+    """As an error: nobody has cancelled the task that waits."""
+    backend.watched, backend.stays = (ingest_pb2.JOB_STATE_RUNNING,), True
+    braid = AsyncBraid(**targets(server))
+    waiting = asyncio.create_task(braid.wait_for_job(JOB_ID))
+    await backend.reached.wait()
+    await braid.close()
+    with pytest.raises(RuntimeError, match=CLOSED):
+        await waiting
+
+
+async def test_a_task_that_is_cancelled_ends_so(server: RunningServer, backend: Backend) -> None:
+    backend.watched, backend.stays = (ingest_pb2.JOB_STATE_RUNNING,), True
+    async with AsyncBraid(**targets(server)) as braid:
+        waiting = asyncio.create_task(braid.wait_for_job(JOB_ID))
+        await backend.reached.wait()
+        waiting.cancel()
+        await asyncio.wait([waiting])
+    assert waiting.cancelled()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 import grpc
 
 from braid_client.channel import channel_options
-from braid_client.errors import BraidCallError, failure_of
+from braid_client.errors import LOST, TIME_UP, BraidCallError, failure_of, is_not_sent
 from braid_client.requests import call_metadata
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Connection:
         await self.close()
 
     async def close(self) -> None:
-        """Closes every channel that was opened; calls after it raise RuntimeError."""
+        """Closes every channel that was opened; calls that run, and calls after it, raise RuntimeError."""
         self._closed = True
         channels, self._channels = list(self._channels.values()), {}
         await asyncio.gather(*(channel.close() for channel in channels))
@@ -65,17 +66,31 @@ class Connection:
             return grpc.aio.insecure_channel(target, options=options)
         return grpc.aio.secure_channel(target, self._credentials, options=options)
 
+    @contextmanager
+    def _typed_errors(self, timeout: float | None = None) -> Iterator[None]:
+        """Turns gRPC's error of a call with this `timeout` into `BraidCallError`.
+
+        gRPC cancels the calls of a channel that is closed, and a call whose requests it cannot send to the end. Where
+        nobody has cancelled the task itself that would look like a wish of the caller's.
+        """
+        ends_at = time.monotonic() + (self._timeout if timeout is None else timeout)
+        try:
+            yield
+        except grpc.aio.AioRpcError as error:
+            failure = failure_of(error)
+            if is_not_sent(error) and time.monotonic() >= ends_at:
+                failure = TIME_UP
+            raise BraidCallError(failure) from None
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            if self._closed:
+                raise RuntimeError(CLOSED) from None
+            raise BraidCallError(TIME_UP if time.monotonic() >= ends_at else LOST) from None
+
     def _options(self, timeout: float | None = None) -> dict[str, Any]:
         return {
             "timeout": self._timeout if timeout is None else timeout,
             "metadata": self._metadata,
         }
-
-
-@contextmanager
-def typed_errors() -> Iterator[None]:
-    """Turns gRPC's error of a failed call into `BraidCallError`."""
-    try:
-        yield
-    except grpc.aio.AioRpcError as error:
-        raise BraidCallError(failure_of(error)) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from braid.vector.v1 import documents_pb2, documents_pb2_grpc, models_pb2, models_pb2_grpc
-from braid_client.connection import Connection, typed_errors
+from braid_client.connection import Connection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -29,7 +29,7 @@ class Documents(Connection):
         request = documents_pb2.UpsertDocumentRequest(
             document=document, embedding_model=embedding_model
         )
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await self._documents().UpsertDocument(request, **self._options(timeout))
 
     async def upsert_documents(
@@ -43,7 +43,7 @@ class Documents(Connection):
         request = documents_pb2.BatchUpsertDocumentsRequest(
             documents=documents, embedding_model=embedding_model
         )
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await self._documents().BatchUpsertDocuments(request, **self._options(timeout))
 
     async def get_document(
@@ -51,7 +51,7 @@ class Documents(Connection):
     ) -> documents_pb2.GetDocumentResponse:
         """A document's current version and its chunks' ids."""
         request = documents_pb2.GetDocumentRequest(document_id=document_id)
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await self._documents().GetDocument(request, **self._options(timeout))
 
     async def list_documents(
@@ -61,7 +61,7 @@ class Documents(Connection):
         token = ""
         while True:
             request = documents_pb2.ListDocumentsRequest(page_size=page_size, page_token=token)
-            with typed_errors():
+            with self._typed_errors(timeout):
                 page = await self._documents().ListDocuments(request, **self._options(timeout))
             for document in page.documents:
                 yield document
@@ -74,13 +74,13 @@ class Documents(Connection):
     ) -> documents_pb2.GetTextLanguageResponse:
         """The language that the space's words are read by, and the names of all there are."""
         request = documents_pb2.GetTextLanguageRequest()
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await self._documents().GetTextLanguage(request, **self._options(timeout))
 
     async def set_text_language(self, language: str, *, timeout: float | None = None) -> None:
         """Sets it, while the space holds no chunks: WRONG_STATE afterwards."""
         request = documents_pb2.SetTextLanguageRequest(language=language)
-        with typed_errors():
+        with self._typed_errors(timeout):
             await self._documents().SetTextLanguage(request, **self._options(timeout))
 
     async def list_embedding_models(
@@ -88,7 +88,7 @@ class Documents(Connection):
     ) -> models_pb2.ListEmbeddingModelsResponse:
         """The space's embedding models, which one is active, and how far the others are. Needs the scope `admin`."""
         request = models_pb2.ListEmbeddingModelsRequest()
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await self._models().ListEmbeddingModels(request, **self._options(timeout))
 
     async def add_embedding_model(
@@ -105,7 +105,7 @@ class Documents(Connection):
             dimension=dimension,
             distance=models_pb2.DISTANCE_UNSPECIFIED if distance is None else distance,
         )
-        with typed_errors():
+        with self._typed_errors(timeout):
             await self._models().AddEmbeddingModel(request, **self._options(timeout))
 
     async def activate_embedding_model(
@@ -117,7 +117,7 @@ class Documents(Connection):
         `ModelService` moves a space to the configured model by itself (StartReembedding).
         """
         request = models_pb2.ActivateEmbeddingModelRequest(model=name)
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await self._models().ActivateEmbeddingModel(request, **self._options(timeout))
 
     def _documents(self) -> documents_pb2_grpc.DocumentServiceStub:

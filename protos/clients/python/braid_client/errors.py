@@ -45,11 +45,20 @@ class BraidCallError(Exception):
         self.failure = failure
 
 
+LOST = Failure(grpc.StatusCode.UNAVAILABLE, "", "The connection was lost.")
+TIME_UP = Failure(grpc.StatusCode.DEADLINE_EXCEEDED, "", "Deadline Exceeded")
+
+
+def is_not_sent(error: Any) -> bool:
+    """Whether gRPC could not send a message of a stream of requests: it tells nothing of why."""
+    return error.code() is grpc.StatusCode.INTERNAL and error.details() == _NOT_SENT
+
+
 def failure_of(error: Any) -> Failure:
     """Reads a `grpc.RpcError` of either API, sync or asyncio."""
     code: grpc.StatusCode = error.code()
-    if code is grpc.StatusCode.INTERNAL and error.details() == _NOT_SENT:
-        return Failure(grpc.StatusCode.UNAVAILABLE, "", "The connection was lost.")
+    if is_not_sent(error):
+        return LOST
     try:
         status = rpc_status.from_call(error)
     except ValueError:

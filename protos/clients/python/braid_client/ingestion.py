@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 
 from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc
-from braid_client.connection import Connection, typed_errors
+from braid_client.connection import Connection
 from braid_client.errors import BraidCallError, Failure
 from braid_client.fact_parts import fact_parts
 from braid_client.uploads import document_parts
@@ -57,7 +57,7 @@ class Ingestion(Connection):
             valid_time=valid_time,
         )
         stub = ingest_pb2_grpc.IngestServiceStub(self._channel("agent"))
-        with typed_errors():
+        with self._typed_errors(timeout):
             return (await stub.IngestDocument(parts, **self._options(timeout))).job
 
     async def wait_for_job(self, job_id: str, *, timeout: float = 600.0) -> ingest_pb2.IngestJob:
@@ -69,15 +69,18 @@ class Ingestion(Connection):
         stub = ingest_pb2_grpc.IngestServiceStub(self._channel("agent"))
         request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
         job: ingest_pb2.IngestJob | None = None
+        call = stub.WatchIngestJob(request, **self._options(timeout))
         try:
-            with typed_errors():
-                async for step in stub.WatchIngestJob(request, **self._options(timeout)):
+            with self._typed_errors(timeout):
+                async for step in call:
                     job = step.job
                     if job.state in _ENDED:
                         break
         except BraidCallError as error:
             if job is None or not _is_time_up(error.failure, ends_at):
                 raise
+        finally:
+            call.cancel()
         return ingest_pb2.IngestJob(id=job_id) if job is None else job
 
     async def ingest_facts(
@@ -95,7 +98,7 @@ class Ingestion(Connection):
         """
         parts = fact_parts(facts, embedding_model)
         stub = ingest_pb2_grpc.IngestServiceStub(self._channel("agent"))
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await stub.IngestFacts(iter(parts), **self._options(timeout))
 
     async def delete_document(
@@ -109,7 +112,7 @@ class Ingestion(Connection):
         """
         request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
         stub = ingest_pb2_grpc.IngestServiceStub(self._channel("agent"))
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await stub.DeleteDocument(request, **self._options(timeout))
 
 

@@ -21,7 +21,8 @@ class LoopThread:
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
         # Between the check and the handing over of a call the loop must not end: its caller would wait for ever.
-        self._lock = threading.Lock()
+        # Taken again within itself where garbage is collected meanwhile that leaves a stream.
+        self._lock = threading.RLock()
         self._closed = False
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
@@ -39,6 +40,14 @@ class LoopThread:
             if self._closed:
                 raise RuntimeError(CLOSED) from None
             raise
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Has the coroutine run without waiting for it; once closed nothing is left to do."""
+        with self._lock:
+            if self._closed:
+                work.close()
+                return
+            asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def close(self, first: Callable[[], Awaitable[None]]) -> None:
         """Awaits `first` on the loop, ends what still runs there, then the thread; harmless when done before."""

@@ -9,7 +9,7 @@ from braid.graph.v1 import facts_pb2, query_pb2, query_pb2_grpc
 from braid.vector.v1 import search_pb2 as vector_pb2
 from braid.vector.v1 import search_pb2_grpc as vector_grpc
 from braid_client import requests
-from braid_client.connection import Connection, typed_errors
+from braid_client.connection import Connection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -53,7 +53,7 @@ class Searches(Connection):
             cache=cache,
         )
         stub = search_pb2_grpc.SearchServiceStub(self._channel("agent"))
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await stub.ComprehensiveSearch(request, **self._options(timeout))
 
     async def stream_comprehensive_search(
@@ -82,9 +82,13 @@ class Searches(Connection):
         )
         stub = search_pb2_grpc.SearchServiceStub(self._channel("agent"))
         request = search_pb2.StreamComprehensiveSearchRequest(search=search)
-        with typed_errors():
-            async for part in stub.StreamComprehensiveSearch(request, **self._options(timeout)):
-                yield part
+        call = stub.StreamComprehensiveSearch(request, **self._options(timeout))
+        try:
+            with self._typed_errors(timeout):
+                async for part in call:
+                    yield part
+        finally:
+            call.cancel()  # whoever leaves it waits for nothing more: nor do the services
 
     async def hybrid_search(
         self,
@@ -119,7 +123,7 @@ class Searches(Connection):
             cache=cache,
         )
         stub = vector_grpc.VectorSearchServiceStub(self._channel("vector"))
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await stub.HybridSearch(request, **self._options(timeout))
 
     async def vector_search(
@@ -148,7 +152,7 @@ class Searches(Connection):
             cache=cache,
         )
         stub = vector_grpc.VectorSearchServiceStub(self._channel("vector"))
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await stub.VectorSearch(request, **self._options(timeout))
 
     async def text_search(
@@ -179,7 +183,7 @@ class Searches(Connection):
             cache=cache,
         )
         stub = vector_grpc.VectorSearchServiceStub(self._channel("vector"))
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await stub.TextSearch(request, **self._options(timeout))
 
     async def search_facts(
@@ -201,7 +205,7 @@ class Searches(Connection):
             query, limit=limit, entity_name=entity_name, relation_type=relation_type, as_of=as_of
         )
         stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await stub.SearchFacts(request, **self._options(timeout))
 
     async def neighborhood(
@@ -213,7 +217,7 @@ class Searches(Connection):
         """
         request = query_pb2.GetNeighborhoodRequest(entity_name=entity_name, limit=limit)
         stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
-        with typed_errors():
+        with self._typed_errors(timeout):
             return await stub.GetNeighborhood(request, **self._options(timeout))
 
     async def entities(
@@ -226,7 +230,7 @@ class Searches(Connection):
             request = query_pb2.ListEntitiesRequest(
                 type=entity_type, page_size=page_size, page_token=token
             )
-            with typed_errors():
+            with self._typed_errors(timeout):
                 page = await stub.ListEntities(request, **self._options(timeout))
             for entity in page.entities:
                 yield entity

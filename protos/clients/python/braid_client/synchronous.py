@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from braid_client.asynchronous import AsyncBraid
@@ -177,11 +178,20 @@ class Braid:
         return self._thread.run(call)
 
     def _each(self, stream: AsyncIterator[T]) -> Iterator[T]:
-        while True:
-            item: Any = self._run(_next(stream))
-            if item is _END:
-                return
-            yield item
+        try:
+            while True:
+                item: Any = self._run(_next(stream))
+                if item is _END:
+                    return
+                yield item
+        finally:
+            self._thread.begin(_left(stream))
+
+
+async def _left(stream: AsyncIterator[Any]) -> None:
+    """Ends a stream that its caller may have left before its end."""
+    if isinstance(stream, AsyncGenerator):
+        await stream.aclose()
 
 
 async def _next(stream: AsyncIterator[Any]) -> Any:
