@@ -15,6 +15,7 @@ from gateway.rest.fields import renamed, rest_name
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import DeadlineError, MissingScopeError
 from services.runtime.interceptors.authentication import required_scope
+from services.runtime.outcomes import outcome_of
 from services.runtime.status import error_from_rpc
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Caller:
         call = stub(message, metadata=self._metadata(method), timeout=self.timeout)
         async with self.hung_up(call.cancel):
             try:
-                return await call
+                return await outcome_of(call)
             except grpc.aio.AioRpcError as error:
                 raise self.told(error, named) from None
 

@@ -21,6 +21,7 @@ from braid.vector.v1 import (
 from services.agent_orchestrator.search.vigil import Vigil
 from services.runtime.context import remaining
 from services.runtime.errors import StoreUnavailableError
+from services.runtime.outcomes import outcome_of
 from services.runtime.status import error_from_rpc
 
 if TYPE_CHECKING:
@@ -161,12 +162,13 @@ class GraphTier:
     ) -> graph_ingest_pb2.AddFactsResponse:
         """Adds facts whose vectors, where they have one, are of `model`."""
         request = graph_ingest_pb2.AddFactsRequest(facts=facts, embedding_model=model)
+        call = self._ingest.AddFacts(
+            iter((request,)),
+            timeout=remaining(self._write_seconds),
+            metadata=self._outgoing.metadata(),
+        )
         try:
-            return await self._ingest.AddFacts(
-                iter((request,)),
-                timeout=remaining(self._write_seconds),
-                metadata=self._outgoing.metadata(),
-            )
+            return await outcome_of(call)
         except grpc.aio.AioRpcError as error:
             raise error_from_rpc(error) from None
 

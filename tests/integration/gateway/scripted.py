@@ -64,6 +64,7 @@ class Script:
         self.cancelled = asyncio.Event()
         self.reached = asyncio.Event()
         self._acts: dict[str, Callable[[], AsyncIterator[Message]]] = {}
+        self._refused: dict[str, Exception] = {}
         # Asked before every upload, and of interest to few tests: answered unless a test fails it, and noted nowhere.
         self.answer(CAPACITY, ingest_pb2.CheckIngestCapacityResponse())
 
@@ -107,6 +108,10 @@ class Script:
 
         self._acts[rpc] = act
 
+    def refuse(self, rpc: str, error: Exception) -> None:
+        """`rpc` fails at the first message of a stream, and reads no other."""
+        self._refused[rpc] = error
+
     def hang(self, rpc: str, *before: Message) -> None:
         """`rpc` answers with `before` and then never again; `cancelled` is set when it is cancelled."""
 
@@ -124,6 +129,7 @@ class Script:
 
     async def run(self, method: str, messages: AsyncIterator[Any]) -> AsyncIterator[Message]:
         """Notes a call and acts on it."""
+        rpc = method.rpartition("/")[2]
         seen = Seen(method, current_call())
         deadline = seen.call.deadline or 0.0
         seen.time_left = deadline - asyncio.get_running_loop().time()
@@ -131,7 +137,9 @@ class Script:
             self.seen.append(seen)
         async for message in messages:
             seen.messages.append(message)
-        async for answer in self._acts[method.rpartition("/")[2]]():
+            if rpc in self._refused:
+                raise self._refused[rpc]
+        async for answer in self._acts[rpc]():
             yield answer
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from gateway.rest.values import MOST_VALUES
 from gateway.settings import GatewaySettings
+from services.runtime import errors
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.uploads import ACCEPTED, DOCUMENTS, uploaded
 
@@ -21,6 +22,18 @@ async def test_a_large_document_as_json_arrives_whole(served: Served) -> None:
     assert uploaded(served)[1].decode() == text
     refused = await served.http.post(DOCUMENTS, json={"text": text, "nonsense": 1})
     assert [problem["field"] for problem in refused.json()["fields"]] == ["nonsense"]
+
+
+async def test_a_large_document_that_the_service_refuses_at_its_start_is_told_why(
+    served: Served,
+) -> None:
+    """Its parts that are on their way then cannot be sent any more, which gRPC tells as a defect of its own."""
+    refusal = errors.InvalidFieldError(errors.FieldError("metadata.content_type", "is unknown"))
+    served.script.refuse("IngestDocument", refusal)
+    for _ in range(20):
+        response = await served.http.post(DOCUMENTS, json={"text": "All of it. " * 500_000})
+        assert response.status_code == 422
+        assert [problem["description"] for problem in response.json()["fields"]] == ["is unknown"]
 
 
 async def test_much_may_stand_beside_a_large_text_but_not_more_than_in_other_bodies(
