@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -22,8 +21,6 @@ from services.runtime.context import remaining
 _CHARACTERS_PER_TOKEN = 4
 # What of an answer's allowance is charged ahead: most answers are far shorter than they may be.
 _EXPECTED_ANSWER = 1_000
-# Seconds that a provider may take before being given up tells something about it.
-_FAIR_WAIT = 1.0
 # An answer that cannot be read is asked for so often in all: an outage would have shown itself otherwise.
 _MALFORMED_ATTEMPTS = 3
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=20.0, jitter=0.5)
@@ -93,7 +90,6 @@ class LimitedModel:
         """`connect` loads the provider's library: it runs in a thread when first needed."""
         self._model = model
         self._limits = limits
-        self._clock = clock
         self._requests = AsyncLimiter(limits.requests_per_minute)
         self._tokens = AsyncLimiter(limits.tokens_per_minute)
         self._slots = asyncio.Semaphore(limits.at_once)
@@ -140,30 +136,23 @@ class LimitedModel:
             raise LanguageModelUnavailable("closed")
         await self._requests.acquire()
         await self._tokens.acquire(min(tokens_of(prompt), self._limits.tokens_per_minute))
-        async with self._slots, self._guarded():
+        async with self._slots, self._breaker.guard(_is_providers):
             try:
                 async with asyncio.timeout(self._limits.attempt):
                     return await provider.ask(prompt)
             except TimeoutError:
                 raise ProviderFailed("no answer in time", passing=True, broken=True) from None
 
-    @asynccontextmanager
-    async def _guarded(self) -> AsyncIterator[None]:
-        started = self._clock()
-        async with self._breaker.guard(lambda error: self._counts(error, started)):
-            yield
-
-    def _counts(self, error: BaseException, started: float) -> bool:
-        """Failures of the provider, and waits that the caller gave up: not those of callers in a hurry."""
-        if isinstance(error, ProviderFailed):
-            return error.broken
-        return isinstance(error, Exception) or self._clock() - started >= _FAIR_WAIT
-
 
 def tokens_of(prompt: Prompt) -> int:
     """About how many tokens a prompt and its answer take."""
     read = sum(len(message.text) for message in prompt.messages) // _CHARACTERS_PER_TOKEN
     return read + min(prompt.max_tokens, _EXPECTED_ANSWER)
+
+
+def _is_providers(error: Exception) -> bool:
+    """Whether a failed attempt is the provider's own failure."""
+    return error.broken if isinstance(error, ProviderFailed) else True
 
 
 def _told(failed: ProviderFailed) -> LanguageModelUnavailable:

@@ -27,8 +27,6 @@ _MAX_RETRIES = 8
 _SERVER_ERROR = 500
 # What providers answer to texts that they do not take; other refusals are of the key, the model or the moment.
 _REFUSES_TEXTS = frozenset({400, 413, 422})
-# Seconds that a provider may take before being given up tells something about it.
-_FAIR_WAIT = 1.0
 
 _ends_at: ContextVar[float] = ContextVar("braid_embedding_ends_at")
 
@@ -144,14 +142,12 @@ class _GuardedHttp(openai.DefaultAioHttpClient):
 
     def __init__(self, clock: Callable[[], float], **options: Any) -> None:
         super().__init__(**options)
-        self._clock = clock
         self._breaker = Breaker("openai", clock=clock)
 
     async def send(self, request: Any, **options: Any) -> Any:
         """See the library. A rate limit is an answer of a provider that works; 5xx is not."""
-        started = self._clock()
         try:
-            async with self._breaker.guard(lambda error: self._counts(error, started)):
+            async with self._breaker.guard():
                 with _connection_errors():
                     response = await super().send(request, **options)
                 _fail_on_server_error(response)
@@ -160,10 +156,6 @@ class _GuardedHttp(openai.DefaultAioHttpClient):
         except CircuitOpen as error:
             raise _LeftAlone(error.retry_after) from None
         return response
-
-    def _counts(self, error: BaseException, started: float) -> bool:
-        """Failures, and waits that the caller gave up: not those of callers in too much of a hurry."""
-        return isinstance(error, Exception) or self._clock() - started >= _FAIR_WAIT
 
 
 @contextmanager

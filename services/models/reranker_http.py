@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _MAX_CHARACTERS = 4_000
 _SERVER_ERROR = 500
 _OK = 200
-# Seconds that a provider may take before being given up tells something about it.
-_FAIR_WAIT = 1.0
 
 
 class HttpReranker:
@@ -45,7 +43,6 @@ class HttpReranker:
         self._url = f"{base_url.rstrip('/')}/rerank"
         self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._limit = limit
-        self._clock = clock
         self._breaker = Breaker("reranker", clock=clock)
         self._connection = Connection(self._connect, lambda client: client.aclose())
 
@@ -75,16 +72,13 @@ class HttpReranker:
         await self._connection.close()
 
     async def _guarded(self, asked: Mapping[str, Any]) -> Any:
-        started = self._clock()
-
-        def counts(error: BaseException) -> bool:
-            """Failures, and waits that the caller gave up: not those of callers in too much of a hurry."""
-            if isinstance(error, _Refused):
-                return error.broken
-            return isinstance(error, Exception) or self._clock() - started >= _FAIR_WAIT
-
         try:
-            async with self._breaker.guard(counts), asyncio.timeout(remaining(self._limit)):
+            # Two limits: a caller's deadline gives an attempt up, which says less of the provider than its own limit.
+            async with (
+                asyncio.timeout(_shorter(remaining(self._limit), self._limit)),
+                self._breaker.guard(_is_providers),
+                asyncio.timeout(self._limit),
+            ):
                 return await self._post(asked)
         except TimeoutError:
             raise RerankerUnavailable("no answer in time") from None
@@ -123,6 +117,15 @@ class _Refused(Exception):  # noqa: N818 - the state's own name
         super().__init__(f"HTTP {status}")
         self.broken = status >= _SERVER_ERROR
         self.retry_after = wait
+
+
+def _is_providers(error: Exception) -> bool:
+    """Whether a failed attempt is the provider's own failure."""
+    return error.broken if isinstance(error, _Refused) else True
+
+
+def _shorter(seconds: float, limit: float) -> float | None:
+    return seconds if seconds < limit else None
 
 
 def _in_order(answer: Any, count: int) -> list[float]:

@@ -10,7 +10,14 @@ import pytest
 
 from services.models.errors import EmbedderUnavailable
 from services.models.openai import OpenAIEmbedder
-from tests.stubs.openai_server import OpenAIStub, Reply, hang, rate_limited, server_error
+from tests.stubs.openai_server import (
+    OpenAIStub,
+    Reply,
+    hang,
+    rate_limited,
+    server_error,
+    vectors,
+)
 
 pytestmark = pytest.mark.usefixtures("clock")
 
@@ -154,22 +161,48 @@ async def test_a_success_between_failures_starts_the_count_anew(
         await embedder.embed(["text"])
 
 
-@pytest.mark.parametrize(("waited", "cause"), [(2.0, "circuit open"), (0.5, None)])
+@pytest.mark.parametrize(("waited", "cause"), [(2.0, "circuit open"), (1.5, None), (0.5, None)])
 async def test_waits_given_up_count_unless_the_caller_was_in_a_hurry(
     embedder: OpenAIEmbedder, stub: OpenAIStub, clock: Clock, waited: float, cause: str | None
 ) -> None:
-    stub.answer_always(hang())
-    for number in range(5):
-        call = asyncio.create_task(embedder.embed(["text"]))
-        await asked(stub, number + 1)
-        clock.now += waited
-        call.cancel()
-        await asyncio.wait([call])
+    await given_up(5, waited, embedder, stub, clock)
     stub.answer_always(None)
     if cause is None:
         await embedder.embed(["text"])
     else:
         assert (await fails(embedder)).cause == cause
+
+
+async def test_a_slow_provider_stays_open_until_it_takes_twice_its_time(
+    embedder: OpenAIEmbedder, stub: OpenAIStub, clock: Clock
+) -> None:
+    """Callers who wait less than that must not shut it off for those who wait for its answer."""
+
+    def slowly(data: list[object]) -> list[object]:
+        clock.now += 2.5
+        return data
+
+    stub.answer_next(vectors(slowly))
+    await embedder.embed(["text"])
+    await given_up(6, 4.9, embedder, stub, clock)
+    stub.answer_next(vectors(slowly))
+    await embedder.embed(["text"])
+    await given_up(5, 5.1, embedder, stub, clock)
+    assert (await fails(embedder)).cause == "circuit open"
+
+
+async def given_up(
+    times: int, seconds: float, embedder: OpenAIEmbedder, stub: OpenAIStub, clock: Clock
+) -> None:
+    """Calls that are not answered, one after the other, each ended by its caller after so long."""
+    stub.answer_always(hang())
+    before = len(stub.requests)
+    for number in range(times):
+        call = asyncio.create_task(embedder.embed(["text"]))
+        await asked(stub, before + number + 1)
+        clock.now += seconds
+        call.cancel()
+        await asyncio.wait([call])
 
 
 async def test_nobody_listening_opens_the_circuit(clock: Clock) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, nullcontext
 
 import httpx
 import pytest
@@ -14,6 +16,7 @@ from services.models.errors import RerankerUnavailable
 from services.models.reranker import Reranker
 from services.models.reranker_http import HttpReranker
 from services.models.reranker_settings import RerankerSettings, build_reranker
+from services.runtime.context import CallContext, call_scope
 from tests.stubs.openai_server import Answer, OpenAIStub, hang, rate_limited, raw, server_error
 from tests.stubs.rerank import PATH, by_words
 
@@ -115,6 +118,34 @@ async def test_a_provider_that_keeps_failing_is_left_alone_for_a_while(stub: Ope
             await reranker.score("q", ["a"])
     assert len(stub.requests) == 5
     await reranker.close()
+
+
+@pytest.mark.parametrize(("seconds", "shut"), [(0.05, False), (None, True)])
+async def test_waits_of_callers_in_a_hurry_do_not_shut_it_off_but_its_own_limit_does(
+    stub: OpenAIStub, seconds: float | None, shut: bool
+) -> None:
+    stub.routes[PATH] = by_words
+    reranker = HttpReranker(model="m", base_url=stub.base_url, limit=0.2)
+    await reranker.score("q", ["a"])  # loads the library
+    stub.answer_always(hang())
+    for _ in range(5):
+        with within(seconds), pytest.raises(RerankerUnavailable, match="no answer in time"):
+            await reranker.score("q", ["a"])
+    stub.answer_always(None)
+    if shut:
+        with pytest.raises(RerankerUnavailable, match="circuit open"):
+            await reranker.score("q", ["a"])
+    else:
+        assert await reranker.score("q", ["q"]) == [1.0]
+    await reranker.close()
+
+
+def within(seconds: float | None) -> AbstractContextManager[object]:
+    """A call that has so long."""
+    if seconds is None:
+        return nullcontext()
+    deadline = asyncio.get_running_loop().time() + seconds
+    return call_scope(CallContext("r", "/m", "s", "u", frozenset(), deadline))
 
 
 async def test_a_closed_one_says_so(reranker: Reranker) -> None:
