@@ -10,7 +10,7 @@ from typing import Any
 
 import asyncpg
 
-from services.runtime.context import remaining
+from services.runtime.context import in_a_hurry, remaining
 from services.runtime.errors import DeadlineError, OverloadedError, StoreUnavailableError
 from services.runtime.pools import PoolNumbers
 
@@ -144,7 +144,7 @@ class Pool:
         """A connection within a transaction: committed at the end, rolled back on any error."""
         async with self._slot(), self._connection() as connection:
             with translated_errors():
-                async with connection.transaction():
+                async with _transaction(connection):
                     yield Session(connection, self._limits.statement_seconds)
 
     @asynccontextmanager
@@ -155,6 +155,8 @@ class Pool:
         try:
             connection = await self._pool.acquire(timeout=limit)
         except TimeoutError as error:
+            if in_a_hurry(limit):
+                raise DeadlineError from None
             raise StoreUnavailableError(STORE) from error
         except _GONE as error:
             raise StoreUnavailableError(STORE) from error
@@ -168,6 +170,10 @@ class Pool:
             await self._release(connection)
 
     async def _release(self, connection: Any) -> None:
+        # A task, so that a caller who goes meanwhile leaves nobody's exception behind.
+        await asyncio.shield(asyncio.create_task(self._give_back(connection)))
+
+    async def _give_back(self, connection: Any) -> None:
         try:
             await self._pool.release(connection, timeout=_CONNECT_SECONDS)
         except (TimeoutError, *_GONE, asyncpg.InterfaceError):
@@ -197,6 +203,18 @@ class Pool:
             raise OverloadedError(self._limits.queue_seconds) from None
         finally:
             self._waiting -= 1
+
+
+@asynccontextmanager
+async def _transaction(connection: Any) -> AsyncIterator[None]:
+    """Commits at the end. What is left open by any error is rolled back when the connection is given back.
+
+    Nothing interrupts that, as it would the driver's own: a caller's deadline ends a statement, and then the call.
+    """
+    transaction = connection.transaction()
+    await transaction.__aenter__()
+    yield
+    await transaction.__aexit__(None, None, None)
 
 
 def _throw_away(connection: Any) -> None:
