@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -112,7 +112,8 @@ class Pipeline(grpc.aio.ServerInterceptor):
         if not isinstance(error, BraidError):
             self._log.exception("defect", method=call.method, request_id=call.request_id)
             error = InternalError()
-        await context.abort_with_status(self._status(error, call))
+        with suppress(grpc.aio.InternalError):  # the call is over, and nobody is left to be told
+            await context.abort_with_status(self._status(error, call))
 
     def _status(self, error: BraidError, call: Call) -> grpc.Status:
         try:

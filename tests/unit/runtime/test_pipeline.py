@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import grpc
@@ -376,3 +377,30 @@ async def test_a_search_that_found_no_leg_to_answer_is_not_tried_again(harness: 
     _, error = await refused(harness.search.ComprehensiveSearch(QUESTION, timeout=5))
     assert reason_name(error) == "ALL_LEGS_FAILED"
     assert len(harness.seen.calls) == 1
+
+
+class Over:
+    """The context of a call that has ended on the way: no status can be sent any more."""
+
+    def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    def time_remaining(self) -> float | None:
+        return None
+
+    async def abort_with_status(self, _status: grpc.Status) -> None:
+        raise grpc.aio.InternalError("Failed grpc_call_start_batch")
+
+
+async def test_an_error_of_a_call_that_is_over_is_told_to_nobody() -> None:
+    """gRPC would log it as a defect, with a trace, whenever a caller's deadline passes at that moment."""
+
+    async def fail(_request: object, _context: object) -> None:
+        raise NotFoundError("document")
+
+    async def found(_details: object) -> object:
+        return grpc.unary_unary_rpc_method_handler(fail)
+
+    details: Any = SimpleNamespace(method="/braid.Any/Method")
+    handler = await Pipeline([]).intercept_service(found, details)
+    assert await handler.unary_unary(QUESTION, Over()) is None
