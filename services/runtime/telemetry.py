@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import traceback
 from typing import TYPE_CHECKING
 
 import structlog
@@ -14,9 +15,12 @@ from services.runtime.context import current_call_or_none
 from services.runtime.exporting import set_up_export
 
 if TYPE_CHECKING:
-    from structlog.typing import EventDict, FilteringBoundLogger, WrappedLogger
+    from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
 
     from services.runtime.settings import RuntimeSettings
+
+# Of a library's line as many are kept.
+_MESSAGE_CHARACTERS = 300
 
 
 def configure_telemetry(settings: RuntimeSettings, service: str) -> None:
@@ -39,7 +43,7 @@ def configure_telemetry(settings: RuntimeSettings, service: str) -> None:
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    logging.basicConfig(level=logging.WARNING, handlers=[_handler(renderer)])
     set_up_export(settings.otlp_endpoint, Resource.create({"service.name": service}))
 
 
@@ -53,6 +57,40 @@ def trace_id() -> str:
     """The current trace's id as 32 hexadecimal digits; empty outside of one."""
     context = trace.get_current_span().get_span_context()
     return f"{context.trace_id:032x}" if context.is_valid else ""
+
+
+def _handler(renderer: Processor) -> logging.Handler:
+    """Writes what libraries log (asyncio, asyncpg, grpc, neo4j …) in the format of Braid's own lines."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[
+                structlog.stdlib.add_log_level,
+                structlog.stdlib.add_logger_name,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+                _add_call,
+            ],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                _without_values,
+                renderer,
+            ],
+        )
+    )
+    return handler
+
+
+def _without_values(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """A library's line without what an error says: that may repeat a user's text, which drivers do.
+
+    What asyncio tells goes on with the failed task, its error included, after the first line.
+    """
+    event["event"] = str(event["event"]).partition("\n")[0][:_MESSAGE_CHARACTERS]
+    kind, _error, places = event.pop("exc_info", None) or (None, None, None)
+    if kind is not None:
+        event["error"] = kind.__name__
+        event["exception"] = "".join(traceback.format_tb(places))
+    return event
 
 
 def _add_call(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

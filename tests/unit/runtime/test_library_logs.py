@@ -1,0 +1,37 @@
+"""What libraries log comes in the format of Braid's own lines, and without what an error says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+PROCESS = """
+import logging
+from services.runtime.settings import RuntimeSettings
+from services.runtime.telemetry import configure_telemetry
+
+configure_telemetry(RuntimeSettings(_env_file=None, log_format="json"), "vector_search")
+logging.getLogger("asyncpg").info("not of interest")
+logging.getLogger("asyncpg").warning("Resetting connection %s", 7)
+try:
+    raise ValueError("a user's text")
+except ValueError as error:
+    told = f"Task exception was never retrieved\\nfuture: {error!r}"
+    logging.getLogger("asyncio").error(told, exc_info=error)
+"""
+
+
+def test_a_line_of_a_library_is_json_and_repeats_no_errors_text() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROCESS], capture_output=True, text=True, check=True, timeout=60
+    )
+    plain, failed = map(json.loads, done.stderr.splitlines())
+    assert (plain["event"], plain["level"]) == ("Resetting connection 7", "warning")
+    assert plain["logger"] == "asyncpg"
+    assert (failed["event"], failed["error"]) == (
+        "Task exception was never retrieved",
+        "ValueError",
+    )
+    assert "line " in failed["exception"]
+    assert "a user's text" not in done.stderr
