@@ -47,9 +47,11 @@ from services.models.reranker import Reranker
 from services.models.reranker_settings import RerankerSettings, build_reranker
 from services.models.settings import EmbeddingSettings
 from services.runtime.errors import StoreUnavailableError
+from services.runtime.pools import observe_pools
 from services.runtime.queries import Queries
 from services.runtime.server import Service, serve
 from services.runtime.settings import RuntimeSettings
+from services.runtime.slots import SlotLimits
 from services.runtime.telemetry import get_logger
 
 _SCHEMA_RETRY_SECONDS = 0.5
@@ -137,9 +139,27 @@ def build_services(
 
 def build_store(settings: GraphSettings) -> Neo4jStore:
     """The store that the settings name; it connects when first used."""
-    driver = open_driver(settings.neo4j_uri, settings.neo4j_user, settings.neo4j_password)
-    database = Database(driver, Queries.load(_PACKAGE, "cypher", ".cypher"))
-    return Neo4jStore(database, Queries.load(_PACKAGE, "cypher/schema", ".cypher"))
+    queries = Queries.load(_PACKAGE, "cypher", ".cypher")
+    limits = SlotLimits(settings.pool_size, settings.queue_size, settings.queue_seconds)
+    return Neo4jStore(
+        _database(settings, queries, limits),
+        Queries.load(_PACKAGE, "cypher/schema", ".cypher"),
+        probed=_database(settings, queries, SlotLimits(size=1)),
+    )
+
+
+def open_store(settings: GraphSettings) -> Neo4jStore:
+    """The process's store, as `build_store` makes it. Measures tell of its pool."""
+    store = build_store(settings)
+    observe_pools(*store.pools)
+    return store
+
+
+def _database(settings: GraphSettings, queries: Queries, limits: SlotLimits) -> Database:
+    driver = open_driver(
+        settings.neo4j_uri, settings.neo4j_user, settings.neo4j_password, limits.size
+    )
+    return Database(driver, queries, limits)
 
 
 async def keep_schema(store: Neo4jStore) -> None:
@@ -178,7 +198,7 @@ async def run(
     registry = EmbedderRegistry(embedding, embedder)
     reranker = build_reranker(reranking)
     language = build_language_model(language_model)
-    store = build_store(settings)
+    store = open_store(settings)
     background = [
         asyncio.create_task(keep_schema(store), name="schema"),
         asyncio.create_task(store.warmer.run(), name="warming"),

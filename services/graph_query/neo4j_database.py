@@ -1,4 +1,4 @@
-"""The Neo4j driver behind named queries: deadlines on every call, and no driver error gets past."""
+"""The Neo4j driver behind named queries: a short queue in front, deadlines on every call, no driver error gets past."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from pydantic import SecretStr
 
 from services.runtime.context import remaining
 from services.runtime.errors import BraidError, DeadlineError, StoreUnavailableError
+from services.runtime.pools import PoolNumbers
 from services.runtime.queries import Queries
+from services.runtime.slots import SlotLimits, Slots
 
 T = TypeVar("T")
 Rows = list[dict[str, Any]]
@@ -22,6 +24,7 @@ Rows = list[dict[str, Any]]
 READ_LIMIT = 30.0
 WRITE_LIMIT = 120.0
 _STORE = "neo4j"
+_LIMITS = SlotLimits()
 _POPULATING = (
     "51N63",
     "IndexNotFound",
@@ -37,13 +40,16 @@ _READ_ATTEMPTS = 2
 _WRITE_ATTEMPTS = 3
 
 
-def open_driver(uri: str, user: str, password: SecretStr) -> AsyncDriver:
+def open_driver(
+    uri: str, user: str, password: SecretStr, connections: int = _LIMITS.size
+) -> AsyncDriver:
     """A driver that gives up on a lost server at once; nothing is connected yet."""
     return AsyncGraphDatabase.driver(
         uri,
         auth=(user, password.get_secret_value()),
-        max_connection_pool_size=10,
+        max_connection_pool_size=connections,
         connection_timeout=2.0,
+        # `Database` lets nobody in without a connection to be had: this is the time for making one.
         connection_acquisition_timeout=5.0,
         max_transaction_retry_time=0.0,
         keep_alive=True,
@@ -66,15 +72,27 @@ class Transaction:
 
 
 class Database:
-    """Runs named queries and transactions; every error that leaves it is one of Braid's."""
+    """Runs named queries and transactions; every error that leaves it is one of Braid's.
 
-    def __init__(self, driver: AsyncDriver, queries: Queries) -> None:
+    OverloadedError when too many wait for a connection, or one has waited too long.
+    """
+
+    name = "braid-graph"
+
+    def __init__(self, driver: AsyncDriver, queries: Queries, limits: SlotLimits = _LIMITS) -> None:
+        """The driver must have as many connections as `limits` say."""
         self._driver = driver
+        self._limits = limits
+        self._slots = Slots(limits)
         self._queries = {name: _planned_once(queries[name]) for name in queries.names()}
+
+    def numbers(self) -> PoolNumbers:
+        """How full the pool and the queue in front of it are."""
+        return PoolNumbers(self._limits.size, self._slots.held, None, self._slots.waiting)
 
     async def read(self, name: str, **parameters: Any) -> Rows:
         """All rows of a named query that changes nothing, in one round trip."""
-        async with _translated(READ_LIMIT) as limit:
+        async with self._slots.one(), _translated(READ_LIMIT) as limit:
             query = Query(self._queries[name], timeout=limit)
             for attempt in range(1, _READ_ATTEMPTS + 1):
                 try:
@@ -86,7 +104,7 @@ class Database:
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Runs `work` in one transaction: all of it or none. A deadlock's victim is tried again."""
-        async with _translated(WRITE_LIMIT) as limit:
+        async with self._slots.one(), _translated(WRITE_LIMIT) as limit:
             for attempt in range(1, _WRITE_ATTEMPTS + 1):
                 try:
                     return await self._write_once(work, limit)
@@ -98,6 +116,7 @@ class Database:
     async def rehearse(self, name: str, **parameters: Any) -> None:
         """Runs a named query and takes back whatever it did: Neo4j keeps the plan."""
         async with (
+            self._slots.one(),
             _translated(READ_LIMIT) as limit,
             self._driver.session() as session,
             await session.begin_transaction(timeout=limit) as transaction,
@@ -107,7 +126,11 @@ class Database:
 
     async def run_text(self, text: str, **parameters: Any) -> Rows:
         """Runs one statement outside of the named queries: the schema's."""
-        async with _translated(WRITE_LIMIT), self._driver.session() as session:
+        async with (
+            self._slots.one(),
+            _translated(WRITE_LIMIT),
+            self._driver.session() as session,
+        ):
             return await _rows(await session.run(text, parameters))
 
     async def close(self) -> None:

@@ -65,8 +65,12 @@ Work = Callable[[SpaceWriter], Awaitable[T]]
 class Neo4jStore(Neo4jReads):
     """`GraphStore` on Neo4j. Writers of one space queue at its node; spaces do not wait for each other."""
 
-    def __init__(self, database: Database, schema: Queries) -> None:
+    def __init__(
+        self, database: Database, schema: Queries, *, probed: Database | None = None
+    ) -> None:
+        """`probed`, of a connection of its own, is asked whether Neo4j answers: no caller is before it there."""
         super().__init__(database)
+        self._probed = probed or database
         self._schema = schema
         self._gazetteers = GazetteerCache()
         self._spaces: set[str] = set()
@@ -134,11 +138,16 @@ class Neo4jStore(Neo4jReads):
             raise NotFoundError("fact")
         return EndedFact(found[uuid], changed, revision)
 
+    @property
+    def pools(self) -> tuple[Database]:
+        """The pool of all calls, to be measured."""
+        return (self._database,)
+
     async def ping(self) -> None:
         """Raises StoreUnavailableError when Neo4j does not answer or its indexes are not there."""
         self._check_schema()
         try:
-            await check_ready(self._database, self._schema)
+            await check_ready(self._probed, self._schema)
         except StoreUnavailableError:
             self.warmer.note(answers=False)
             raise
@@ -147,6 +156,7 @@ class Neo4jStore(Neo4jReads):
     async def close(self) -> None:
         """Closes all connections."""
         await self._database.close()
+        await self._probed.close()
 
     def _check_schema(self) -> None:
         if not self._ready:

@@ -25,3 +25,18 @@ class GraphSettings(BaseSettings):
     )
     neo4j_user: str = Field(default="neo4j", validation_alias=AliasChoices("NEO4J_USER"))
     neo4j_password: SecretStr = Field(validation_alias=AliasChoices("NEO4J_PASSWORD"))
+    pool_size: int = Field(
+        default=10, ge=1, le=200, validation_alias=AliasChoices("BRAID_GRAPH_POOL_SIZE")
+    )
+    queue_size: int = Field(
+        default=100,
+        ge=0,
+        validation_alias=AliasChoices("BRAID_GRAPH_QUEUE_SIZE"),
+        description="Calls that may wait for a connection; one more is answered RESOURCE_EXHAUSTED.",
+    )
+    queue_seconds: float = Field(
+        default=2.0,
+        gt=0,
+        validation_alias=AliasChoices("BRAID_GRAPH_QUEUE_SECONDS"),
+        description="How long a call waits for a connection before it is answered RESOURCE_EXHAUSTED.",
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -11,8 +10,9 @@ from typing import Any
 import asyncpg
 
 from services.runtime.context import in_a_hurry, remaining
-from services.runtime.errors import DeadlineError, OverloadedError, StoreUnavailableError
+from services.runtime.errors import DeadlineError, StoreUnavailableError
 from services.runtime.pools import PoolNumbers
+from services.runtime.slots import SlotLimits, Slots
 
 STORE = "postgresql"
 _CONNECT_SECONDS = 5.0
@@ -33,12 +33,9 @@ _GONE = (
 
 
 @dataclass(frozen=True, slots=True)
-class PoolLimits:
+class PoolLimits(SlotLimits):
     """How many connections, how many calls may wait for one and how long, how long a statement may run."""
 
-    size: int = 10
-    queue_size: int = 100
-    queue_seconds: float = 2.0
     statement_seconds: float = 30.0
 
 
@@ -92,8 +89,7 @@ class Pool:
         self.name = name
         self._pool = pool
         self._limits = limits
-        self._slots = asyncio.Semaphore(limits.size)
-        self._waiting = 0
+        self._slots = Slots(limits)
 
     @classmethod
     async def open(
@@ -125,7 +121,7 @@ class Pool:
         idle = self._pool.get_idle_size()
         # Read from another thread, the two may be of different moments.
         used = max(0, self._pool.get_size() - idle)
-        return PoolNumbers(self._limits.size, used, idle, self._waiting)
+        return PoolNumbers(self._limits.size, used, idle, self._slots.waiting)
 
     async def close(self) -> None:
         """Closes all connections, those in use as well."""
@@ -135,14 +131,14 @@ class Pool:
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """A connection for single statements."""
-        async with self._slot(), self._connection() as connection:
+        async with self._slots.one(), self._connection() as connection:
             with translated_errors():
                 yield Session(connection, self._limits.statement_seconds)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
         """A connection within a transaction: committed at the end, rolled back on any error."""
-        async with self._slot(), self._connection() as connection:
+        async with self._slots.one(), self._connection() as connection:
             with translated_errors():
                 async with _transaction(connection):
                     yield Session(connection, self._limits.statement_seconds)
@@ -179,30 +175,6 @@ class Pool:
         except (TimeoutError, *_GONE, asyncpg.InterfaceError):
             # The driver has thrown the connection away; what the call found out stands.
             _throw_away(connection)
-
-    @asynccontextmanager
-    async def _slot(self) -> AsyncIterator[None]:
-        if self._slots.locked():
-            await self._wait_for_slot()
-        else:
-            await self._slots.acquire()  # at once
-        try:
-            yield
-        finally:
-            self._slots.release()
-
-    async def _wait_for_slot(self) -> None:
-        if self._waiting >= self._limits.queue_size:
-            raise OverloadedError(self._limits.queue_seconds)
-        self._waiting += 1
-        try:
-            async with asyncio.timeout(remaining(self._limits.queue_seconds)):
-                await self._slots.acquire()
-        except TimeoutError:
-            remaining(self._limits.queue_seconds)
-            raise OverloadedError(self._limits.queue_seconds) from None
-        finally:
-            self._waiting -= 1
 
 
 @asynccontextmanager

@@ -17,11 +17,14 @@ _STATE = "db.client.connection.state"
 
 
 class PoolNumbers(NamedTuple):
-    """A pool as it is: connections that it may have, that are used, that are idle, and calls waiting for one."""
+    """A pool as it is: connections that it may have, that are used, that are idle, and calls waiting for one.
+
+    `idle` is None where the driver does not tell.
+    """
 
     most: int
     used: int
-    idle: int
+    idle: int | None
     waiting: int
 
 
@@ -47,7 +50,8 @@ def observe_pools(*pools: MeasuredPool, meter: metrics.Meter | None = None) -> N
         for pool in pools:
             numbers = pool.numbers()
             yield Observation(numbers.used, {_POOL: pool.name, _STATE: "used"})
-            yield Observation(numbers.idle, {_POOL: pool.name, _STATE: "idle"})
+            if numbers.idle is not None:
+                yield Observation(numbers.idle, {_POOL: pool.name, _STATE: "idle"})
 
     def most(_options: CallbackOptions) -> Iterator[Observation]:
         return (Observation(pool.numbers().most, {_POOL: pool.name}) for pool in pools)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from pgvector.asyncpg import register_vector
@@ -35,8 +36,8 @@ def load_queries() -> Queries:
 class PostgresStore(PostgresReads, PostgresModels, PostgresInventory, PostgresIndexing):
     """Implements `Store` and `IndexStore`. Opened by `open`, closed by `close`."""
 
-    def __init__(self, readers: Pool, writers: Pool, queries: Queries) -> None:
-        PostgresReads.__init__(self, readers, queries)
+    def __init__(self, readers: Pool, writers: Pool, probed: Pool, queries: Queries) -> None:
+        PostgresReads.__init__(self, readers, probed, queries)
         PostgresModels.__init__(self, writers, queries)
         PostgresInventory.__init__(self, writers, queries)
         PostgresIndexing.__init__(self, writers, queries)
@@ -47,7 +48,7 @@ class PostgresStore(PostgresReads, PostgresModels, PostgresInventory, PostgresIn
     async def open(
         cls, *, read_url: str, write_url: str, limits: PoolLimits | None = None
     ) -> PostgresStore:
-        """A store on two pools. Does not connect: the database may come up later."""
+        """A store on two pools, and a connection for its probe. Does not connect: the database may come up later."""
         bounds = limits or PoolLimits()
         readers = await Pool.open(
             read_url, bounds, application="braid-vector-read", prepare=register_vector
@@ -55,7 +56,10 @@ class PostgresStore(PostgresReads, PostgresModels, PostgresInventory, PostgresIn
         writers = await Pool.open(
             write_url, bounds, application="braid-vector-write", prepare=register_vector
         )
-        return cls(readers, writers, load_queries())
+        probed = await Pool.open(
+            read_url, replace(bounds, size=1), application="braid-vector-probe"
+        )
+        return cls(readers, writers, probed, load_queries())
 
     @property
     def pools(self) -> tuple[Pool, Pool]:
@@ -67,9 +71,10 @@ class PostgresStore(PostgresReads, PostgresModels, PostgresInventory, PostgresIn
         return StoredEmbeddings(self._writers, self._queries, most)
 
     async def close(self) -> None:
-        """Closes both pools."""
+        """Closes all connections."""
         await self._readers.close()
         await self._writers.close()
+        await self._probed.close()
 
     # What a write depends on is read on the writers' pool: a replica may lag behind.
     async def space_model(self, space: str) -> Model | None:

@@ -32,8 +32,9 @@ from services.vector_search.domain import (
 class PostgresReads:
     """The reading half of the store."""
 
-    def __init__(self, pool: Pool, queries: Queries) -> None:
+    def __init__(self, pool: Pool, probed: Pool, queries: Queries) -> None:
         self._pool = pool
+        self._probed = probed
         self._queries = queries
 
     async def search(self, space: str, search: Search) -> SearchResult:
@@ -115,8 +116,8 @@ class PostgresReads:
         return SpaceStats(row["documents"], row["chunks"], model, row["revision"])
 
     async def ping(self) -> None:
-        """Reads the schema's number."""
-        async with self._pool.session() as session:
+        """Reads the schema's number, through a connection of its own: no caller is before it there."""
+        async with self._probed.session() as session:
             await session.value(self._queries["ping"])
 
 

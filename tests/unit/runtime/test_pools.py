@@ -13,6 +13,8 @@ from pydantic import SecretStr
 
 from services.agent_orchestrator.database import open_database
 from services.agent_orchestrator.settings import AgentSettings
+from services.graph_query.app import open_store as open_store_of_graph
+from services.graph_query.settings import GraphSettings
 from services.runtime.pools import PoolNumbers, observe_pools
 from services.vector_search.app import open_store
 from services.vector_search.settings import VectorSettings
@@ -81,6 +83,18 @@ async def test_the_vector_tier_tells_of_its_pools(reader: InMemoryMetricReader) 
     await store.close()
     assert {place[1] for place in told} == {"braid-vector-read", "braid-vector-write"}
     assert told["max", "braid-vector-read"] == 3
+
+
+async def test_the_graph_tier_tells_of_its_pool(reader: InMemoryMetricReader) -> None:
+    settings = GraphSettings(_env_file=None, neo4j_password=SecretStr("none"), pool_size=6)
+    store = open_store_of_graph(settings)
+    told = read(reader)
+    await store.close()
+    assert told == {
+        ("count", "braid-graph", "used"): 0,
+        ("max", "braid-graph"): 6,
+        ("pending_requests", "braid-graph"): 0,
+    }
 
 
 async def test_the_orchestrator_and_its_workers_tell_of_their_pool(
