@@ -1,0 +1,149 @@
+"""A busy pool is told from a Neo4j that is away: callers beyond its queue are refused, its probe goes on answering."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from braid.graph.v1 import query_pb2
+from deploy.local.stores import LocalStores
+from services.graph_query.app import build_store
+from services.graph_query.neo4j_database import Database, open_driver
+from services.graph_query.neo4j_store import Neo4jStore
+from services.runtime.errors import OverloadedError, StoreUnavailableError
+from services.runtime.health import PROBE_TIMEOUT
+from services.runtime.pools import PoolNumbers
+from services.runtime.queries import Queries
+from services.runtime.slots import SlotLimits
+from tests.integration.graph_query.conftest import serve_tier
+from tests.integration.graph_query.messages import fact, stream
+from tests.store_suite.graph.builders import new_space
+from tests.store_suite.graph.neo4j_graph import settings
+
+_ENDLESS = """// takes hours
+UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b
+WITH sum(a % 7 * b) AS s RETURN s"""
+_REAL = Queries.load("services.graph_query", "cypher", ".cypher")
+
+
+def database(stores: LocalStores, limits: SlotLimits, **instead: str) -> Database:
+    """A database of the tier's queries, some of them replaced."""
+    found = settings(stores)
+    driver = open_driver(found.neo4j_uri, found.neo4j_user, found.neo4j_password, limits.size)
+    return Database(
+        driver, Queries({**{name: _REAL[name] for name in _REAL.names()}, **instead}), limits
+    )
+
+
+@pytest.fixture
+async def busy(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
+    """A store whose connections are all taken for hours, with room for one more call to wait."""
+    limits = SlotLimits(size=2, queue_size=1, queue_seconds=60)
+    store = Neo4jStore(
+        database(graph_stores, limits, graph_stats=_ENDLESS),
+        Queries.load("services.graph_query", "cypher/schema", ".cypher"),
+        probed=database(graph_stores, SlotLimits(size=1)),
+    )
+    await store.ensure_schema()
+    calls = [asyncio.create_task(store.stats(new_space())) for _ in range(limits.size)]
+    await until(store, PoolNumbers(most=2, used=2, idle=None, waiting=0))
+    yield store
+    for call in calls:
+        assert not call.done()
+        call.cancel()
+    await asyncio.wait(calls)
+    await store.close()
+
+
+async def until(store: Neo4jStore, numbers: PoolNumbers) -> None:
+    async with asyncio.timeout(10):
+        while store.pools[0].numbers() != numbers:  # noqa: ASYNC110 - numbers have no event
+            await asyncio.sleep(0)
+
+
+async def test_the_probe_waits_behind_no_caller(busy: Neo4jStore) -> None:
+    async with asyncio.timeout(PROBE_TIMEOUT):
+        await busy.ping()
+
+
+async def test_a_call_beyond_the_queue_is_refused_at_once_and_told_when_to_come_again(
+    busy: Neo4jStore,
+) -> None:
+    waiting = asyncio.create_task(busy.facts(new_space(), ["nowhere"]))
+    await until(busy, PoolNumbers(most=2, used=2, idle=None, waiting=1))
+    with pytest.raises(OverloadedError) as refused:
+        await busy.facts(new_space(), ["nowhere"])
+    assert refused.value.retry_after == 60
+    assert not waiting.done()
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    assert busy.pools[0].numbers().waiting == 0
+
+
+async def test_a_place_that_is_free_again_is_had_by_who_waits(graph_stores: LocalStores) -> None:
+    limits = SlotLimits(size=1, queue_seconds=60)
+    single = database(graph_stores, limits, graph_stats=_ENDLESS)
+    first = asyncio.create_task(single.read("graph_stats", space=new_space()))
+    waiting = asyncio.create_task(single.read("index_states"))
+    await asyncio.sleep(0)
+    assert single.numbers().waiting == 1
+    first.cancel()
+    assert await waiting
+    assert single.numbers() == PoolNumbers(most=1, used=0, idle=None, waiting=0)
+    await single.close()
+
+
+async def test_who_waits_too_long_is_told_of_load_and_not_of_an_outage(
+    graph_stores: LocalStores,
+) -> None:
+    limits = SlotLimits(size=1, queue_seconds=0.1)
+    single = database(graph_stores, limits, graph_stats=_ENDLESS)
+    first = asyncio.create_task(single.read("graph_stats", space=new_space()))
+    await asyncio.sleep(0)
+    with pytest.raises(OverloadedError):
+        await single.read("index_states")
+    first.cancel()
+    await asyncio.wait([first])
+    await single.close()
+
+
+async def test_searches_and_writes_at_once_do_not_block_each_other_over_one_connection(
+    graph_stores: LocalStores, tmp_path: Path
+) -> None:
+    """A search asks for words, sentences and vectors at the same time."""
+    narrow = settings(graph_stores).model_copy(update={"pool_size": 1, "queue_seconds": 60.0})
+    store = build_store(narrow)
+    await store.ensure_schema()
+    async with serve_tier(store, tmp_path) as tier, asyncio.timeout(60):
+        stated = fact("Anna Bell", "OWNS", "Payments")
+        await tier.ingest.AddFacts(stream(stated), metadata=tier.ours)
+        search = query_pb2.SearchFactsRequest(query="who owns Payments")
+        answers = await asyncio.gather(
+            *(tier.query.SearchFacts(search, metadata=tier.ours) for _ in range(20)),
+            *(tier.ingest.AddFacts(stream(stated), metadata=tier.ours) for _ in range(5)),
+        )
+    assert all(answer.hits for answer in answers[:20])
+    await store.close()
+
+
+async def test_a_probe_of_a_neo4j_that_hangs_fails_in_time_and_succeeds_once_it_goes_on(
+    store: Neo4jStore, graph_stores: LocalStores
+) -> None:
+    await store.ping()
+    pid = graph_stores.neo4j.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        for _ in range(2):  # over the connection that it has, then over a new one
+            with pytest.raises((TimeoutError, StoreUnavailableError)):
+                async with asyncio.timeout(0.3):
+                    await store.ping()
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    async with asyncio.timeout(PROBE_TIMEOUT):
+        await store.ping()
