@@ -13,7 +13,7 @@ from services.runtime.errors import DeadlineError, OverloadedError, StoreUnavail
 from services.runtime.pools import PoolNumbers
 from services.vector_search.postgres import PostgresStore
 from tests.store_suite.vector.builders import MODEL, SPACE, document, words
-from tests.stores import TestDatabase
+from tests.stores import TestDatabase, open_vector_store
 
 
 async def test_calls_beyond_the_queue_are_refused_at_once_and_waiting_ones_in_time(
@@ -35,6 +35,17 @@ async def test_calls_beyond_the_queue_are_refused_at_once_and_waiting_ones_in_ti
     assert await _one(pool) == 1
     assert pool.numbers() == PoolNumbers(most=1, used=0, idle=1, waiting=0)
     await pool.close()
+
+
+async def test_the_probe_waits_behind_no_caller(vector_database: TestDatabase) -> None:
+    limits = PoolLimits(size=1, queue_size=0)
+    async with open_vector_store(vector_database, limits) as store:
+        async with store.pools[0].session() as busy:
+            assert await busy.value("select 1") == 1
+            await store.ping()
+            with pytest.raises(OverloadedError):
+                await store.search(SPACE, words("copper"))
+        assert (await store.search(SPACE, words("copper"))).hits == []
 
 
 async def test_a_query_ends_with_its_callers_deadline_and_frees_its_connection(
