@@ -13,7 +13,7 @@ from braid.graph.v1 import query_pb2, query_pb2_grpc
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.search.vigil import CHECKS, Vigil
-from services.runtime.errors import StoreUnavailableError
+from services.runtime.errors import OverloadedError, StoreUnavailableError
 from services.runtime.server import RunningServer, Service, start_server
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, World
@@ -152,6 +152,17 @@ async def test_a_leg_whose_store_is_away_is_given_up_before_the_deadline(answers
     answers.graph.script.acts["SearchFacts"] = hang
     assert await lost(answers) == ("UNAVAILABLE", "STORE_UNAVAILABLE")
     await asyncio.wait_for(answers.graph.script.cancelled.wait(), 5)
+
+
+@pytest.mark.parametrize(("leg", "method"), [("vector", "HybridSearch"), ("graph", "SearchFacts")])
+async def test_a_leg_that_is_refused_for_load_is_told_as_overloaded(
+    answers: World, leg: str, method: str
+) -> None:
+    tier = answers.vector if leg == "vector" else answers.graph
+    tier.script.acts[method] = fail(OverloadedError(1.0))
+    ended = legs((await ask(answers)).legs)
+    assert ended.pop(leg) == ("UNAVAILABLE", "OVERLOADED")
+    assert set(ended.values()) == {("OK", "UNSPECIFIED")}
 
 
 async def test_a_slow_leg_of_a_healthy_tier_is_waited_for(answers: World) -> None:
