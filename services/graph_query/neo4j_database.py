@@ -84,11 +84,16 @@ class Database:
         self._driver = driver
         self._limits = limits
         self._slots = Slots(limits)
+        self._answered = float("-inf")
         self._queries = {name: _planned_once(queries[name]) for name in queries.names()}
 
     def numbers(self) -> PoolNumbers:
         """How full the pool and the queue in front of it are."""
         return PoolNumbers(self._limits.size, self._slots.held, None, self._slots.waiting)
+
+    def answered_since(self, when: float) -> bool:
+        """Whether Neo4j has answered a query since `when`, on the event loop's clock."""
+        return self._answered >= when
 
     async def read(self, name: str, **parameters: Any) -> Rows:
         """All rows of a named query that changes nothing, in one round trip."""
@@ -144,11 +149,14 @@ class Database:
         ):
             result = await work(Transaction(transaction, self._queries))
             await transaction.commit()
-            return result
+        self._answered = asyncio.get_running_loop().time()
+        return result
 
     async def _read_once(self, query: Query, parameters: dict[str, Any]) -> Rows:
         async with self._driver.session(default_access_mode=neo4j.READ_ACCESS) as session:
-            return await _rows(await session.run(query, parameters))
+            rows = await _rows(await session.run(query, parameters))
+        self._answered = asyncio.get_running_loop().time()
+        return rows
 
 
 async def _rows(result: AsyncResult) -> Rows:

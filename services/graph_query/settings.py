@@ -35,7 +35,7 @@ class GraphSettings(BaseSettings):
         description="Calls that may wait for a connection; one more is answered RESOURCE_EXHAUSTED.",
     )
     queue_seconds: float = Field(
-        default=2.0,
+        default=5.0,
         gt=0,
         validation_alias=AliasChoices("BRAID_GRAPH_QUEUE_SECONDS"),
         description="How long a call waits for a connection before it is answered RESOURCE_EXHAUSTED.",

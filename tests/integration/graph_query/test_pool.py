@@ -131,6 +131,30 @@ async def test_searches_and_writes_at_once_do_not_block_each_other_over_one_conn
     await store.close()
 
 
+@pytest.fixture
+async def late(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
+    """A store whose probe gets no answer."""
+    store = Neo4jStore(
+        database(graph_stores, SlotLimits()),
+        Queries.load("services.graph_query", "cypher/schema", ".cypher"),
+        probed=database(graph_stores, SlotLimits(size=1), index_states=_ENDLESS),
+    )
+    await store.ensure_schema()
+    yield store
+    await store.close()
+
+
+async def test_a_probe_that_is_late_is_no_outage_while_callers_are_answered(
+    late: Neo4jStore,
+) -> None:
+    with pytest.raises(StoreUnavailableError):
+        await late.ping()
+    probing = asyncio.create_task(late.ping())
+    while not probing.done():
+        await late.facts(new_space(), ["nowhere"])
+    await probing
+
+
 async def test_a_probe_of_a_neo4j_that_hangs_fails_in_time_and_succeeds_once_it_goes_on(
     store: Neo4jStore, graph_stores: LocalStores
 ) -> None:
