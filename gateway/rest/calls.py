@@ -9,19 +9,19 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import grpc
+from google.protobuf.message import Message
 
+from braid_client.outcomes import outcome_of
 from gateway.rest.errors import ClientGoneError, StalledError, TooLargeError
 from gateway.rest.fields import renamed, rest_name
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import DeadlineError, MissingScopeError
 from services.runtime.interceptors.authentication import required_scope
-from services.runtime.outcomes import outcome_of
 from services.runtime.status import error_from_rpc
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, AsyncIterator, Callable
 
-    from google.protobuf.message import Message
     from starlette.requests import Request
     from starlette.types import Receive
 
@@ -73,7 +73,7 @@ class Caller:
         call = stub(message, metadata=self._metadata(method), timeout=self.timeout)
         async with self.hung_up(call.cancel):
             try:
-                return await outcome_of(call)
+                return await (call if isinstance(message, Message) else outcome_of(call))
             except grpc.aio.AioRpcError as error:
                 raise self.told(error, named) from None
 

@@ -18,10 +18,10 @@ from braid.vector.v1 import (
     search_pb2,
     search_pb2_grpc,
 )
+from braid_client.outcomes import outcome_of
 from services.agent_orchestrator.search.vigil import Vigil
 from services.runtime.context import remaining
 from services.runtime.errors import StoreUnavailableError
-from services.runtime.outcomes import outcome_of
 from services.runtime.status import error_from_rpc
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -158,16 +159,13 @@ class Pool:
             raise StoreUnavailableError(STORE) from error
         try:
             yield connection
-        except (StoreUnavailableError, asyncpg.InternalClientError) as error:
-            if not isinstance(error.__cause__, asyncpg.DeadlockDetectedError):
-                _throw_away(connection)  # it is gone, or the driver has lost count of it
+        except BaseException as error:
+            if _lost(error):
+                _throw_away(connection)
+            # A task, as there may be something to roll back: a caller who goes meanwhile leaves no exception behind.
+            await asyncio.shield(asyncio.create_task(self._give_back(connection)))
             raise
-        finally:
-            await self._release(connection)
-
-    async def _release(self, connection: Any) -> None:
-        # A task, so that a caller who goes meanwhile leaves nobody's exception behind.
-        await asyncio.shield(asyncio.create_task(self._give_back(connection)))
+        await self._give_back(connection)
 
     async def _give_back(self, connection: Any) -> None:
         try:
@@ -187,6 +185,13 @@ async def _transaction(connection: Any) -> AsyncIterator[None]:
     await transaction.__aenter__()
     yield
     await transaction.__aexit__(None, None, None)
+
+
+def _lost(error: BaseException) -> bool:
+    """Whether the connection is gone, or the driver has lost count of it."""
+    if not isinstance(error, StoreUnavailableError | asyncpg.InternalClientError):
+        return False
+    return not isinstance(error.__cause__, asyncpg.DeadlockDetectedError)
 
 
 def _throw_away(connection: Any) -> None:

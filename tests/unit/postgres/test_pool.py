@@ -140,7 +140,7 @@ async def test_a_caller_who_goes_while_a_connection_is_given_back_leaves_nobodys
     told: list[dict[str, object]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, about: told.append(about))
     connections = Stuck(Connection(LOST))
-    call = asyncio.create_task(borrow(pool_over(connections)))
+    call = asyncio.create_task(fail_within(pool_over(connections)))
     await connections.reached.wait()
     call.cancel()
     await asyncio.wait([call])
@@ -153,6 +153,11 @@ async def test_a_caller_who_goes_while_a_connection_is_given_back_leaves_nobodys
 async def borrow(pool: Pool) -> None:
     async with pool.session():
         pass
+
+
+async def fail_within(pool: Pool) -> None:
+    async with pool.session():
+        raise LookupError
 
 
 def test_a_connection_that_goes_while_a_pool_is_counted_makes_nothing_negative() -> None:

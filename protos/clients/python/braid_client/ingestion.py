@@ -11,6 +11,7 @@ from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc
 from braid_client.connection import Connection
 from braid_client.errors import BraidCallError, Failure
 from braid_client.fact_parts import fact_parts
+from braid_client.outcomes import outcome_of
 from braid_client.uploads import document_parts
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Ingestion(Connection):
         )
         stub = ingest_pb2_grpc.IngestServiceStub(self._channel("agent"))
         with self._typed_errors(timeout):
-            return (await stub.IngestDocument(parts, **self._options(timeout))).job
+            return (await outcome_of(stub.IngestDocument(parts, **self._options(timeout)))).job
 
     async def wait_for_job(self, job_id: str, *, timeout: float = 600.0) -> ingest_pb2.IngestJob:
         """Watches a job until it has ended, at most `timeout` seconds; answers with it as it stands then.
@@ -99,7 +100,7 @@ class Ingestion(Connection):
         parts = fact_parts(facts, embedding_model)
         stub = ingest_pb2_grpc.IngestServiceStub(self._channel("agent"))
         with self._typed_errors(timeout):
-            return await stub.IngestFacts(iter(parts), **self._options(timeout))
+            return await outcome_of(stub.IngestFacts(iter(parts), **self._options(timeout)))
 
     async def delete_document(
         self, document_id: str, *, timeout: float | None = None

@@ -10,8 +10,8 @@ import grpc
 import pytest
 
 from braid.agent.v1 import ingest_pb2
+from braid_client.outcomes import outcome_of
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.outcomes import outcome_of
 from services.runtime.status import error_from_rpc, reason_name
 from tests.unit.runtime.conftest import Harness
 

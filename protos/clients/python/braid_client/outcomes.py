@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc
 
+from braid_client.errors import is_not_sent
+
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
 _T = TypeVar("_T")
-
-# gRPC's own words, under INTERNAL, for a message of a stream that it could not send.
-_NOT_SENT = "Internal error from Core"
 
 
 async def outcome_of(
@@ -28,11 +27,7 @@ async def outcome_of(
     try:
         return await call
     except grpc.aio.AioRpcError as error:
-        raise next((status for status in given if not _is_not_sent(status)), error) from None
-
-
-def _is_not_sent(error: grpc.aio.AioRpcError) -> bool:
-    return error.code() is grpc.StatusCode.INTERNAL and error.details() == _NOT_SENT
+        raise next((status for status in given if not is_not_sent(status)), error) from None
 
 
 def _status_of(ended: grpc.aio.Call) -> grpc.aio.AioRpcError:
