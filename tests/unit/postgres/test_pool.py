@@ -150,11 +150,6 @@ async def test_a_caller_who_goes_while_a_connection_is_given_back_leaves_nobodys
     assert (call.cancelled(), told) == (True, [])
 
 
-async def borrow(pool: Pool) -> None:
-    async with pool.session():
-        pass
-
-
 async def fail_within(pool: Pool) -> None:
     async with pool.session():
         raise LookupError

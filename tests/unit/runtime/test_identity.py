@@ -125,7 +125,9 @@ def test_a_space_that_is_no_space_id_is_refused(tmp_path: Path, space: str) -> N
 def test_a_user_that_call_metadata_cannot_hold_is_refused(tmp_path: Path, user: str) -> None:
     keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["read", "delegate"]})
     with pytest.raises(InvalidFieldError, match="printable ASCII characters without spaces"):
-        Authenticator(keys, allow_local=False).identify(bearer("d", braid_space="acme", braid_user=user))
+        Authenticator(keys, allow_local=False).identify(
+            bearer("d", braid_space="acme", braid_user=user)
+        )
     path = write_keys(tmp_path / "more.json", {"hash": hash_key("u"), "space": "a", "user": user})
     with pytest.raises(KeyFileError):
         KeyRing(path).reload()
