@@ -109,7 +109,10 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
     ) -> search_pb2.ScoreChunksResponse:
         """See the contract."""
         ids = _ids(request.chunk_ids)
-        scores = await self._searcher.scores(request.query, ids, _given_vector(request))
+        use_cache = request.cache != chunks_pb2.CACHE_MODE_BYPASS
+        scores, source = await self._searcher.scores(
+            request.query, ids, _given_vector(request), use_cache=use_cache
+        )
         return search_pb2.ScoreChunksResponse(
             scores=(
                 search_pb2.ChunkScore(
@@ -117,7 +120,8 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
                     scores=chunks_pb2.ScoreParts(vector=score.vector, text=score.text),
                 )
                 for score in scores
-            )
+            ),
+            embedding=_source(source),
         )
 
     async def GetChunks(

@@ -113,18 +113,26 @@ class Searcher:
         )
 
     async def scores(
-        self, query: str, chunk_ids: Sequence[str], given: QueryVector | None
-    ) -> list[ChunkScore]:
-        """Exact scores. EmbedderUnavailableError or WrongStateError without a vector of the space's model."""
+        self,
+        query: str,
+        chunk_ids: Sequence[str],
+        given: QueryVector | None,
+        *,
+        use_cache: bool = True,
+    ) -> tuple[list[ChunkScore], VectorSource]:
+        """Exact scores, and where the query's vector came from.
+
+        EmbedderUnavailableError or WrongStateError without a vector of the space's model.
+        """
         if given is not None:
             model, scores = await self._score(query, given, chunk_ids)
             if model is None or _usable(model, given):
-                return scores
+                return scores, VectorSource.GIVEN
         for _ in range(_ATTEMPTS):
-            vector, _source = await self._embed(query, use_cache=True)
+            vector, source = await self._embed(query, use_cache=use_cache)
             model, scores = await self._score(query, vector, chunk_ids)
             if model is None or _usable(model, vector):
-                return scores
+                return scores, source
             self._embedders.learn(current_call().space, model.name)
         raise _OtherModelError
 

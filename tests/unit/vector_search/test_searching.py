@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from services.models.cache import CachedEmbedder
 from services.models.embedder import Embedder
-from services.models.queries import QueryEmbedder
+from services.models.queries import QueryEmbedder, VectorSource
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import (
     DeadlineError,
@@ -17,7 +18,7 @@ from services.runtime.errors import (
     InvalidFieldError,
     WrongStateError,
 )
-from services.vector_search.domain import FusionKind, Model, Search, VectorPath
+from services.vector_search.domain import FusionKind, Model, QueryVector, Search, VectorPath
 from services.vector_search.fake import FakeStore
 from services.vector_search.results import ResultCache
 from services.vector_search.searching import Searcher, Shortfall
@@ -132,6 +133,22 @@ async def test_an_embedder_of_another_model_is_told_apart_from_one_that_is_away(
         await searcher.scores("north", [document("d", "red n").chunks[0].id], None)
 
 
+async def test_scores_tell_where_the_querys_vector_came_from(embedder: CompassEmbedder) -> None:
+    store = FakeStore()
+    await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
+    remembering = QueryEmbedder(CachedEmbedder(embedder, 10))
+    searcher = Searcher(store, remembering, ResultCache(store, 0))
+    ids = [document("d", "red n").chunks[0].id]
+
+    async def source(given: QueryVector | None = None, *, use_cache: bool = True) -> VectorSource:
+        return (await searcher.scores("north", ids, given, use_cache=use_cache))[1]
+
+    assert [await source(), await source()] == [VectorSource.COMPUTED, VectorSource.MEMORY]
+    assert await source(use_cache=False) is VectorSource.COMPUTED
+    assert await source(towards(NORTH)) is VectorSource.GIVEN
+    assert embedder.texts == ["north"] * 2
+
+
 @pytest.mark.parametrize("away", [True, False])
 async def test_a_space_is_searched_by_its_own_model_from_the_first_search_on(away: bool) -> None:
     """Be the configured provider there or away: it does not hear of the space's queries."""
@@ -147,7 +164,7 @@ async def test_a_space_is_searched_by_its_own_model_from_the_first_search_on(awa
     assert contents(await searcher().by_meaning("north", Search(), None)) == ["red n"]
     fused = await searcher().by_both("red", FUSED, None, text_only=False)
     assert (fused.shortfall, fused.result.path) == (None, VectorPath.EXACT)
-    [score] = await searcher().scores("north", [document("d", "red n").chunks[0].id], None)
+    [score], _ = await searcher().scores("north", [document("d", "red n").chunks[0].id], None)
     assert score.vector == pytest.approx(1, abs=0.001)
     assert configured.texts == []
 

@@ -358,8 +358,11 @@ class ScoreChunksRequest(_message.Message):
     QUERY_FIELD_NUMBER: _builtins.int
     CHUNK_IDS_FIELD_NUMBER: _builtins.int
     QUERY_EMBEDDING_FIELD_NUMBER: _builtins.int
+    CACHE_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space."""
+    cache: _chunks_pb2.CacheMode.ValueType
+    """Whether a remembered vector of the query may be used. Default: use."""
     @_builtins.property
     def chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The chunks, 1–1,000 distinct ids."""
@@ -374,10 +377,11 @@ class ScoreChunksRequest(_message.Message):
         query: _builtins.str = ...,
         chunk_ids: _abc.Iterable[_builtins.str] | None = ...,
         query_embedding: _retrieval_pb2.QueryEmbedding | None = ...,
+        cache: _chunks_pb2.CacheMode.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["query_embedding", b"query_embedding"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_ids", b"chunk_ids", "query", b"query", "query_embedding", b"query_embedding"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cache", b"cache", "chunk_ids", b"chunk_ids", "query", b"query", "query_embedding", b"query_embedding"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -390,6 +394,9 @@ class ScoreChunksResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SCORES_FIELD_NUMBER: _builtins.int
+    EMBEDDING_FIELD_NUMBER: _builtins.int
+    embedding: _retrieval_pb2.EmbeddingSource.ValueType
+    """Where the query's vector came from."""
     @_builtins.property
     def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChunkScore]:
         """One entry for each chunk that exists in the space, in the order asked for."""
@@ -398,10 +405,11 @@ class ScoreChunksResponse(_message.Message):
         self,
         *,
         scores: _abc.Iterable[Global___ChunkScore] | None = ...,
+        embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["scores", b"scores"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding", b"embedding", "scores", b"scores"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
