@@ -89,7 +89,7 @@ async def test_a_document_whose_text_the_embedder_refuses_is_listed_and_the_othe
     good = [{"id": f"good {n}", "text": f"text {n}"} for n in range(9)]
     job = await ingest(world, *lines(*good, {"id": "bad", "text": "an unheard word"}))
     assert (job.state, job.documents_searchable) == (SUCCEEDED, len(good))
-    assert reasons(job) == {"bad": "The embedding model refuses the text."}
+    assert reasons(job) == {"bad": "The embedding model refuses the text: scripted."}
     assert all(chunk.embedding for one in world.vector.documents.values() for chunk in one.chunks)
 
 
