@@ -30,7 +30,7 @@ class Backend:
     """What the servicers saw; `failures` are raised one after the other before they answer.
 
     `watched` is what the watch of a job tells: states, then a failure of Braid's or gRPC's; it ends where `stays` is
-    false, and sets `reached` where it stays.
+    false, and sets `reached` where it stays. A streamed search stays after its first leg, and sets `left` when it ends.
     """
 
     requests: list[Any] = field(default_factory=list)
@@ -40,6 +40,7 @@ class Backend:
     watched: tuple[Watched, ...] = (ingest_pb2.JOB_STATE_RUNNING, ingest_pb2.JOB_STATE_SUCCEEDED)
     stays: bool = False
     reached: asyncio.Event = field(default_factory=asyncio.Event)
+    left: asyncio.Event = field(default_factory=asyncio.Event)
 
     def take(self, request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
         self.requests.append(request)
@@ -62,7 +63,12 @@ class Search(search_pb2_grpc.SearchServiceServicer):
         self, request: search_pb2.StreamComprehensiveSearchRequest, context: Any
     ) -> AsyncIterator[search_pb2.StreamComprehensiveSearchResponse]:
         self._backend.take(request, context)
-        yield search_pb2.StreamComprehensiveSearchResponse(leg=search_pb2.LegResults())
+        try:
+            yield search_pb2.StreamComprehensiveSearchResponse(leg=search_pb2.LegResults())
+            if self._backend.stays:
+                await asyncio.Event().wait()
+        finally:
+            self._backend.left.set()
         final = search_pb2.ComprehensiveSearchResponse(total_results=3)
         yield search_pb2.StreamComprehensiveSearchResponse(final=final)
 

@@ -108,3 +108,27 @@ async def test_a_task_that_is_cancelled_ends_so(server: RunningServer, backend: 
         waiting.cancel()
         await asyncio.wait([waiting])
     assert waiting.cancelled()
+
+
+async def test_a_stream_that_its_caller_leaves_is_cancelled(
+    server: RunningServer, backend: Backend
+) -> None:
+    backend.stays = True
+    async with AsyncBraid(**targets(server)) as braid, asyncio.timeout(5):
+        async for _leg in braid.stream_comprehensive_search("who?"):
+            break
+        await backend.left.wait()
+
+
+async def test_a_stream_that_is_left_without_await_is_cancelled(
+    server: RunningServer, backend: Backend
+) -> None:
+    def leave(braid: Braid) -> None:
+        for _leg in braid.stream_comprehensive_search("who?"):
+            break
+
+    backend.stays = True
+    with Braid(**targets(server)) as braid:
+        await asyncio.to_thread(leave, braid)
+        async with asyncio.timeout(5):
+            await backend.left.wait()
