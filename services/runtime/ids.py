@@ -9,7 +9,7 @@ from braid_client.ids import chunk_id, content_sha256, derived_uuid, document_ha
 __all__ = ["chunk_id", "content_sha256", "derived_uuid", "document_hash", "is_space"]
 
 SPACE_PATTERN = "^[A-Za-z0-9_-]{1,64}$"
-_SPACE = re.compile(SPACE_PATTERN.strip("^$"))
+_SPACE = re.compile(SPACE_PATTERN)
 
 
 def is_space(value: str) -> bool:

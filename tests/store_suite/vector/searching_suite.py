@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import pytest
 
-from services.vector_search.domain import FusionKind, Search, SpaceState, TextMatch, VectorPath
-from services.vector_search.ranking import bm25, fuse, terms_of
+from services.vector_search.domain import FusionKind, Search, SpaceState, VectorPath
+from services.vector_search.ranking import fuse
 from services.vector_search.store import VectorStore
 from tests.store_suite.vector.builders import (
     EAST,
@@ -26,7 +26,6 @@ from tests.store_suite.vector.builders import (
     scattered,
     towards,
     words,
-    year,
 )
 
 # Words that stemming leaves as they are, so that every store sees the same terms.
@@ -90,10 +89,6 @@ class SearchingSuite:
         assert hit.chunk.page == 5
         assert [chunk.page for chunk in await store.get_chunks(SPACE, [new.chunks[0].id])] == [3]
 
-    async def test_a_document_is_found_by_its_title(self, store: VectorStore) -> None:
-        await store.upsert(SPACE, MODEL, [document("d", "body", title="Lighthouse")])
-        assert contents(await store.search(SPACE, words("lighthouse"))) == ["body"]
-
     async def test_meaning_orders_by_cosine(self, store: VectorStore) -> None:
         new = document("d", "n", "e", "ne", at=[NORTH, EAST, (1, 1, 0)])
         await store.upsert(SPACE, MODEL, [new])
@@ -119,157 +114,6 @@ class SearchingSuite:
             both("twin", NORTH, limit=2),
         ):
             assert len((await store.search(SPACE, search)).hits) == 2
-
-    async def test_words_are_scored_by_bm25_over_current_chunks(self, store: VectorStore) -> None:
-        await store.upsert(SPACE, MODEL, [document("a", "red moon salt")])
-        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in CORPUS.items()])
-        terms = {key: terms_of(text) for key, text in CORPUS.items()}
-        for query in ("red", "lamp moon", "tin red salt door", "drum nothing"):
-            expected = bm25(terms_of(query), terms, terms.values())
-            found = await store.search(SPACE, words(query))
-            scores = {hit.chunk.document_id: hit.score for hit in found.hits}
-            assert scores == pytest.approx(expected)
-            assert [hit.score for hit in found.hits] == sorted(scores.values(), reverse=True)
-
-    async def test_statistics_follow_deletions(self, store: VectorStore) -> None:
-        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in CORPUS.items()])
-        await store.delete_document(SPACE, "e")
-        left = {key: terms_of(text) for key, text in CORPUS.items() if key != "e"}
-        found = await store.search(SPACE, words("red moon tin"))
-        scores = {hit.chunk.document_id: hit.score for hit in found.hits}
-        assert scores == pytest.approx(bm25(terms_of("red moon tin"), left, left.values()))
-
-    async def test_a_query_of_stop_words_alone_finds_nothing(self, store: VectorStore) -> None:
-        await store.upsert(SPACE, MODEL, [document("d", "the door of the house")])
-        assert contents(await store.search(SPACE, words("the of and"))) == []
-
-    @pytest.mark.parametrize("query", NASTY)
-    async def test_any_text_is_a_safe_query(self, store: VectorStore, query: str) -> None:
-        await store.upsert(SPACE, MODEL, [document("d", f"copper {query} zinc")])
-        for match in TextMatch:
-            found = await store.search(SPACE, words(f"{query} zinc", match=match))
-            assert [hit.chunk.document_id for hit in found.hits] == ["d"], match
-
-    async def test_a_phrase_is_found_where_its_words_follow_each_other(
-        self, store: VectorStore
-    ) -> None:
-        texts = {
-            "a": "the red moon door",
-            "b": "moon red door",
-            "c": "red lamp moon",
-            "d": "red moon red moon salt",
-            "e": "salt lamp",
-        }
-        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
-        cases = {
-            "Red moon": ["a", "d"],
-            "moon red": ["b", "d"],
-            "red moon door": ["a"],
-            "the red": ["a", "b", "c", "d"],
-            "red of moon": ["c"],
-            "door": ["a", "b"],
-            "red unknown": [],
-            "moon salt door": [],
-            "the of": [],
-            "!?": [],
-        }
-        for query, expected in cases.items():
-            found = await store.search(SPACE, words(query, match=TextMatch.PHRASE))
-            assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
-        phrase = await store.search(SPACE, words("red moon", match=TextMatch.PHRASE))
-        loose = await store.search(SPACE, words("red moon"))
-        scores = {hit.chunk.id: hit.score for hit in loose.hits}
-        assert all(hit.score == pytest.approx(scores[hit.chunk.id]) for hit in phrase.hits)
-        assert phrase.hits[0].chunk.document_id == "d"
-
-    async def test_words_are_found_beside_any_punctuation_and_in_any_spelling(
-        self, store: VectorStore
-    ) -> None:
-        texts = {
-            "a": "“red” moon",
-            "b": "lamp—door",
-            "c": "ten\u00a0tin",
-            "d": "salt…drum",
-            "e": "«copper» in tokyo、zinc",
-            "f": "the company’s ledger",
-            "g": "the company's book",
-            "h": "cafe\u0301 ﬁne",
-            "i": "lamp\u00adlight INC‑104",
-        }
-        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
-        cases = {
-            "red": ["a"],
-            "red moon": ["a"],
-            "“moon”": ["a"],
-            "lamp": ["b"],
-            "lamp–door": ["b"],
-            "tin": ["c"],
-            "ten tin": ["c"],
-            "salt": ["d"],
-            "drum": ["d"],
-            "copper": ["e"],
-            "zinc": ["e"],
-            "company": ["f", "g"],
-            "company's": ["f", "g"],
-            "company’s": ["f", "g"],
-            "company’s book": ["g"],
-            "company's ledger": ["f"],
-            "caf\u00e9": ["h"],
-            "cafe\u0301": ["h"],
-            "fine": ["h"],
-            "ﬁne": ["h"],
-            "lamplight": ["i"],
-            "INC-104": ["i"],
-        }
-        for query, expected in cases.items():
-            found = await store.search(SPACE, words(query, match=TextMatch.PHRASE))
-            assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
-            if " " not in query:
-                found = await store.search(SPACE, words(query))
-                assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
-
-    async def test_filters_and_time_hold_for_phrases(self, store: VectorStore) -> None:
-        for text, when in (("red moon", 2001), ("moon red", 2002)):
-            await store.upsert(SPACE, MODEL, [document("d", text, valid_time=year(when))])
-        await store.upsert(SPACE, MODEL, [document("e", "red moon e", metadata={"k": 1})])
-        for given, expected in (
-            ({}, ["red moon e"]),
-            ({"document_ids": ("d",)}, []),
-            ({"metadata": {"k": 1}}, ["red moon e"]),
-            ({"as_of": year(2001)}, ["red moon"]),
-        ):
-            search = words("red moon", match=TextMatch.PHRASE, **given)
-            assert contents(await store.search(SPACE, search)) == expected
-
-    async def test_a_last_word_may_be_a_beginning(self, store: VectorStore) -> None:
-        texts = {"a": "lamp", "b": "lamplight", "c": "red lam", "d": "clamp", "e": "red"}
-        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
-        cases = {
-            "lam": ["a", "b", "c"],
-            "LAMP": ["a", "b"],
-            "lampl": ["b"],
-            "red lampl": ["b", "c", "e"],
-            "lam red": ["c", "e"],
-            "x": [],
-            "%": [],
-        }
-        for query, expected in cases.items():
-            found = await store.search(SPACE, words(query, match=TextMatch.PREFIX))
-            assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
-
-    async def test_after_a_full_stop_one_letter_is_a_beginning(self, store: VectorStore) -> None:
-        texts = {"a": "red node.js", "b": "red moon", "c": "jam", "d": "tin"}
-        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
-        cases = {
-            "node.": ["a"],
-            "node.j": ["a", "c"],
-            "node.j ": ["a", "c"],
-            "moon node.j": ["a", "b", "c"],
-            "node.js": ["a"],
-        }
-        for query, expected in cases.items():
-            found = await store.search(SPACE, words(query, match=TextMatch.PREFIX))
-            assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
 
     async def test_min_score_leaves_out_what_is_below(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "n", "e", at=[NORTH, EAST])])

@@ -8,6 +8,7 @@ from services.vector_search.fake import FakeStore
 from services.vector_search.store import VectorStore
 from tests.store_suite.vector.inventory_suite import InventorySuite
 from tests.store_suite.vector.searching_suite import SearchingSuite
+from tests.store_suite.vector.words_suite import WordsSuite
 from tests.store_suite.vector.writing_suite import WritingSuite
 
 
@@ -22,6 +23,10 @@ class TestWriting(WritingSuite):
 
 class TestSearching(SearchingSuite):
     """Searches in memory."""
+
+
+class TestWords(WordsSuite):
+    """Searches by words in memory."""
 
 
 class TestInventory(InventorySuite):

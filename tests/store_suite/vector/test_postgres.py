@@ -9,6 +9,7 @@ import pytest
 from services.vector_search.store import VectorStore
 from tests.store_suite.vector.inventory_suite import InventorySuite
 from tests.store_suite.vector.searching_suite import SearchingSuite
+from tests.store_suite.vector.words_suite import WordsSuite
 from tests.store_suite.vector.writing_suite import WritingSuite
 from tests.stores import TestDatabase, open_vector_store
 
@@ -25,6 +26,10 @@ class TestWriting(WritingSuite):
 
 class TestSearching(SearchingSuite):
     """Searches in PostgreSQL."""
+
+
+class TestWords(WordsSuite):
+    """Searches by words in PostgreSQL."""
 
 
 class TestInventory(InventorySuite):

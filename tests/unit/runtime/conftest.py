@@ -15,6 +15,16 @@ from services.runtime.channels import open_channel
 from services.runtime.context import CallContext, current_call
 from services.runtime.server import RunningServer, Service, start_server
 from services.runtime.settings import RuntimeSettings
+from services.runtime.status import error_from_rpc
+
+QUESTION = search_pb2.ComprehensiveSearchRequest(query="who owns it?")
+
+
+async def refused(call: Any) -> tuple[grpc.aio.AioRpcError, Any]:
+    """How a call fails, raw and as Braid's error."""
+    with pytest.raises(grpc.aio.AioRpcError) as failure:
+        await call
+    return failure.value, error_from_rpc(failure.value)
 
 
 @dataclass

@@ -10,14 +10,12 @@ from typing import Any
 import grpc
 import pytest
 
-from braid.agent.v1 import ingest_pb2, search_pb2
+from braid.agent.v1 import ingest_pb2
 from services.runtime.errors import InvalidCredentialError, InvalidFieldError, MissingScopeError
 from services.runtime.identity import Authenticator, KeyFileError, KeyRing, hash_key
 from services.runtime.status import error_from_rpc
 from services.runtime.times import utc_now
-from tests.unit.runtime.conftest import Start
-
-QUESTION = search_pb2.ComprehensiveSearchRequest(query="who owns it?")
+from tests.unit.runtime.conftest import QUESTION, Start
 
 
 def write_keys(path: Path, *records: dict[str, Any]) -> Path:

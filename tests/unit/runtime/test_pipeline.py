@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import grpc
@@ -13,7 +12,6 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from braid.agent.v1 import ingest_pb2, search_pb2
-from services.runtime.context import remaining
 from services.runtime.errors import (
     INTERNAL_MESSAGE,
     AllLegsFailedError,
@@ -27,16 +25,8 @@ from services.runtime.interceptors import build_pipeline
 from services.runtime.interceptors.pipeline import Pipeline
 from services.runtime.interceptors.request_id import RequestIdStage
 from services.runtime.interceptors.stage import Call, Stage
-from services.runtime.status import error_from_rpc, reason_name
-from tests.unit.runtime.conftest import Harness, Start
-
-QUESTION = search_pb2.ComprehensiveSearchRequest(query="who owns it?")
-
-
-async def refused(call: Any) -> tuple[grpc.aio.AioRpcError, Any]:
-    with pytest.raises(grpc.aio.AioRpcError) as failure:
-        await call
-    return failure.value, error_from_rpc(failure.value)
+from services.runtime.status import reason_name
+from tests.unit.runtime.conftest import QUESTION, Harness, Start, refused
 
 
 async def parts(*messages: ingest_pb2.IngestDocumentRequest) -> AsyncIterator[Any]:
@@ -150,60 +140,6 @@ async def test_a_stream_that_fails_half_way_ends_with_the_typed_error(harness: H
             received.append(message)
     assert len(received) == 1
     assert failure.value.code() is grpc.StatusCode.NOT_FOUND
-
-
-async def test_the_callers_deadline_bounds_the_handler(harness: Harness) -> None:
-    left: list[float] = []
-
-    async def act() -> None:
-        left.append(remaining(30))
-
-    harness.seen.act = act
-    await harness.channel.channel_ready()  # a connection's time is not the handler's
-    # gRPC carries a deadline in steps of a hundredth of it, and rounds up.
-    await harness.search.ComprehensiveSearch(QUESTION, timeout=4.9)
-    assert 4 < left[0] <= 5
-
-
-async def test_without_a_deadline_the_limit_is_the_services_own(harness: Harness) -> None:
-    left: list[float] = []
-
-    async def act() -> None:
-        left.append(remaining(30))
-
-    harness.seen.act = act
-    await harness.search.ComprehensiveSearch(QUESTION)
-    assert left == [30]
-
-
-async def test_a_limit_of_the_service_that_passes_is_a_deadline_error(harness: Harness) -> None:
-    async def act() -> None:
-        async with asyncio.timeout(0):
-            await asyncio.Event().wait()
-
-    harness.seen.act = act
-    raw, _ = await refused(harness.search.ComprehensiveSearch(QUESTION, timeout=5))
-    assert raw.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-
-
-async def test_a_caller_that_cancels_stops_the_handler(harness: Harness) -> None:
-    started, stopped = asyncio.Event(), asyncio.Event()
-
-    async def act() -> None:
-        started.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            stopped.set()
-
-    harness.seen.act = act
-    call = harness.search.ComprehensiveSearch(QUESTION, timeout=5)
-    task = asyncio.ensure_future(call)
-    await asyncio.wait_for(started.wait(), 5)
-    call.cancel()
-    await asyncio.wait_for(stopped.wait(), 5)
-    with pytest.raises(asyncio.CancelledError):
-        await task
 
 
 async def test_a_two_way_stream_passes_the_same_stages() -> None:
@@ -320,37 +256,6 @@ async def test_a_call_beyond_the_limit_is_told_when_to_come_again_and_health_is_
     await harness.search.ComprehensiveSearch(QUESTION, timeout=5)
 
 
-async def test_a_caller_that_stops_in_the_middle_of_a_stream_is_not_waited_for() -> None:
-    stages = build_pipeline(Authenticator(None, allow_local=True), most_calls=8).stages
-    server = grpc.aio.server(interceptors=[Pipeline(stages, idle_seconds=0.05)])
-
-    async def count(requests: AsyncIterator[Any], context: Any) -> Any:
-        return [message async for message in requests]
-
-    handler: Any = grpc.stream_unary_rpc_method_handler(
-        count, request_deserializer=ingest_pb2.IngestDocumentRequest.FromString
-    )
-    methods = {"IngestDocument": handler}
-    generic = grpc.method_handlers_generic_handler("braid.agent.v1.IngestService", methods)
-    server.add_generic_rpc_handlers((generic,))
-    port = server.add_insecure_port("127.0.0.1:0")
-    await server.start()
-    ended = asyncio.Event()
-
-    async def stalling() -> AsyncIterator[bytes]:
-        yield ingest_pb2.IngestDocumentRequest(data=b"x").SerializeToString()
-        await ended.wait()
-
-    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
-        call: Any = channel.stream_unary("/braid.agent.v1.IngestService/IngestDocument")
-        with pytest.raises(grpc.aio.AioRpcError) as failure:
-            await call(stalling(), timeout=10)
-    ended.set()
-    await server.stop(None)
-    assert failure.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
-    assert reason_name(error_from_rpc(failure.value)) == "DEADLINE"
-
-
 async def test_bytes_that_are_no_message_are_a_wrong_request(harness: Harness) -> None:
     call: Any = harness.channel.unary_unary("/braid.agent.v1.SearchService/ComprehensiveSearch")
     failure, error = await refused(call(b"\xff\xff\xff", timeout=5))
@@ -377,30 +282,3 @@ async def test_a_search_that_found_no_leg_to_answer_is_not_tried_again(harness: 
     _, error = await refused(harness.search.ComprehensiveSearch(QUESTION, timeout=5))
     assert reason_name(error) == "ALL_LEGS_FAILED"
     assert len(harness.seen.calls) == 1
-
-
-class Over:
-    """The context of a call that has ended on the way: no status can be sent any more."""
-
-    def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    def time_remaining(self) -> float | None:
-        return None
-
-    async def abort_with_status(self, _status: grpc.Status) -> None:
-        raise grpc.aio.InternalError("Failed grpc_call_start_batch")
-
-
-async def test_an_error_of_a_call_that_is_over_is_told_to_nobody() -> None:
-    """gRPC would log it as a defect, with a trace, whenever a caller's deadline passes at that moment."""
-
-    async def fail(_request: object, _context: object) -> None:
-        raise NotFoundError("document")
-
-    async def found(_details: object) -> object:
-        return grpc.unary_unary_rpc_method_handler(fail)
-
-    details: Any = SimpleNamespace(method="/braid.Any/Method")
-    handler = await Pipeline([]).intercept_service(found, details)
-    assert await handler.unary_unary(QUESTION, Over()) is None
