@@ -1,4 +1,4 @@
-"""What a gateway answered: its values, or its failure. Whatever answers in another way is told to be no gateway."""
+"""What a gateway answered: its values, or its failure. What lacks a value of theirs is told to be no gateway."""
 
 from __future__ import annotations
 

@@ -9,8 +9,6 @@ from services.runtime.identity import USER_PATTERN
 from services.runtime.ids import SPACE_PATTERN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from fastapi import FastAPI
 
 _PROBLEMS = {
@@ -73,21 +71,16 @@ def describe(app: FastAPI) -> None:
     plain = app.openapi
 
     def described() -> dict[str, Any]:
+        if app.openapi_schema is not None:
+            return app.openapi_schema  # made before, and kept
         document = plain()
         schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
         schemes["bearer"] = {"type": "http", "scheme": "bearer", "description": "An API key."}
         document["security"] = [{}, {"bearer": []}]
         for path, operations in document["paths"].items():
             if path.startswith("/api/"):
-                _let_delegate(operations.values())
+                for operation in operations.values():
+                    operation.setdefault("parameters", []).extend(_DELEGATED)
         return document
 
     app.openapi = described  # type: ignore[method-assign] # FastAPI's own way to extend it
-
-
-def _let_delegate(operations: Iterable[dict[str, Any]]) -> None:
-    names = {parameter["name"] for parameter in _DELEGATED}
-    for operation in operations:
-        # FastAPI keeps the document, and gives the same one again.
-        own = [one for one in operation.get("parameters", ()) if one["name"] not in names]
-        operation["parameters"] = [*own, *_DELEGATED]

@@ -37,7 +37,7 @@ from services.vector_search.vectors import unit_vector
 
 # Of the time that is left: who waits longer learns no reason.
 EMBEDDING_SHARE = 0.9
-# The second one is by the space's recorded model, told by the first.
+# The second one is by the model that the space has had since it was last learnt, told by the first.
 _ATTEMPTS = 2
 
 
@@ -133,7 +133,6 @@ class Searcher:
             model, scores = await self._score(query, vector, chunk_ids)
             if model is None or _usable(model, vector):
                 return scores, source
-            self._embedders.learn(current_call().space, model.name)
         raise _OtherModelError
 
     async def _fused(self, query: str, search: Search, given: QueryVector | None) -> HybridResult:
@@ -193,7 +192,11 @@ class Searcher:
     async def _score(
         self, query: str, vector: QueryVector, chunk_ids: Sequence[str]
     ) -> tuple[Model | None, list[ChunkScore]]:
-        return await self._store.score_chunks(current_call().space, query, vector, chunk_ids)
+        space = current_call().space
+        model, scores = await self._store.score_chunks(space, query, vector, chunk_ids)
+        if model:
+            self._embedders.learn(space, model.name)
+        return model, scores
 
     async def _embed(
         self, query: str, *, use_cache: bool, share: float = EMBEDDING_SHARE

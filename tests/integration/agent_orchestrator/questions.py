@@ -9,9 +9,7 @@ import pytest
 
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import legs_pb2
-from services.runtime.errors import (
-    BraidError,
-)
+from services.runtime.errors import BraidError
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, World
 
@@ -30,10 +28,13 @@ def legs(reports: Sequence[legs_pb2.LegReport]) -> Legs:
 
 
 async def ask(
-    world: World, request: Request | None = None, seconds: float = 5
+    world: World,
+    request: Request | None = None,
+    seconds: float = 5,
+    metadata: tuple[tuple[str, str], ...] = ALICE,
 ) -> search_pb2.ComprehensiveSearchResponse:
     return await world.search.ComprehensiveSearch(
-        request or Request(query="who owns it"), metadata=ALICE, timeout=seconds
+        request or Request(query="who owns it"), metadata=metadata, timeout=seconds
     )
 
 

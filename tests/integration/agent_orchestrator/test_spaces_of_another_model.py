@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from braid.agent.v1 import search_pb2
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import query_pb2
-from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
-
-
-async def ask(
-    world: World, metadata: tuple[tuple[str, str], ...] = ALICE
-) -> search_pb2.ComprehensiveSearchResponse:
-    request = search_pb2.ComprehensiveSearchRequest(query="who owns it")
-    return await world.search.ComprehensiveSearch(request, metadata=metadata, timeout=5)
+from tests.integration.agent_orchestrator.conftest import BOB, World
+from tests.integration.agent_orchestrator.questions import ask
 
 
 def last_asked(world: World) -> list[tuple[bool, bool]]:
@@ -62,5 +55,5 @@ async def test_a_space_that_moved_to_our_model_is_given_our_vector_again(theirs:
 
 async def test_the_model_of_one_space_says_nothing_of_another(theirs: World) -> None:
     await ask(theirs)
-    await ask(theirs, BOB)
+    await ask(theirs, metadata=BOB)
     assert last_asked(theirs) == [(True, False), (True, False)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+from itertools import product
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -264,6 +266,32 @@ async def test_where_words_weigh_less_the_best_of_all_candidates_by_words_counts
         assert found.hits[0].chunk.id == every[0]
         assert found.hits[0].scores.text_fused == 1
         assert all(hit.score <= 1 for hit in found.hits)
+
+
+def leaning(cosine: float) -> tuple[float, float, float]:
+    """A vector with this cosine to NORTH."""
+    return (cosine, math.sqrt(1 - cosine * cosine), 0)
+
+
+async def test_where_words_weigh_less_the_best_by_words_is_found_beyond_the_candidates_of_rare_ones(
+    store: PostgresStore,
+) -> None:
+    """It counts 1, so that all others are less than they seemed: it must not be lost on that."""
+    chance = random.Random(1)  # noqa: S311 - repeatable, no secret
+    filling = [f"f{n}z" for n in range(400)]
+    kinds = [("", 0.95, 10), ("rareword ", 0.0, 300), ("alpha beta ", 0.0, 1_800), ("", 0.0, 1_000)]
+    best = "rareword " + " ".join(["alpha", "beta"] * 12 + chance.sample(filling, 30))
+    others = [
+        words + " ".join(chance.sample(filling, 40)) for words, _, n in kinds for _ in range(n)
+    ]
+    cosines = [cosine for _, cosine, n in kinds for _ in range(n)]
+    new = stored("d", best, *others, at=[leaning(cosine) for cosine in (0.6, *cosines)])
+    await store.upsert(SPACE, MODEL, [new])
+    for weight, limit in product((0.3, 0.45), (1, 3, 10)):
+        search = both("rareword alpha beta", NORTH, text_weight=weight, limit=limit)
+        first = (await store.search(SPACE, search)).hits[0]
+        assert (first.chunk.id, first.scores.text_fused) == (new.chunks[0].id, 1)
+        assert first.score == pytest.approx((1 - weight) * 0.6 + weight, abs=0.001)
 
 
 async def test_a_query_of_hundreds_of_words_has_their_scores(store: PostgresStore) -> None:

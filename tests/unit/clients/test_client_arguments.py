@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
@@ -42,6 +43,8 @@ WRONG_DOCUMENTS = [
     pytest.param({"metadata": {"d": NAIVE}}, ValueError, r"metadata\['d'\]", id="time in metadata"),
     pytest.param({"metadata": {"a": object()}}, ValueError, r"metadata\['a'\]", id="object"),
     pytest.param({"metadata": {"a": 10**400}}, ValueError, r"metadata\['a'\]", id="large number"),
+    pytest.param({"metadata": {"a": float("nan")}}, ValueError, r"metadata\['a'\]", id="NaN"),
+    pytest.param({"metadata": {"a": [math.inf]}}, ValueError, r"metadata\['a'\]", id="infinity"),
     pytest.param({"metadata": {1: "x"}}, TypeError, "names in metadata", id="name"),
     pytest.param({"metadata": {"a": {1: "x"}}}, TypeError, r"metadata\['a'\]", id="inner name"),
     pytest.param({"metadata": nested(300)}, ValueError, "levels", id="many levels"),

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from braid.agent.v1 import ingest_pb2
-from braid_client import AsyncBraid, Braid
+from braid.graph.v1.ingest_pb2 import EntityInput, FactInput
+from braid_client import AsyncBraid, Braid, BraidCallError
+from braid_client.loop_thread import LoopThread
 from services.runtime.server import RunningServer
 from tests.unit.clients.conftest import JOB_ID, Backend, targets
 
@@ -132,3 +135,55 @@ async def test_a_stream_that_is_left_without_await_is_cancelled(
         await asyncio.to_thread(leave, braid)
         async with asyncio.timeout(5):
             await backend.left.wait()
+
+
+async def test_a_half_read_list_of_a_closed_client_says_so(server: RunningServer) -> None:
+    async with AsyncBraid(**targets(server)) as braid:
+        stream = braid.entities(page_size=1)
+        assert (await anext(stream)).name == "A"
+    with pytest.raises(RuntimeError, match=CLOSED):
+        await anext(stream)
+
+
+async def test_what_is_read_by_the_client_itself_may_be_given_to_it(
+    server: RunningServer, backend: Backend
+) -> None:
+    """Its loop must not wait for a call that waits for its loop."""
+
+    def facts(braid: Braid) -> Iterator[FactInput]:
+        for entity in braid.entities():
+            yield FactInput(subject=EntityInput(name=entity.name), relation="IS")
+
+    def give() -> None:
+        with Braid(**targets(server)) as braid, pytest.raises(BraidCallError):
+            braid.ingest_facts(facts(braid), timeout=5)  # which the backend has not got
+
+    async with asyncio.timeout(20):
+        await asyncio.to_thread(give)
+    assert len(backend.requests) == 2  # both pages were read
+
+
+def test_a_call_whose_wait_is_interrupted_ends() -> None:
+    thread, started, ended = LoopThread("interrupted"), threading.Event(), threading.Event()
+
+    async def wait() -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    def interrupt() -> None:
+        started.wait(5)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    async def nothing() -> None:
+        return
+
+    interrupter = threading.Thread(target=interrupt)
+    interrupter.start()
+    with pytest.raises(KeyboardInterrupt):
+        thread.run(wait())
+    assert ended.wait(5)
+    interrupter.join()
+    thread.close(nothing)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta, timezone
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from braid.agent.v1.ingest_pb2 import IngestDocumentRequest
 from braid.vector.v1.documents_pb2 import DocumentInput
 from braid_client import document_input
+from braid_client.uploads import document_parts
+from services.agent_orchestrator.ingest.parsing import Upload
+from services.agent_orchestrator.ingest.uploads import receive
 from services.runtime.ids import chunk_id, content_sha256, document_hash
 from tests.unit.clients.conftest import NAIVE
 from tests.unit.clients.test_client_arguments import nested, within_itself
@@ -18,6 +24,17 @@ SINCE = datetime(2024, 3, 1, tzinfo=UTC)
 
 def made(*texts: str, **options: Any) -> DocumentInput:
     return document_input("notes/1", texts, **{"space": "acme", **options})
+
+
+async def ingested(text: str, **options: Any) -> Upload:
+    """What ingestion makes of the same, sent to it."""
+
+    async def parts() -> AsyncIterator[IngestDocumentRequest]:
+        for part in document_parts(text, content_type="text/plain", **options):
+            yield part
+
+    place: Any = SimpleNamespace(hold=lambda _size: None)
+    return (await receive(parts(), place, max_bytes=1_000))[0]
 
 
 def test_chunks_follow_each_other_and_are_known_by_content_and_occurrence() -> None:
@@ -32,14 +49,18 @@ def test_chunks_follow_each_other_and_are_known_by_content_and_occurrence() -> N
     assert again.id == chunk_id("acme", "notes/1", hashed, 1)
 
 
-def test_the_hash_tells_versions_apart_as_ingestion_does() -> None:
-    document = made("One.", title="T", source="s", metadata={"team": "core"}, valid_time=SINCE)
+async def test_the_hash_tells_versions_apart_as_ingestion_does() -> None:
+    """Which sees what is sent: numbers have one form there, and times one zone."""
+    told: dict[str, Any] = {"title": "T", "source": "s", "metadata": {"team": "core", "rank": 1}}
+    since = SINCE.astimezone(timezone(timedelta(hours=2)))
+    document = made("One.", valid_time=since, **told)
+    upload = await ingested("One.", valid_time=since, **told)
     assert document.content_hash == document_hash(
-        title="T",
-        source="s",
-        metadata={"team": "core"},
-        valid_time=SINCE.isoformat(),
-        text="One.",
+        title=upload.title,
+        source=upload.source,
+        metadata=upload.metadata,
+        valid_time=upload.valid_time.isoformat() if upload.valid_time else None,
+        text=upload.data.decode(),
     )
     assert document.metadata["team"] == "core"
     assert document.valid_time.ToDatetime(tzinfo=UTC) == SINCE
@@ -64,6 +85,8 @@ def test_vectors_go_with_their_texts() -> None:
         ({"valid_time": "2024"}, TypeError),
         ({"metadata": {"a": object()}}, ValueError),
         ({"metadata": {1: "x"}}, TypeError),
+        ({"metadata": {"a": float("nan")}}, ValueError),
+        ({"metadata": {"a": [float("inf")]}}, ValueError),
         ({"metadata": nested(300)}, ValueError),
         ({"metadata": nested(60)}, ValueError),
         ({"metadata": within_itself()}, ValueError),

@@ -1,4 +1,4 @@
-"""Whatever stands at the address that was given: the command says that it is no gateway, and never fails over it."""
+"""What stands at the address that was given and lacks what a gateway tells: the command says that it is none."""
 
 from __future__ import annotations
 

@@ -29,6 +29,9 @@ class LoopThread:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What the coroutine returns or raises."""
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise RuntimeError("a call within a call would wait for itself")
         with self._lock:
             if self._closed:
                 work.close()
@@ -39,6 +42,9 @@ class LoopThread:
         except CancelledError:
             if self._closed:
                 raise RuntimeError(CLOSED) from None
+            raise
+        except BaseException:
+            running.cancel()  # Ctrl-C ends the wait, and so the call; one that has ended takes no notice
             raise
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
@@ -55,10 +61,12 @@ class LoopThread:
             if self._closed:
                 return
             self._closed = True
-        asyncio.run_coroutine_threadsafe(self._end(first), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        try:
+            asyncio.run_coroutine_threadsafe(self._end(first), self._loop).result()
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
 
     async def _end(self, first: Callable[[], Awaitable[None]]) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Builds the contracts' requests from plain Python values; shared by both clients."""
+"""The contracts' messages from plain Python values, where more than one call needs them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import retrieval_pb2
-from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
-from braid.vector.v1 import search_pb2 as vector_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,100 +37,12 @@ def comprehensive(
         text_weight=text_weight,
         as_of=timestamp(as_of),
         filter=chunk_filter,
-        cache=_cache_mode(cache),
+        cache=cache_mode(cache),
     )
 
 
-def hybrid(
-    query: str,
-    *,
-    limit: int | None,
-    text_weight: float | None,
-    fusion: chunks_pb2.Fusion.ValueType | None,
-    as_of: datetime | None,
-    chunk_filter: chunks_pb2.ChunkFilter | None,
-    min_score: float | None,
-    query_embedding: retrieval_pb2.QueryEmbedding | None,
-    cache: chunks_pb2.CacheMode.ValueType | None,
-) -> vector_pb2.HybridSearchRequest:
-    """A search by meaning and words; None leaves the contract's default."""
-    return vector_pb2.HybridSearchRequest(
-        query=query,
-        limit=limit,
-        text_weight=text_weight,
-        fusion=chunks_pb2.FUSION_UNSPECIFIED if fusion is None else fusion,
-        as_of=timestamp(as_of),
-        filter=chunk_filter,
-        min_score=min_score,
-        query_embedding=query_embedding,
-        cache=_cache_mode(cache),
-    )
-
-
-def vector(
-    query: str,
-    *,
-    limit: int | None,
-    as_of: datetime | None,
-    chunk_filter: chunks_pb2.ChunkFilter | None,
-    min_score: float | None,
-    query_embedding: retrieval_pb2.QueryEmbedding | None,
-    cache: chunks_pb2.CacheMode.ValueType | None,
-) -> vector_pb2.VectorSearchRequest:
-    """A search by meaning; None leaves the contract's default."""
-    return vector_pb2.VectorSearchRequest(
-        query=query,
-        limit=limit,
-        as_of=timestamp(as_of),
-        filter=chunk_filter,
-        min_score=min_score,
-        query_embedding=query_embedding,
-        cache=_cache_mode(cache),
-    )
-
-
-def text(
-    query: str,
-    *,
-    match: chunks_pb2.TextMatch.ValueType | None,
-    limit: int | None,
-    as_of: datetime | None,
-    chunk_filter: chunks_pb2.ChunkFilter | None,
-    min_score: float | None,
-    cache: chunks_pb2.CacheMode.ValueType | None,
-) -> vector_pb2.TextSearchRequest:
-    """A search by words; None leaves the contract's default."""
-    return vector_pb2.TextSearchRequest(
-        query=query,
-        match=chunks_pb2.TEXT_MATCH_UNSPECIFIED if match is None else match,
-        limit=limit,
-        as_of=timestamp(as_of),
-        filter=chunk_filter,
-        min_score=min_score,
-        cache=_cache_mode(cache),
-    )
-
-
-def facts(
-    query: str,
-    *,
-    limit: int | None,
-    entity_name: str,
-    relation_type: str,
-    as_of: datetime | None,
-) -> query_pb2.SearchFactsRequest:
-    """A search for facts; None leaves the contract's default."""
-    at = retrieval_pb2.TimeSelector(instant=timestamp(as_of)) if as_of is not None else None
-    return query_pb2.SearchFactsRequest(
-        query=query,
-        limit=limit,
-        entity_name=entity_name,
-        relation_type=relation_type,
-        as_of=at,
-    )
-
-
-def _cache_mode(cache: chunks_pb2.CacheMode.ValueType | None) -> chunks_pb2.CacheMode.ValueType:
+def cache_mode(cache: chunks_pb2.CacheMode.ValueType | None) -> chunks_pb2.CacheMode.ValueType:
+    """The contract's default for None; TypeError for a bool."""
     # As a number, False would be the default, which uses the cache.
     if isinstance(cache, bool):
         raise TypeError("cache must be a CacheMode, such as chunks_pb2.CACHE_MODE_BYPASS")

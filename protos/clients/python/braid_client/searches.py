@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from braid.agent.v1 import search_pb2, search_pb2_grpc
+from braid.common.v1.retrieval_pb2 import TimeSelector
 from braid.graph.v1 import facts_pb2, query_pb2, query_pb2_grpc
+from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from braid.vector.v1 import search_pb2_grpc as vector_grpc
-from braid_client import requests
 from braid_client.connection import Connection
+from braid_client.requests import cache_mode, comprehensive, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -42,7 +44,7 @@ class Searches(Connection):
         the chunks' leg; `cache` says whether earlier answers of the tiers, and an earlier vector of the query, may be
         used (`CACHE_MODE_BYPASS`: neither). None leaves the contract's default.
         """
-        request = requests.comprehensive(
+        request = comprehensive(
             query,
             limit=limit,
             use_vector=use_vector,
@@ -70,7 +72,7 @@ class Searches(Connection):
         timeout: float | None = None,
     ) -> AsyncIterator[search_pb2.StreamComprehensiveSearchResponse]:
         """The same with the same arguments: a message for each leg as it ends, then one with the whole answer."""
-        search = requests.comprehensive(
+        search = comprehensive(
             query,
             limit=limit,
             use_vector=use_vector,
@@ -111,16 +113,16 @@ class Searches(Connection):
         the query's vector, of the space's model; `cache` says whether an earlier answer may be used
         (`CACHE_MODE_BYPASS`: no). None leaves the contract's default.
         """
-        request = requests.hybrid(
-            query,
+        request = vector_pb2.HybridSearchRequest(
+            query=query,
             limit=limit,
             text_weight=text_weight,
-            fusion=fusion,
-            as_of=as_of,
-            chunk_filter=chunk_filter,
+            fusion=chunks_pb2.FUSION_UNSPECIFIED if fusion is None else fusion,
+            as_of=timestamp(as_of),
+            filter=chunk_filter,
             min_score=min_score,
             query_embedding=query_embedding,
-            cache=cache,
+            cache=cache_mode(cache),
         )
         stub = vector_grpc.VectorSearchServiceStub(self._channel("vector"))
         with self._typed_errors(timeout):
@@ -142,14 +144,14 @@ class Searches(Connection):
 
         `min_score` is the lowest cosine similarity, −1 to 1; the other arguments are those of `hybrid_search`.
         """
-        request = requests.vector(
-            query,
+        request = vector_pb2.VectorSearchRequest(
+            query=query,
             limit=limit,
-            as_of=as_of,
-            chunk_filter=chunk_filter,
+            as_of=timestamp(as_of),
+            filter=chunk_filter,
             min_score=min_score,
             query_embedding=query_embedding,
-            cache=cache,
+            cache=cache_mode(cache),
         )
         stub = vector_grpc.VectorSearchServiceStub(self._channel("vector"))
         with self._typed_errors(timeout):
@@ -173,14 +175,14 @@ class Searches(Connection):
         (`TEXT_MATCH_PHRASE`), or the last one as a beginning (`TEXT_MATCH_PREFIX`). `min_score` is the lowest BM25
         score; the other arguments are those of `hybrid_search`.
         """
-        request = requests.text(
-            query,
-            match=match,
+        request = vector_pb2.TextSearchRequest(
+            query=query,
+            match=chunks_pb2.TEXT_MATCH_UNSPECIFIED if match is None else match,
             limit=limit,
-            as_of=as_of,
-            chunk_filter=chunk_filter,
+            as_of=timestamp(as_of),
+            filter=chunk_filter,
             min_score=min_score,
-            cache=cache,
+            cache=cache_mode(cache),
         )
         stub = vector_grpc.VectorSearchServiceStub(self._channel("vector"))
         with self._typed_errors(timeout):
@@ -201,8 +203,12 @@ class Searches(Connection):
         `limit` is 1–50 facts; `entity_name` and `relation_type` are exact names, letter case ignored; `as_of` is an
         aware time. None, or an empty name, leaves the contract's default.
         """
-        request = requests.facts(
-            query, limit=limit, entity_name=entity_name, relation_type=relation_type, as_of=as_of
+        request = query_pb2.SearchFactsRequest(
+            query=query,
+            limit=limit,
+            entity_name=entity_name,
+            relation_type=relation_type,
+            as_of=None if as_of is None else TimeSelector(instant=timestamp(as_of)),
         )
         stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
         with self._typed_errors(timeout):
@@ -224,12 +230,12 @@ class Searches(Connection):
         self, *, entity_type: str = "", page_size: int = 200, timeout: float | None = None
     ) -> AsyncIterator[facts_pb2.Entity]:
         """Every entity of the space by name, page after page; `timeout` is each page's deadline."""
-        stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
         token = ""
         while True:
             request = query_pb2.ListEntitiesRequest(
                 type=entity_type, page_size=page_size, page_token=token
             )
+            stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
             with self._typed_errors(timeout):
                 page = await stub.ListEntities(request, **self._options(timeout))
             for entity in page.entities:

@@ -116,7 +116,7 @@ class Braid:
         self, facts: Iterable[FactInput], **options: Unpack[GivenVectorsOptions]
     ) -> ingest_pb2.IngestFactsResponse:
         """As `AsyncBraid.ingest_facts`."""
-        return self._run(self._client.ingest_facts(facts, **options))
+        return self._run(self._client.ingest_facts(list(facts), **options))
 
     def upsert_document(
         self, document: DocumentInput, **options: Unpack[GivenVectorsOptions]
@@ -128,7 +128,7 @@ class Braid:
         self, documents: Iterable[DocumentInput], **options: Unpack[GivenVectorsOptions]
     ) -> documents_pb2.BatchUpsertDocumentsResponse:
         """As `AsyncBraid.upsert_documents`."""
-        return self._run(self._client.upsert_documents(documents, **options))
+        return self._run(self._client.upsert_documents(list(documents), **options))
 
     def get_document(
         self, document_id: str, **options: Unpack[CallOptions]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError
 
 from braid.agent.v1 import ingest_pb2
@@ -77,6 +79,7 @@ def _fill(struct: Struct, metadata: dict[str, Any]) -> None:
             raise TypeError(f"names in metadata must be str, not {type(name).__name__}")
         try:
             struct.update({name: value})
+            MessageToDict(struct.fields[name])  # refuses NaN and infinity
         except TypeError:
             raise TypeError(f"metadata[{name!r}]: names in it must be str") from None
         except (ValueError, OverflowError):
@@ -103,16 +106,17 @@ def document_input(
     """
     if isinstance(texts, str):
         raise TypeError("texts must be a sequence of str, not one str")
-    values = dict(metadata or {})
     made = documents_pb2.DocumentInput(
         document_id=document_id, title=title, source=source, valid_time=timestamp(valid_time)
     )
-    _describe(made, values)
+    _describe(made, dict(metadata or {}))
+    # Of what the message holds: equal values and times have one form there, however they were given.
+    since = made.valid_time.ToDatetime(tzinfo=UTC).isoformat() if valid_time else None
     made.content_hash = document_hash(
         title=title,
         source=source,
-        metadata=values,
-        valid_time=valid_time.isoformat() if valid_time else None,
+        metadata=MessageToDict(made.metadata),
+        valid_time=since,
         text="\n".join(texts),
     )
     seen, start = Counter[str](), 0
