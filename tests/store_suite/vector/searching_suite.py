@@ -28,27 +28,6 @@ from tests.store_suite.vector.builders import (
     words,
 )
 
-# Words that stemming leaves as they are, so that every store sees the same terms.
-CORPUS = {
-    "a": "red lamp red door",
-    "b": "red moon",
-    "c": "moon door lamp lamp lamp",
-    "d": "salt",
-    "e": "red moon salt tin tin tin tin drum",
-}
-NASTY = [
-    "'",
-    "\\",
-    "a & b | !c",
-    "<->",
-    "'); drop table chunk; --",
-    ":*",
-    "%",
-    "\u202e",
-    "😀",
-    "(((",
-]
-
 
 class SearchingSuite:
     """Subclasses bring the fixture `store`."""
