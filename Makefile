@@ -60,10 +60,10 @@ generate: setup ## generate protos/gen from the contracts
 checkgenerate: generate ## fail when protos/gen is not what the contracts generate
 	@git diff --exit-code --stat -- protos/gen && test -z "$$(git status --porcelain -- protos/gen)"
 
-bench: setup ## measure speed, cost or faults: make bench NAME=startup
+bench: setup ## measure speed, cost or faults: make bench NAME=startup [DATA=<folder>]
 	@$(BIN)/python -m tests.benchmarks $(NAME) $(if $(DATA),--data $(DATA)) $(if $(MODE),--mode $(MODE))
 
-eval: setup ## measure quality: make eval NAME=multihop DATA=<folder> MODE=all
+eval: setup ## measure quality: make eval NAME=multihop [DATA=<folder>] [MODE=all]
 	@$(BIN)/python -m tests.evals $(NAME) $(if $(DATA),--data $(DATA)) $(if $(MODE),--mode $(MODE))
 
 lock: setup ## renew requirements.lock from pyproject.toml (needs uv)

@@ -21,6 +21,7 @@ from tests.benchmarks.loading import Passage, store
 from tests.benchmarks.sentences import MODEL, Matrix, embedded, sentences
 from tests.evals.metrics import mean
 
+SHARED = "temporal"
 CASES = ("10k", "100k", "400k", "tenants", "filter1pct", "asof")
 _SIZES = {"10k": 10_000, "100k": 100_000, "400k": 400_000}
 _TENANTS = 1_000

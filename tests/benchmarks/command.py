@@ -8,14 +8,20 @@ import importlib
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import cast
+
+from tests.benchmarks.figures import note
 
 SEED = 1
 EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
+
+# Evaluation data lies beside the project, never in it.
+_SHARED = Path(__file__).parents[3] / "shared" / "eval"
 
 
 class UsageError(Exception):
@@ -48,14 +54,18 @@ class Options:
 Command = Callable[[Options], Awaitable[None]]
 
 
-def run(program: str, commands: Mapping[str, str], arguments: Sequence[str]) -> int:
+def run(
+    program: str, commands: Mapping[str, str], arguments: Sequence[str], shared: Path = _SHARED
+) -> int:
     """Run the command that `arguments` name and return the exit code.
 
     `commands` holds, for each name, the module with its coroutine `run(options)`; it is imported only when needed.
+    A module's `SHARED` is the data set of `shared` that is meant where none is named.
     """
     try:
         options = _parse(program, commands, arguments)
-        asyncio.run(_until_signal(_load(commands[options.name])(options)))
+        module = importlib.import_module(commands[options.name])
+        asyncio.run(_until_signal(_command(module)(_with_data(options, module, shared))))
     except UsageError as error:
         print(f"{program}: {error}", file=sys.stderr)
         return EXIT_USAGE
@@ -68,8 +78,16 @@ def run(program: str, commands: Mapping[str, str], arguments: Sequence[str]) -> 
     return 0
 
 
-def _load(module: str) -> Command:
-    return cast("Command", importlib.import_module(module).run)
+def _command(module: ModuleType) -> Command:
+    return cast("Command", module.run)
+
+
+def _with_data(options: Options, module: ModuleType, shared: Path) -> Options:
+    named: str | None = getattr(module, "SHARED", None)
+    if options.data is not None or named is None or not (shared / named).is_dir():
+        return options
+    note(f"no --data: measuring on {named}, which lies beside the project")
+    return replace(options, data=shared / named)
 
 
 async def _until_signal(work: Awaitable[None]) -> None:

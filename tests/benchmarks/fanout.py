@@ -22,6 +22,7 @@ from tests.benchmarks.legs import LEGS, Reports, Searches, looked, searches, tol
 from tests.evals.ingestion import ingest
 from tests.evals.metrics import mean, percentile
 
+SHARED = "multihop/hotpot_train100"
 _PARTS = ("compare", "hang", "faults")
 _ALL = "all"
 # Both tiers asked by the caller itself, at once: what they cost each other, without what is between.

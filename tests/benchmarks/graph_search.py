@@ -22,6 +22,7 @@ from tests.benchmarks.harness import bar, channel_to, running_stack
 from tests.benchmarks.sentences import MODEL, Matrix, embedded
 from tests.evals.metrics import mean
 
+SHARED = "temporal"
 SIZES = {"10k": 10_000, "100k": 100_000}
 _QUERIES = 200
 _GRAPHITI_QUERIES = 20

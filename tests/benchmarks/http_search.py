@@ -24,6 +24,7 @@ from tests.evals.embedding import local_embedder
 from tests.evals.ingestion import ingest
 from tests.evals.metrics import distinct, mean, percentile, recall_at
 
+SHARED = "multihop/2wiki_hippo1000"
 _CALLERS = 8
 _LOAD = 2_000
 _REMEMBERED = 256

@@ -17,6 +17,7 @@ from tests.benchmarks.loading import Passage, store
 from tests.benchmarks.reference import Reference, reference
 from tests.benchmarks.sentences import MODEL, Matrix, embedded, sentences
 
+SHARED = "temporal"
 _PASSAGES = 100_000
 _QUERIES = 12_000
 _ALONE = 1_000

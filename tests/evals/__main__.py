@@ -1,4 +1,4 @@
-"""`python -m tests.evals NAME --data FOLDER`: measures the quality of answers."""
+"""`python -m tests.evals NAME [--data FOLDER]`: measures the quality of answers."""
 
 import sys
 

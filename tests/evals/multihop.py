@@ -13,6 +13,8 @@ from tests.evals.embedding import embedding_seconds, local_embedder
 from tests.evals.ingestion import ingest
 from tests.evals.metrics import mean, recall_at
 
+SHARED = "multihop/2wiki_hippo1000"
+
 
 async def run(options: Options) -> None:
     """Ingest the folder's corpus, then ask every question in every mode asked for."""

@@ -10,6 +10,8 @@ from tests.evals.datasets import read_scifact
 from tests.evals.ingestion import ingest
 from tests.evals.metrics import mean, ndcg_at
 
+SHARED = "scifact"
+
 
 async def run(options: Options) -> None:
     """Ingest the folder's corpus, then ask every judged question in every mode asked for."""

@@ -33,6 +33,7 @@ from tests.evals.datasets import read_rows
 from tests.evals.metrics import percentile
 from tests.evals.partial_dates import interval
 
+SHARED = "temporal"
 _PART = 1_000
 _PAGE = 200
 _LOADING = 1_800.0

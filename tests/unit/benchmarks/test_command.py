@@ -13,7 +13,9 @@ from tests.benchmarks.figures import Figures
 _MODULE = "tests.benchmarks.a_measure_for_this_test"
 
 
-def _measure(monkeypatch: pytest.MonkeyPatch, error: Exception | None = None) -> list[Options]:
+def _measure(
+    monkeypatch: pytest.MonkeyPatch, error: Exception | None = None, shared: str | None = None
+) -> list[Options]:
     seen: list[Options] = []
 
     async def measure(options: Options) -> None:
@@ -23,6 +25,8 @@ def _measure(monkeypatch: pytest.MonkeyPatch, error: Exception | None = None) ->
 
     module = ModuleType(_MODULE)
     module.run = measure  # type: ignore[attr-defined]
+    if shared is not None:
+        module.SHARED = shared  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, _MODULE, module)
     return seen
 
@@ -69,6 +73,34 @@ def test_a_data_folder_must_be_named_and_exist(tmp_path: Path) -> None:
         Options("multihop").folder()
     with pytest.raises(UsageError, match="is not a folder"):
         Options("multihop", tmp_path / "none").folder()
+
+
+def test_without_data_a_measure_takes_its_set_beside_the_project(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen = _measure(monkeypatch, shared="facts/all")
+    (tmp_path / "facts" / "all").mkdir(parents=True)
+    assert run("bench", {"speed": _MODULE}, ["speed"], tmp_path) == 0
+    assert seen == [Options("speed", tmp_path / "facts" / "all")]
+    assert "facts/all" in capsys.readouterr().err
+
+
+def test_a_named_folder_goes_before_the_set_beside_the_project(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seen = _measure(monkeypatch, shared="facts")
+    (tmp_path / "facts").mkdir()
+    assert run("bench", {"speed": _MODULE}, ["speed", "--data", "there"], tmp_path) == 0
+    assert seen == [Options("speed", Path("there"))]
+
+
+@pytest.mark.parametrize("shared", [None, "facts"])
+def test_a_measure_without_a_set_there_has_no_data(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shared: str | None
+) -> None:
+    seen = _measure(monkeypatch, shared=shared)
+    assert run("bench", {"speed": _MODULE}, ["speed"], tmp_path) == 0
+    assert seen == [Options("speed")]
 
 
 def test_a_figure_is_one_line_of_name_number_and_unit() -> None:
