@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError, WrongStateError
+from services.runtime.errors import NotFoundError, WrongStateError
 from services.runtime.times import utc_now
 from services.vector_search.domain import (
     Chunk,
@@ -40,7 +40,7 @@ from services.vector_search.fake_space import (
     word_scores,
     write_document,
 )
-from services.vector_search.store import LANGUAGE_IN_USE, MissingVectorsError
+from services.vector_search.store import LANGUAGE_IN_USE, MissingVectorsError, SpaceModelError
 from services.vector_search.versions import plan_version, same_content
 
 _LANGUAGES = ("english", "german", "simple")
@@ -108,7 +108,7 @@ class FakeStore(FakeInventory):
         """See `VectorStore`."""
         held = self._spaces.setdefault(space, Space())
         if held.chunks and held.model != model:
-            raise InvalidFieldError(FieldError("embedding_model", "is not the space's model"))
+            raise SpaceModelError("is not the model that the space is embedded with")
         now = self._clock()
         self._check(held, documents, now)
         held.model = model

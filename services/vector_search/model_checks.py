@@ -5,14 +5,15 @@ from __future__ import annotations
 from services.postgres.pool import Row
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.vector_search.domain import Model
+from services.vector_search.store import SpaceModelError
 
 
 def checked(state: Row | None, model: Model) -> Row:
-    """The space's row. InvalidFieldError when the space is embedded with another model."""
+    """The space's row. SpaceModelError when the space is embedded with another model."""
     if state is None or state["name"] != model.name:
-        raise wrong_model("is not the model that the space is embedded with")
+        raise SpaceModelError("is not the model that the space is embedded with")
     if state["dimension"] != model.dimension:
-        raise wrong_model(f"has {state['dimension']} dimensions, not {model.dimension}")
+        raise SpaceModelError(f"has {state['dimension']} dimensions, not {model.dimension}")
     return state
 
 

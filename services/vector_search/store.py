@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from services.runtime.errors import FieldError, InvalidFieldError
 from services.vector_search.domain import (
     Chunk,
     ChunkRef,
@@ -39,6 +40,13 @@ class MissingVectorsError(Exception):
     def __init__(self, chunk_ids: frozenset[str]) -> None:
         super().__init__(f"{len(chunk_ids)} new chunks have no vector")
         self.chunk_ids = chunk_ids
+
+
+class SpaceModelError(InvalidFieldError):
+    """The space is embedded with another model than the one that is written with. Nothing was written."""
+
+    def __init__(self, description: str) -> None:
+        super().__init__(FieldError("embedding_model", description))
 
 
 class VectorStore(Protocol):
@@ -82,9 +90,9 @@ class VectorStore(Protocol):
     ) -> WriteResult:
         """Writes all documents or none.
 
-        InvalidFieldError for a taken valid time, for a chunk id that stands for another text or document, and for
-        another model than the space's; MissingVectorsError for new chunks without a vector; OverloadedError while
-        the space's writes are held.
+        InvalidFieldError for a taken valid time, and for a chunk id that stands for another text or document;
+        SpaceModelError for another model than the space's; MissingVectorsError for new chunks without a vector;
+        OverloadedError while the space's writes are held.
         """
         ...
 

@@ -20,9 +20,9 @@ from services.vector_search.domain import Model, NewDocument, Vector, WriteResul
 from services.vector_search.indexing import Indexing
 from services.vector_search.model_checks import wrong_model
 from services.vector_search.recorded_models import Registry
-from services.vector_search.store import MissingVectorsError, VectorStore
+from services.vector_search.store import MissingVectorsError, SpaceModelError, VectorStore
 
-# Chunks may be deleted between looking and writing; then they need vectors after all.
+# Chunks may be deleted, or the space's model change, between looking and writing: then vectors are needed after all.
 _ATTEMPTS = 3
 
 
@@ -58,7 +58,19 @@ class DocumentWriter:
         self, space: str, documents: Sequence[NewDocument], model_name: str
     ) -> WriteResult:
         check_documents(documents)
-        model = self._model(await self._store.space_model(space), documents, model_name)
+        for _ in range(_ATTEMPTS):
+            model = self._model(await self._store.space_model(space), documents, model_name)
+            try:
+                return await self._embed_and_store(space, documents, model)
+            except SpaceModelError:
+                # The space changed over while its former model embedded. Who has named that one is told so.
+                if model_name:
+                    raise
+        raise OverloadedError(1.0)
+
+    async def _embed_and_store(
+        self, space: str, documents: Sequence[NewDocument], model: Model | None
+    ) -> WriteResult:
         unchanged = await self._unchanged(space, documents)
         fresh = [d for d in documents if d.document_id not in unchanged]
         missing = await self._store.missing_vectors(space, fresh)

@@ -8,9 +8,10 @@ import asyncpg
 import numpy as np
 import pytest
 
-from services.runtime.errors import InvalidFieldError, OverloadedError, WrongStateError
+from services.runtime.errors import OverloadedError, WrongStateError
 from services.vector_search.domain import ChunkVector, Model
 from services.vector_search.postgres import PostgresStore
+from services.vector_search.store import SpaceModelError
 from tests.store_suite.vector.builders import MODEL, SPACE
 from tests.store_suite.vector.builders import document as stored
 from tests.stores import TestDatabase
@@ -40,10 +41,7 @@ async def write_on(store: PostgresStore, number: int, done: asyncio.Event) -> in
         try:
             await store.upsert(SPACE, model, [new])
             written += 1
-        except (
-            OverloadedError,
-            InvalidFieldError,
-        ):  # held, or the model has changed since it was asked for
+        except (OverloadedError, SpaceModelError):  # held, or the model has changed meanwhile
             await asyncio.sleep(0.01)
     return written
 

@@ -9,7 +9,7 @@ import pytest
 from services.runtime.errors import InvalidFieldError, NotFoundError, WrongStateError
 from services.runtime.times import utc_now
 from services.vector_search.domain import Model, SpaceStats
-from services.vector_search.store import MissingVectorsError, VectorStore
+from services.vector_search.store import MissingVectorsError, SpaceModelError, VectorStore
 from tests.store_suite.vector.builders import (
     EAST,
     MODEL,
@@ -210,7 +210,7 @@ class WritingSuite:
 
     async def test_vectors_of_another_model_are_refused(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "text")])
-        with pytest.raises(InvalidFieldError) as refused:
+        with pytest.raises(SpaceModelError) as refused:
             await store.upsert(SPACE, Model("other", 3), [document("e", "text")])
         assert [field for field, _ in refused.value.fields] == ["embedding_model"]
         assert (await store.stats(SPACE)).documents == 1

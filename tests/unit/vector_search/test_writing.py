@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -146,6 +146,50 @@ async def test_a_model_that_turns_out_to_make_other_vectors_than_the_spaces_is_n
     with pytest.raises(WrongStateError):
         await DocumentWriter(store, longer).write([document("e", "b", at=[None])], "")
     assert (await store.stats(SPACE)).documents == 1
+
+
+class Meanwhile(CompassEmbedder):
+    """Lets something happen while it embeds for the first time."""
+
+    def __init__(self, happens: Callable[[], Awaitable[object]]) -> None:
+        super().__init__()
+        self._happens: Callable[[], Awaitable[object]] | None = happens
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        happens, self._happens = self._happens, None
+        if happens is not None:
+            await happens()
+        return await super().embed(texts)
+
+
+class OneMore:
+    """Another model beside the tier's own."""
+
+    def __init__(self, other: CompassEmbedder) -> None:
+        self._other = other
+
+    def named(self, model: str) -> CompassEmbedder | None:
+        return self._other if model == self._other.model else None
+
+
+async def test_a_write_that_leaves_the_model_to_the_tier_follows_the_spaces_change_to_another(
+    store: FakeStore,
+) -> None:
+    by_other = document("first", "a")
+    own = Meanwhile(lambda: store.upsert(SPACE, Model("mine", 3), [by_other]))
+    mine = CompassEmbedder("mine")
+    await DocumentWriter(store, own, OneMore(mine)).write([document("d", "b", at=[None])], "")
+    assert mine.texts == ["\nb"]
+    assert await store.space_model(SPACE) == Model("mine", 3)
+    assert (await store.stats(SPACE)).documents == 2
+
+
+async def test_a_write_that_names_the_model_is_told_of_the_spaces_change_to_another(
+    store: FakeStore,
+) -> None:
+    own = Meanwhile(lambda: store.upsert(SPACE, Model("mine", 3), [document("first", "a")]))
+    writer = DocumentWriter(store, own, OneMore(CompassEmbedder("mine")))
+    assert await refused(writer, [document("d", "b", at=[None])], "compass") == ["embedding_model"]
 
 
 async def test_given_vectors_need_their_models_name(writer: DocumentWriter) -> None:
