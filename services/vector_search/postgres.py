@@ -15,6 +15,7 @@ from services.vector_search.domain import (
     Deletion,
     Model,
     NewDocument,
+    SpaceStats,
     TextLanguage,
     WriteResult,
 )
@@ -77,13 +78,18 @@ class PostgresStore(PostgresReads, PostgresModels, PostgresInventory, PostgresIn
         await self._probed.close()
 
     # What a write depends on is read on the writers' pool: a replica may lag behind.
-    async def space_model(self, space: str) -> Model | None:
-        """The space's model; None while it holds nothing."""
+    async def stats(self, space: str) -> SpaceStats:
+        """The space in numbers."""
         async with self._writers.session() as session:
             row = await session.row(self._queries["space_stats"], space)
-        if row is None or not row["chunks"]:
-            return None
-        return Model(row["name"], row["dimension"])
+        if row is None:
+            return SpaceStats(0, 0, None, 0)
+        model = Model(row["name"], row["dimension"]) if row["chunks"] else None
+        return SpaceStats(row["documents"], row["chunks"], model, row["revision"])
+
+    async def space_model(self, space: str) -> Model | None:
+        """The space's model; None while it holds nothing."""
+        return (await self.stats(space)).model
 
     async def unchanged_documents(
         self, space: str, fingerprints: Sequence[tuple[str, str]]

@@ -23,7 +23,6 @@ from services.vector_search.domain import (
     Search,
     SearchResult,
     SpaceState,
-    SpaceStats,
     TextMatch,
     VectorPath,
 )
@@ -105,15 +104,6 @@ class PostgresReads:
         async with self._pool.session() as session:
             rows = await session.fetch(self._queries["list_documents"], space, after, limit)
         return [_document(row) for row in rows]
-
-    async def stats(self, space: str) -> SpaceStats:
-        """The space in numbers."""
-        async with self._pool.session() as session:
-            row = await session.row(self._queries["space_stats"], space)
-        if row is None:
-            return SpaceStats(0, 0, None, 0)
-        model = _model(row["name"], row["dimension"]) if row["chunks"] else None
-        return SpaceStats(row["documents"], row["chunks"], model, row["revision"])
 
     async def ping(self) -> None:
         """Reads the schema's number, through a connection of its own: no caller is before it there."""

@@ -285,10 +285,10 @@ async def test_a_space_that_holds_nothing_any_more_has_no_model(store: PostgresS
     assert [one.model for one in listed.models] == [Model("first", 2)]
 
 
-async def test_what_an_upload_may_leave_out_is_not_asked_of_a_replica(
+async def test_what_a_write_depends_on_is_not_asked_of_a_replica(
     store: PostgresStore, vector_database: TestDatabase
 ) -> None:
-    """One that lags would call a document unchanged that has been deleted since."""
+    """One that lags would call a document unchanged that has been deleted since, and tell a worker the former model."""
     new = stored("d", "red")
     await store.upsert(SPACE, MODEL, [new])
     away = "postgresql://braid_reader@127.0.0.1:9/none"
@@ -296,9 +296,11 @@ async def test_what_an_upload_may_leave_out_is_not_asked_of_a_replica(
     alone = await PostgresStore.open(read_url=away, write_url=writers)
     try:
         found = await alone.unchanged_documents(SPACE, [("d", new.content_hash)])
+        known = await alone.stats(SPACE)
     finally:
         await alone.close()
     assert list(found) == ["d"]
+    assert known.model == MODEL
 
 
 async def write(store: PostgresStore, done: asyncio.Event) -> None:
