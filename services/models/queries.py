@@ -77,13 +77,18 @@ class QueryEmbedder:
         """See `Embedder`."""
         return self._cache.model
 
+    def remembered(self, query: str) -> EmbeddedQuery | None:
+        """The query's vector if it is in memory."""
+        row = self._cache.recall(query)
+        return None if row is None else EmbeddedQuery(row, VectorSource.MEMORY)
+
     async def embed(self, query: str, *, use_cache: bool = True) -> EmbeddedQuery:
         """The query's vector. Raises what `Embedder.embed` raises; a store that is away is passed over."""
         if not use_cache:
             return await self._computed(self._cache.fresh, query)
-        row = self._cache.recall(query)
-        if row is not None:
-            return EmbeddedQuery(row, VectorSource.MEMORY)
+        remembered = self.remembered(query)
+        if remembered is not None:
+            return remembered
         row = await self._stored(query)
         if row is not None:
             self._cache.remember(query, row)

@@ -44,8 +44,10 @@ CODES: dict[errors_pb2.ErrorReason.ValueType, grpc.StatusCode] = {
 _MESSAGE_CHARACTERS = 300
 _NAME_CHARACTERS = 300
 _FIELDS_BYTES = 1_500
-# What a client is not to try again, whatever its settings say of the code.
-_FOR_GOOD = frozenset({errors_pb2.ERROR_REASON_ALL_LEGS_FAILED})
+# What a client is not to try again, whatever its settings say of the code: whoever answers so has tried for long.
+_FOR_GOOD = frozenset(
+    {errors_pb2.ERROR_REASON_ALL_LEGS_FAILED, errors_pb2.ERROR_REASON_EMBEDDER_UNAVAILABLE}
+)
 # gRPC's own words, under RESOURCE_EXHAUSTED, for a request or an answer that is larger than a message may be.
 _TOO_LARGE = "larger than max"
 
@@ -72,7 +74,7 @@ def to_status(error: BraidError, request_id: str) -> grpc.Status:
         )
     )
     if error.reason in _FOR_GOOD:
-        # Another attempt would take what is left of the caller's time, and come to nothing.
+        # Another attempt would take what is left of the caller's time, and hide the reason behind its deadline.
         pushback = ("grpc-retry-pushback-ms", "-1")
         status = status._replace(trailing_metadata=(*status.trailing_metadata, pushback))
     return cast("grpc.Status", status)

@@ -92,7 +92,7 @@ class ComprehensiveSearch:
             async with asyncio.TaskGroup() as group:
                 query = QueryVector(
                     group,
-                    lambda: self._queries.embed(request.query, clock.seconds, use_cache=use_cache),
+                    lambda: self._queries.embed(request.query, clock.left(), use_cache=use_cache),
                 )
                 chunks = self._chunks(request, query, clock)
                 vector = group.create_task(self._told(chunks, query, ended))
@@ -128,7 +128,7 @@ class ComprehensiveSearch:
         if outcome.report.reason != legs_pb2.LEG_REASON_MODEL_MISMATCH or self._has_another_model():
             return outcome
         # The tier has another model than the space; ours may be the space's.
-        return await self._ask_vector_with(query, request, clock)
+        return _of_both(outcome, await self._ask_vector_with(query, request, clock))
 
     async def _ask_vector_with(
         self, query: QueryVector, request: Request, clock: Budget
@@ -174,12 +174,17 @@ class ComprehensiveSearch:
     async def _facts(self, request: Request, query: QueryVector, clock: Budget) -> LegOutcome:
         if request.HasField("use_graph") and not request.use_graph:
             return not_requested(GRAPH_LEG)
-        space = current_call().space
-        if space in self._wordy:
-            outcome = await self._ask_graph(_facts_request(request, None, text_only=True), clock)
-            # Degraded: somebody has added vectors since, so that the guess cost the vector's part.
-            if outcome.report.status != legs_pb2.LEG_STATUS_DEGRADED:
-                return outcome
+        if current_call().space not in self._wordy:
+            return await self._ask_graph_with(query, request, clock)
+        outcome = await self._ask_graph(_facts_request(request, None, text_only=True), clock)
+        if outcome.report.status != legs_pb2.LEG_STATUS_DEGRADED:
+            return outcome
+        # Somebody has added vectors since, so that the guess cost the vector's part.
+        return _of_both(outcome, await self._ask_graph_with(query, request, clock))
+
+    async def _ask_graph_with(
+        self, query: QueryVector, request: Request, clock: Budget
+    ) -> LegOutcome:
         embedding = None if self._has_another_model() else await query.get()
         by_words = embedding is None and self._has_our_model()
         asked = _facts_request(request, embedding, text_only=by_words)
@@ -206,7 +211,6 @@ class Budget:
     """Seconds that a search's legs may take, counted from now."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
         self._until = asyncio.get_running_loop().time() + seconds
 
     def left(self) -> float:
@@ -271,6 +275,16 @@ async def _or_without_vector(
         if not is_of_the_vector(error):
             raise
     return await again()
+
+
+def _of_both(first: LegOutcome, second: LegOutcome) -> LegOutcome:
+    """The second answer, or where there is none, the first: what it had is not lost by asking again."""
+    if not _told_apart(second).failed:
+        return second
+    if second.report.status == legs_pb2.LEG_STATUS_TIMED_OUT:
+        first.report.status = legs_pb2.LEG_STATUS_TIMED_OUT
+        first.report.reason = legs_pb2.LEG_REASON_BUDGET_EXCEEDED
+    return first
 
 
 def _require_an_answer(outcomes: Sequence[LegOutcome]) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from services.models.embedder import Embedder
+    from services.models.queries import EmbeddedQuery
 
 Source: TypeAlias = retrieval_pb2.EmbeddingSource.ValueType
 NO_SOURCE = retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED
@@ -46,6 +47,10 @@ class QueryEmbeddings:
 
     async def embed(self, query: str, budget: float, *, use_cache: bool = True) -> Embedded:
         """The query's vector and its model; none when the embedder fails or takes over half of `budget` seconds."""
+        remembered = self._queries.remembered(query) if use_cache else None
+        if remembered is not None:
+            # Without a turn: those may be taken by queries that wait for a slow provider.
+            return self._told(remembered)
         try:
             async with asyncio.timeout(min(self._seconds, budget / 2)), self._turns:
                 found = await self._queries.embed(query, use_cache=use_cache)
@@ -54,6 +59,9 @@ class QueryEmbeddings:
             get_logger("search").warning("query not embedded", cause=cause)
             hurry = budget / 2 < self._seconds and in_a_hurry(budget / 2)
             return Embedded(late=hurry and isinstance(error, TimeoutError))
+        return self._told(found)
+
+    def _told(self, found: EmbeddedQuery) -> Embedded:
         vector = retrieval_pb2.QueryEmbedding(model=self._queries.model, values=found.row.tolist())
         return Embedded(vector, retrieval_pb2.EmbeddingSource.ValueType(found.source))
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
+from services.runtime.errors import StoreUnavailableError
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
+from tests.integration.agent_orchestrator.questions import legs
 from tests.stubs.graph_tier import fact_hit
+from tests.stubs.script import Act, fail, hang
 from tests.stubs.vector_tier import chunk_hit
 
 BY_WORDS = query_pb2.SearchFactsResponse(
@@ -33,10 +38,14 @@ OTHER_MODEL = vector_pb2.HybridSearchResponse(
 
 
 async def ask(
-    world: World, metadata: tuple[tuple[str, str], ...] = ALICE, *, use_vector: bool = True
+    world: World,
+    metadata: tuple[tuple[str, str], ...] = ALICE,
+    *,
+    use_vector: bool = True,
+    seconds: float = 5,
 ) -> search_pb2.ComprehensiveSearchResponse:
     request = search_pb2.ComprehensiveSearchRequest(query="who owns it", use_vector=use_vector)
-    return await world.search.ComprehensiveSearch(request, metadata=metadata, timeout=5)
+    return await world.search.ComprehensiveSearch(request, metadata=metadata, timeout=seconds)
 
 
 def asked_by_words(world: World) -> list[bool]:
@@ -73,6 +82,45 @@ async def test_vectors_that_were_added_since_are_compared_at_once(world: World) 
     assert len(answer.graph_results) == 2
     await ask(world)
     assert asked_by_words(world) == [False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("act", "told"),
+    [
+        (hang, ("TIMED_OUT", "BUDGET_EXCEEDED")),
+        (fail(StoreUnavailableError("neo4j")), ("DEGRADED", "EMBEDDER_UNAVAILABLE")),
+    ],
+)
+async def test_what_the_words_found_is_kept_when_asking_again_brings_nothing(
+    world: World, act: Act, told: tuple[str, str]
+) -> None:
+    world.graph.answer = BY_WORDS
+    await ask(world)
+    world.graph.answer = WITHOUT_THE_QUERYS
+
+    async def answer_by_words(request: query_pb2.SearchFactsRequest) -> None:
+        if not request.text_only:
+            await act(request)
+
+    world.graph.script.acts["SearchFacts"] = answer_by_words
+    answer = await ask(world, seconds=0.5)
+    assert legs(answer.legs)["graph"] == told
+    assert [hit.fact.uuid for hit in answer.graph_results] == ["f1"]
+
+
+async def test_a_vector_is_waited_for_within_what_is_left_of_the_time(world: World) -> None:
+    world.graph.answer = BY_WORDS
+    await ask(world)
+    world.graph.answer = WITHOUT_THE_QUERYS
+    world.embedder.stuck = True
+
+    async def slowly(request: query_pb2.SearchFactsRequest) -> None:
+        if request.text_only:
+            await asyncio.sleep(0.6)
+
+    world.graph.script.acts["SearchFacts"] = slowly
+    answer = await ask(world, seconds=1)
+    assert [hit.fact.uuid for hit in answer.graph_results] == ["f1"]
 
 
 @pytest.mark.parametrize("first", [COMPARED, WITHOUT_THE_QUERYS])

@@ -154,6 +154,15 @@ async def test_a_leg_whose_store_is_away_is_given_up_before_the_deadline(answers
     await asyncio.wait_for(answers.graph.script.cancelled.wait(), 5)
 
 
+async def test_an_answer_that_is_too_large_fails_its_leg_alone(answers: World) -> None:
+    answers.vector.answer.hits[0].chunk.content = "x" * 20_000_000
+    answer = await ask(answers)
+    assert legs(answer.legs) == {
+        "vector": ("UNAVAILABLE", "INTERNAL"),
+        "graph": ("OK", "UNSPECIFIED"),
+    }
+
+
 @pytest.mark.parametrize(("leg", "method"), [("vector", "HybridSearch"), ("graph", "SearchFacts")])
 async def test_a_leg_that_is_refused_for_load_is_told_as_overloaded(
     answers: World, leg: str, method: str

@@ -32,7 +32,11 @@ from braid_client.options import (
     TextOptions,
     VectorOptions,
 )
-from services.runtime.errors import OverloadedError, StoreUnavailableError
+from services.runtime.errors import (
+    EmbedderUnavailableError,
+    OverloadedError,
+    StoreUnavailableError,
+)
 from services.runtime.server import RunningServer
 from tests.unit.clients.conftest import Backend, targets, without_await
 
@@ -98,6 +102,17 @@ async def test_a_read_that_finds_the_service_away_is_tried_again(
     backend.failures = [StoreUnavailableError("neo4j"), StoreUnavailableError("neo4j")]
     assert (await client.search_facts("who?")).space_revision == 8
     assert len(backend.requests) == 3
+
+
+async def test_a_search_without_its_embedder_is_not_tried_again(
+    client: AsyncBraid, backend: Backend
+) -> None:
+    """The tier has tried for as long as it could: a second time would end at the deadline, without the reason."""
+    backend.failures = [EmbedderUnavailableError(), EmbedderUnavailableError()]
+    with pytest.raises(BraidCallError) as failed:
+        await client.search_facts("who?")
+    assert failed.value.failure.reason == "EMBEDDER_UNAVAILABLE"
+    assert len(backend.requests) == 1
 
 
 async def test_a_failure_carries_reason_fields_delay_and_request_id(
