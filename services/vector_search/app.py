@@ -30,6 +30,7 @@ from services.vector_search.results import ResultCache
 from services.vector_search.search_servicer import SearchServicer
 from services.vector_search.searching import Searcher
 from services.vector_search.settings import VectorSettings
+from services.vector_search.settling import Settling
 from services.vector_search.store import Store
 from services.vector_search.writing import DocumentWriter
 
@@ -113,7 +114,7 @@ async def run(
         indexing=indexing,
     )
     try:
-        async with indexing.running():
+        async with indexing.running(), Settling(store).running():
             await serve(
                 settings=runtime,
                 listen=settings.listen,

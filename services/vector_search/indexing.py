@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from services.runtime.errors import BraidError, OverloadedError, StoreUnavailableError
-from services.runtime.telemetry import get_logger
+from services.runtime.errors import OverloadedError, StoreUnavailableError
+from services.vector_search.upkeep import beside, put_off
 
 AT_ONCE = 100
 """Vectors of one transaction: a writer of the same documents waits for it."""
@@ -30,6 +29,7 @@ ROUND_SECONDS = 60.0
 HELP_SECONDS = 1.0
 """A writer helps for no longer: what it wrote is stored, and its caller waits for the answer."""
 LONG_AGO = float("-inf")
+_NAME = "indexing"
 
 
 class IndexStore(Protocol):
@@ -92,22 +92,16 @@ class Indexing:
                 await self._bring_in(space, vectors)
         except Exception as error:  # noqa: BLE001 - what was written stays, and is found: the answer must say so
             self._note(space)
-            _put_off(error)
+            put_off(_NAME, error)
 
     def _note(self, space: str) -> None:
         now = time.monotonic()
         self._spaces.setdefault(space, _Waiting(now, now)).written = now
         self._news.set()
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    def running(self) -> AbstractAsyncContextManager[None]:
         """Brings vectors in for as long as the block runs."""
-        task = asyncio.create_task(self._run(), name="indexing")
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        return beside(self._run(), _NAME)
 
     async def round(self) -> None:
         """Looks for what others left, such as a process that ended, and sees to all spaces that wait.
@@ -140,7 +134,7 @@ class Indexing:
                 else:
                     await self.turn()
             except Exception as error:  # noqa: BLE001 - whatever it is, it must not end what keeps searches fast
-                _put_off(error)
+                put_off(_NAME, error)
             await self._rest()
 
     async def _rest(self) -> None:
@@ -163,7 +157,7 @@ class Indexing:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is
             del self._spaces[space]
-            _put_off(error)
+            put_off(_NAME, error)
             return False
 
     async def _see_to(self, space: str, waiting: _Waiting) -> bool:
@@ -192,12 +186,3 @@ class Indexing:
             if not moved:
                 return
             vectors -= moved
-
-
-def _put_off(error: Exception) -> None:
-    """An outage is told in a word; what nobody expects is told whole."""
-    log = get_logger("indexing")
-    if isinstance(error, BraidError | TimeoutError):
-        log.warning("put off", error=type(error).__name__)
-    else:
-        log.error("failed", exc_info=error)

@@ -35,7 +35,7 @@ def load_queries() -> Queries:
 
 
 class PostgresStore(PostgresReads, PostgresModels, PostgresInventory, PostgresIndexing):
-    """Implements `Store` and `IndexStore`. Opened by `open`, closed by `close`."""
+    """Implements `Store`, `IndexStore` and `SettlingStore`. Opened by `open`, closed by `close`."""
 
     def __init__(self, readers: Pool, writers: Pool, probed: Pool, queries: Queries) -> None:
         PostgresReads.__init__(self, readers, probed, queries)
@@ -138,6 +138,21 @@ class PostgresStore(PostgresReads, PostgresModels, PostgresInventory, PostgresIn
             await open_space(session, self._queries, space, model)
         async with self._writers.transaction() as session:
             return await DocumentWrite(session, self._queries, space).run(model, documents)
+
+    async def due_spaces(self) -> list[str]:
+        """See `SettlingStore`."""
+        async with self._writers.session() as session:
+            rows = await session.fetch(self._queries["due_spaces"])
+        return [row["space"] for row in rows]
+
+    async def settle(self, space: str) -> None:
+        """See `SettlingStore`."""
+        model = await self.space_model(space)
+        if model is None:
+            return
+        async with self._writers.transaction() as session:
+            # A write of nothing: it makes the current ones of what has come into force, as any write does.
+            await DocumentWrite(session, self._queries, space).run(model, [])
 
     async def delete_document(
         self, space: str, document_id: str, deletion_id: str | None = None

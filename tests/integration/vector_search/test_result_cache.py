@@ -56,6 +56,31 @@ async def test_a_version_of_a_later_time_is_found_from_then_on(
     assert (await cache.search(SPACE, words("copper"))).cached
 
 
+async def test_once_it_is_seen_to_results_are_remembered_again_without_a_write(
+    store: PostgresStore, vector_database: TestDatabase
+) -> None:
+    tomorrow = utc_now() + timedelta(days=1)
+    await store.upsert(SPACE, MODEL, [document("d", "copper")])
+    await store.upsert(SPACE, MODEL, [document("d", "copper coin", valid_time=tomorrow)])
+    assert await store.due_spaces() == []
+    await make_due(vector_database)
+    assert await store.due_spaces() == [SPACE]
+    await store.settle(SPACE)
+    assert await store.due_spaces() == []
+    assert await store.space_state(SPACE) == SpaceState(3, True, MODEL)
+    cache = ResultCache(store, 1_000_000)
+    for cached in (False, True):
+        found = await cache.search(SPACE, words("copper"))
+        assert (found.cached, contents(found)) == (cached, ["copper coin"])
+
+
+async def test_what_is_not_due_is_not_touched(store: PostgresStore) -> None:
+    await store.upsert(SPACE, MODEL, [document("d", "copper")])
+    await store.settle(SPACE)
+    await store.settle("a space that holds nothing")
+    assert await store.space_state(SPACE) == SpaceState(1, True, MODEL)
+
+
 async def test_responses_tell_that_they_are_remembered_and_requests_may_forbid_it(
     tier: Tier,
 ) -> None:
