@@ -101,7 +101,8 @@ def document_input(
 
     `space` is the one that the key, or the client's `space`, stands for (`local` without keys): ids are made of it.
     `embeddings` holds a vector for each text, of the model that `upsert_document` is told; else the tier embeds.
-    Characters are counted as if the texts followed each other, with a line feed between. TypeError and ValueError as
+    Characters are counted as if the texts followed each other, with a line feed between. The hash is of that text: one
+    that is only cut at other line feeds is unchanged for the tier, and stays cut as it was. TypeError and ValueError as
     for `ingest_document`; ValueError also where there are not as many vectors as texts.
     """
     if isinstance(texts, str):
