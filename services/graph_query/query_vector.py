@@ -50,7 +50,8 @@ async def query_vector(
     if given is not None and given.model == state.model:
         _check(given.values, state.dimension)
         return given.values, None
-    own = None if state.model == CHANGING else embedder_of(embedder, state.model)
+    changing = state.model == CHANGING
+    own = None if changing else embedder_of(embedder, state.model, state.dimension)
     if own is None:
         return None, Shortfall.MODEL
     return await _made(own, query, state.dimension)

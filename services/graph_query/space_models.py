@@ -69,7 +69,10 @@ class SpaceModels:
     def _of(self, held: Vectors, model: str = "") -> Embedder:
         if held.changing_to:
             raise OverloadedError(RETRY_SECONDS)
-        own = embedder_of(self._embedder, model or held.model)
+        name = model or held.model
+        # The length of the space's vectors says nothing of another model's.
+        length = held.dimension if name == held.model else None
+        own = embedder_of(self._embedder, name, length)
         if own is None or not held.takes(own.model, length_of(own)):
             raise WrongStateError(_NOT_THIS)
         return own

@@ -12,6 +12,7 @@ import numpy as np
 from services.models.batching import by_size
 from services.models.connection import Connection
 from services.models.errors import EmbedderUnavailable
+from services.models.openai_models import DIMENSIONS, is_asked
 from services.models.tasks import first_failure
 from services.models.vectors import Matrix, empty, unit_rows
 from services.runtime.context import remaining
@@ -19,11 +20,6 @@ from services.runtime.context import remaining
 if TYPE_CHECKING:
     from services.models.openai_client import EmbeddingsClient
 
-DIMENSIONS = {
-    "text-embedding-3-small": 1536,
-    "text-embedding-3-large": 3072,
-    "text-embedding-ada-002": 1536,
-}
 MAX_CHARACTERS = 8_000
 """What is read of one text: the API takes 8,192 tokens, and few scripts have more than one a character."""
 # The API takes 2,048 texts and 300,000 tokens a request; smaller ones share a rate limit better.
@@ -60,7 +56,7 @@ class OpenAIEmbedder:
         self._model = model
         self._base_url = base_url
         self._api_key = api_key
-        self._asked = dimension if model.startswith("text-embedding-3") else None
+        self._asked = dimension if is_asked(model) else None
         self._dimension = dimension or DIMENSIONS.get(model)
         self._limit = limit
         self._attempt_timeout = attempt_timeout

@@ -77,6 +77,14 @@ class QueryEmbedder:
         """See `Embedder`."""
         return self._cache.model
 
+    @property
+    def dimension(self) -> int | None:
+        """Values of its vectors; None while an unlisted model has not answered yet."""
+        try:
+            return self._cache.dimension
+        except BraidError:
+            return None
+
     def remembered(self, query: str) -> EmbeddedQuery | None:
         """The query's vector if it is in memory."""
         row = self._cache.recall(query)
@@ -106,7 +114,7 @@ class QueryEmbedder:
         return EmbeddedQuery(rows[0], VectorSource.COMPUTED)
 
     async def _stored(self, query: str) -> Matrix | None:
-        dimension = self._dimension()
+        dimension = self.dimension
         # A model's dimension can be set: a vector stored under another setting must not come back.
         if self._store is None or dimension is None:
             return None
@@ -114,12 +122,6 @@ class QueryEmbedder:
         found = row is not None and row.shape == (dimension,)
         (self._hits if found else self._misses).add(1, {"model": self.model})
         return row if found else None
-
-    def _dimension(self) -> int | None:
-        try:
-            return self._cache.dimension
-        except BraidError:
-            return None
 
     def _keep(self, query: str, row: Matrix) -> None:
         if self._store is None or len(self._storing) >= _MOST_STORING:

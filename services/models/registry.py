@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
+from services.models.openai_models import DIMENSIONS, can_make
 from services.models.settings import LOCAL_MODEL, EmbeddingSettings
 from services.models.vectors import Matrix
 from services.runtime.errors import EmbedderUnavailableError
@@ -16,16 +17,22 @@ from services.runtime.errors import EmbedderUnavailableError
 class ManyModels(Protocol):
     """An embedder that has others beside it."""
 
-    def named(self, model: str) -> Embedder | None:
-        """The model's embedder; None when the settings do not say where to find it."""
+    def named(self, model: str, dimension: int | None = None) -> Embedder | None:
+        """See `EmbedderRegistry`."""
         ...
 
 
-def embedder_of(embedder: Embedder, model: str) -> Embedder | None:
-    """A model's embedder, "" for the configured one: `embedder` or one beside it. None when it is not to be had."""
-    if model in ("", embedder.model):
+def embedder_of(embedder: Embedder, model: str, dimension: int | None = None) -> Embedder | None:
+    """A model's embedder, "" for the configured one: `embedder` or one beside it. None when it is not to be had.
+
+    `dimension` is how many values the space has of it, None or 0 where that is not known; see `EmbedderRegistry.named`.
+    """
+    own = model in ("", embedder.model)
+    if own and has_length(embedder, dimension):
         return embedder
-    return embedder.named(model) if isinstance(embedder, ManyModels) else None
+    if isinstance(embedder, ManyModels):
+        return embedder.named(model, dimension)
+    return embedder if own else None
 
 
 def length_of(embedder: Embedder) -> int | None:
@@ -36,11 +43,16 @@ def length_of(embedder: Embedder) -> int | None:
         return None
 
 
+def has_length(embedder: Embedder, dimension: int | None) -> bool:
+    """Whether its vectors have so many values, as far as both are known (`dimension` None or 0: not)."""
+    return not dimension or length_of(embedder) in (None, dimension)
+
+
 class EmbedderRegistry:
     """Builds each embedder once, when it is first asked for; weights and libraries load when first used.
 
-    Each is kept until the end, and any name goes to the provider: ask for models of settings and of spaces alone, never
-    for one that a caller names.
+    Each is kept until the end, and any name goes to the provider: ask for models, and lengths of their vectors, of
+    settings and of spaces alone, never for one that a caller names.
 
     Taken as an `Embedder` it is the configured one.
     """
@@ -48,19 +60,25 @@ class EmbedderRegistry:
     def __init__(self, settings: EmbeddingSettings, default: Embedder) -> None:
         """`default` is the configured model's embedder; its maker closes it."""
         self._settings = settings
-        self._built: dict[str, Embedder] = {}
+        self._built: dict[tuple[str, int | None], Embedder] = {}
         self.default = default
 
-    def named(self, model: str) -> Embedder | None:
-        """The model's embedder; None when the settings do not say where to find it."""
-        if model in ("", self.default.model):
+    def named(self, model: str, dimension: int | None = None) -> Embedder | None:
+        """The model's embedder, "" for the configured one; None when the settings do not say where to find it.
+
+        `dimension` is how many values a space has of it, None or 0 where that is not known. So many are made where the
+        provider can be asked for them; of any other model it is the caller's to compare what it makes.
+        """
+        if model in ("", self.default.model) and not self._makes_others(dimension):
             return self.default
-        if model not in self._built:
-            found = self._build(model)
+        model = model or self.default.model
+        key = (model, _asked(model, dimension))
+        if key not in self._built:
+            found = self._build(*key)
             if found is None:
                 return None
-            self._built[model] = found
-        return self._built[model]
+            self._built[key] = found
+        return self._built[key]
 
     @property
     def model(self) -> str:
@@ -81,11 +99,24 @@ class EmbedderRegistry:
         for embedder in self._built.values():
             await embedder.close()
 
-    def _build(self, model: str) -> Embedder | None:
+    def _makes_others(self, dimension: int | None) -> bool:
+        """Whether the configured model's vectors are longer or shorter, and such ones are to be had of it too."""
+        if not dimension or has_length(self.default, dimension):
+            return False
+        return can_make(self.default.model, dimension)
+
+    def _build(self, model: str, dimension: int | None) -> Embedder | None:
         if model == LOCAL_MODEL:
-            told = {"provider": "local", "model": None, "dimension": None}
+            told: dict[str, object] = {"provider": "local", "model": None, "dimension": None}
         elif self._settings.api_key is not None or self._settings.base_url is not None:
-            told = {"provider": "openai", "model": model, "dimension": None}
+            told = {"provider": "openai", "model": model, "dimension": dimension}
         else:
             return None
         return build_embedder(self._settings.model_copy(update={**told, "cache_entries": 0}))
+
+
+def _asked(model: str, dimension: int | None) -> int | None:
+    """What the provider is asked for; None for the model's own, and where it cannot be asked."""
+    if not dimension or dimension == DIMENSIONS.get(model) or not can_make(model, dimension):
+        return None
+    return dimension

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from services.models.embedder import Embedder
 from services.models.queries import QueryEmbedder
+from services.vector_search.domain import Model, QueryVector
 
 REMEMBERED = 10_000
 
@@ -14,8 +15,8 @@ REMEMBERED = 10_000
 class Registry(Protocol):
     """Embedders by model."""
 
-    def named(self, model: str) -> Embedder | None:
-        """The model's embedder; None when it is not to be had."""
+    def named(self, model: str, dimension: int | None = None) -> Embedder | None:
+        """The model's embedder, of so many values where they can be chosen; None when it is not to be had."""
         ...
 
 
@@ -25,27 +26,41 @@ class QueryEmbedders:
     def __init__(self, default: QueryEmbedder, registry: Registry | None = None) -> None:
         self.default = default
         self._registry = registry
-        self._others: dict[str, QueryEmbedder] = {}
-        self._spaces: OrderedDict[str, str] = OrderedDict()
+        self._others: dict[Model, QueryEmbedder] = {}
+        self._spaces: OrderedDict[str, Model] = OrderedDict()
 
     def of(self, space: str) -> QueryEmbedder | None:
         """The embedder of the space's model; None while that is not known, or where it is not to be had."""
         model = self._spaces.get(space)
         return None if model is None else self._named(model)
 
-    def learn(self, space: str, model: str) -> None:
+    def knows_better(self, space: str, vector: QueryVector) -> bool:
+        """Whether the space is known to have another model than the vector's, and its embedder is to be had."""
+        model = self._spaces.get(space)
+        return model is not None and not is_of(vector, model) and self._named(model) is not None
+
+    def learn(self, space: str, model: Model) -> None:
         """The space is embedded with this model."""
         self._spaces[space] = model
         self._spaces.move_to_end(space)
         while len(self._spaces) > REMEMBERED:
             self._spaces.popitem(last=False)
 
-    def _named(self, model: str) -> QueryEmbedder | None:
-        if model == self.default.model:
+    def _named(self, model: Model) -> QueryEmbedder | None:
+        if self.default.model == model.name and self.default.dimension in (None, model.dimension):
             return self.default
-        if model not in self._others:
-            found = self._registry.named(model) if self._registry else None
-            if found is None:
-                return None
-            self._others[model] = QueryEmbedder(found)
+        found = self._others.get(model) or self._built(model)
+        # One whose vectors the space has longer or shorter would be asked, and told of the query, for nothing.
+        return found if found and found.dimension in (None, model.dimension) else None
+
+    def _built(self, model: Model) -> QueryEmbedder | None:
+        found = self._registry.named(model.name, model.dimension) if self._registry else None
+        if found is None:
+            return None
+        self._others[model] = QueryEmbedder(found)
         return self._others[model]
+
+
+def is_of(vector: QueryVector, model: Model) -> bool:
+    """Whether a vector is of the model, and as long as its vectors are."""
+    return vector.model == model.name and len(vector.values) == model.dimension

@@ -30,7 +30,7 @@ from services.vector_search.domain import (
     VectorPath,
 )
 from services.vector_search.lateness import in_time
-from services.vector_search.recorded_models import QueryEmbedders, Registry
+from services.vector_search.recorded_models import QueryEmbedders, Registry, is_of
 from services.vector_search.results import ResultCache
 from services.vector_search.store import VectorStore
 from services.vector_search.vectors import unit_vector
@@ -131,7 +131,7 @@ class Searcher:
         for _ in range(_ATTEMPTS):
             vector, source = await self._embed(query, use_cache=use_cache)
             model, scores = await self._score(query, vector, chunk_ids)
-            if model is None or _usable(model, vector):
+            if model is None or is_of(vector, model):
                 return scores, source
         raise _OtherModelError
 
@@ -170,21 +170,17 @@ class Searcher:
     ) -> SearchResult:
         vector, source = await self._embed(query, use_cache=search.use_cache, share=share)
         result = await self._run(replace(search, vector=vector), source)
-        if result.path is VectorPath.NOT_RUN and self._knows_better(vector):
+        space = current_call().space
+        if result.path is VectorPath.NOT_RUN and self._embedders.knows_better(space, vector):
             vector, source = await self._embed(query, use_cache=search.use_cache, share=share)
             result = await self._run(replace(search, vector=vector), source)
         return result
-
-    def _knows_better(self, vector: QueryVector) -> bool:
-        """Whether the space turned out to have another model than the vector's, and its embedder is to be had."""
-        embedder = self._embedders.of(current_call().space)
-        return embedder is not None and embedder.model != vector.model
 
     async def _run(self, search: Search, source: VectorSource = VectorSource.NONE) -> SearchResult:
         space = current_call().space
         result = await self._results.search(space, search)
         if result.model:
-            self._embedders.learn(space, result.model.name)
+            self._embedders.learn(space, result.model)
         if result.path is VectorPath.NOT_RUN or source is VectorSource.NONE:
             return result
         return replace(result, embedding=source)
@@ -195,7 +191,7 @@ class Searcher:
         space = current_call().space
         model, scores = await self._store.score_chunks(space, query, vector, chunk_ids)
         if model:
-            self._embedders.learn(space, model.name)
+            self._embedders.learn(space, model)
         return model, scores
 
     async def _embed(
@@ -223,7 +219,7 @@ class Searcher:
         state = await self._store.space_state(space)
         if state.model is None:
             return self._embedders.default
-        self._embedders.learn(space, state.model.name)
+        self._embedders.learn(space, state.model)
         found = self._embedders.of(space)
         if found is None:
             raise _OtherModelError

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from services.models.embedder import Embedder
-from services.models.registry import length_of
+from services.models.registry import has_length, length_of
 from services.runtime.context import current_call
 from services.runtime.errors import (
     FieldError,
@@ -125,10 +125,10 @@ class DocumentWriter:
         """The embedder of the model, None for the tier's own. WrongStateError when it is not to be had."""
         if model is None:
             return self._embedder
-        found: Embedder | None = self._embedder
-        if self._embedder.model != model.name:
-            found = self._registry.named(model.name) if self._registry else None
-        if found is None or length_of(found) not in (None, model.dimension):
+        if self._embedder.model == model.name and has_length(self._embedder, model.dimension):
+            return self._embedder
+        found = self._registry.named(model.name, model.dimension) if self._registry else None
+        if found is None or not has_length(found, model.dimension):
             raise _not_to_be_had()
         return found
 

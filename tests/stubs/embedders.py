@@ -69,6 +69,7 @@ class StubModels(StubEmbedder):
 
     others: Sequence[StubEmbedder] = ()
 
-    def named(self, model: str) -> StubEmbedder | None:
-        """A model's embedder."""
-        return next((one for one in (self, *self.others) if one.model == model), None)
+    def named(self, model: str, dimension: int | None = None) -> StubEmbedder | None:
+        """A model's embedder: the first one of the name, or the one of it that makes so many values."""
+        found = [one for one in (self, *self.others) if one.model == model]
+        return next((one for one in found if one.dimension == dimension), next(iter(found), None))

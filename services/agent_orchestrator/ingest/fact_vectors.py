@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from braid.common.v1 import errors_pb2
+from braid.graph.v1 import embeddings_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
-from services.agent_orchestrator.remodelling.tiers import GraphModels, VectorModels
+from services.agent_orchestrator.remodelling.tiers import GraphModels, Recorded, VectorModels
 from services.models.embedder import Embedder
 from services.models.registry import embedder_of, length_of
 from services.runtime.errors import BraidError
@@ -22,11 +23,11 @@ FIRST_REST = 9
 
 
 class SpaceModel(NamedTuple):
-    """A space's model, "" for none yet; that of its graph's vectors, and how many values they have (0: not known)."""
+    """A space's model, "" for none yet, how many values the space has of it (0: not known), and that of its graph."""
 
     model: str
+    dimension: int
     of_graph: str
-    length: int
 
 
 class Made(NamedTuple):
@@ -100,8 +101,9 @@ class FactVectors:
         given: str,
     ) -> Made:
         space = await self._of_space()
-        own = self._chosen(space, given)
-        length = next((len(fact.embedding) for fact in facts if fact.embedding), space.length)
+        known = space.dimension if space.of_graph else 0
+        length = next((len(fact.embedding) for fact in facts if fact.embedding), known)
+        own = self._chosen(space, given, length)
         # Where it is known before, no text is embedded in vain.
         _check(length, length_of(own))
         rows = await own.embed([sentence(fact) for fact in missing])
@@ -110,13 +112,16 @@ class FactVectors:
             fact.embedding.extend(row)
         return Made(missing, own.model, space)
 
-    def _chosen(self, space: SpaceModel, given: str) -> Embedder:
-        """What embeds facts beside given vectors: never a model that the caller alone names."""
+    def _chosen(self, space: SpaceModel, given: str, length: int) -> Embedder:
+        """What embeds facts beside given vectors: never a model, or a length, that the caller alone names."""
         if given not in ("", self._embedder.model, space.model):
             raise _WithoutError("vectors were given of a model that is not the space's")
         if given and space.of_graph not in ("", given):
             raise _WithoutError("vectors were given of a model that the graph does not have")
-        own = embedder_of(self._embedder, given or space.model)
+        of_space = given in ("", space.model) and length in (0, space.dimension)
+        own = embedder_of(
+            self._embedder, given or space.model, space.dimension if of_space else None
+        )
         if own is None:
             raise _WithoutError("the space's model is not to be had")
         return own
@@ -127,9 +132,16 @@ class FactVectors:
             held = await self._graph.state()
             if held.changing_to:
                 raise _WithoutError("the graph changes over to another model", passing=True)
-            model = held.model or await self._vector.recorded()
-            self._space = SpaceModel(model, held.model, held.dimension)
+            self._space = SpaceModel(*await self._known(held), held.model)
         return self._space
+
+    async def _known(self, held: embeddings_pb2.GetGraphEmbeddingsResponse) -> Recorded:
+        if held.model:
+            return Recorded(held.model, held.dimension)
+        recorded = await self._vector.recorded()
+        # A graph without vectors takes the configured model's as long as the settings say, whatever the passages have.
+        own = recorded.model == self._embedder.model
+        return Recorded(recorded.model, 0) if own else recorded
 
     async def _has_moved(self, error: BraidError) -> bool:
         """Whether the graph has another model by now, or is changing over to one."""

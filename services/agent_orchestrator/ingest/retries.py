@@ -37,6 +37,7 @@ _OF_A_DOCUMENT = frozenset(
 )
 
 _MODEL_FIELD = "embedding_model"
+_VECTOR_FIELD = re.compile(r"documents\[\d+\]\.chunks\[\d+\]\.embedding")
 _TIME_FIELD = re.compile(r"documents\[(\d+)\]\.valid_time")
 
 
@@ -93,8 +94,11 @@ def is_of_a_document(error: BraidError) -> bool:
 
 
 def is_of_the_model(error: BraidError) -> bool:
-    """Whether the failure is that vectors are not of the space's model."""
-    return any(field.field == _MODEL_FIELD for field in error.fields)
+    """Whether the failure is that vectors are not of the space's model, or not as long as its vectors."""
+    return any(
+        field.field == _MODEL_FIELD or _VECTOR_FIELD.fullmatch(field.field)
+        for field in error.fields
+    )
 
 
 def place_of_taken_time(error: BraidError) -> int | None:

@@ -19,7 +19,8 @@ from services.agent_orchestrator.jobs.tasks import Counts, Task
 from services.agent_orchestrator.remodelling.space_embedder import AGAIN_SECONDS, Registry
 from services.agent_orchestrator.remodelling.tiers import KINDS, GraphModels, Kind, VectorModels
 from services.models.embedder import Embedder
-from services.runtime.errors import BraidError
+from services.models.registry import length_of
+from services.runtime.errors import BraidError, WrongStateError
 
 EMBED_SECONDS = 120.0
 HOLD_SECONDS = 20
@@ -48,12 +49,19 @@ class Reembedding:
         self._others_wait = others_wait
 
     async def run(self, task: Task) -> Mapping[str, Any]:
-        """Both stores. WaitingError to let other work go first, or while the model is not configured."""
+        """Both stores. WaitingError to let other work go first, or while the model is not configured.
+
+        WrongStateError where the space has the model with vectors of another length than the settings ask for.
+        """
         model = task.job.arguments["model"]
-        embedder = self._registry.named(model)
+        held = await self.call(self._vector.dimensions)
+        # A job whose model the settings have left since goes on with the length that it began with.
+        begun = None if model == self._registry.default.model else held.get(model)
+        embedder = self._registry.named(model, begun)
         if embedder is None:
             raise WaitingError("the model is not configured any more", AGAIN_SECONDS)
         move = _Move(self, task, embedder)
+        await move.check(held)
         await move.chunks(keep_former=bool(task.job.arguments.get("keep_former")))
         await move.graph()
         return {"model": model, "chunks": move.embedded, "graph_texts": move.texts}
@@ -78,9 +86,24 @@ class _Move:
         self._former = str(progress.get("former", ""))
         self._total = int(progress.get("total", 0))
 
+    async def check(self, held: Mapping[str, int]) -> None:
+        """WrongStateError where vectors of the model are there, and longer or shorter than those that would be made.
+
+        No store has room for both under one name, and those that are there would pass for what was asked for.
+        """
+        state = await self._parts.call(self._graph.state)
+        of_graph = state.dimension if state.model == self._embedder.model else 0
+        there = {one for one in (held.get(self._embedder.model, 0), of_graph) if one}
+        if not there:
+            return
+        length = length_of(self._embedder) or await self._try_out()
+        other = next((one for one in there if one != length), None)
+        if other is not None:
+            raise _other_length(self._embedder.model, other, length)
+
     async def chunks(self, *, keep_former: bool) -> None:
         """The vector tier's part."""
-        recorded = await self._parts.call(self._vector.recorded)
+        recorded = (await self._parts.call(self._vector.recorded)).model
         if recorded and recorded != self._embedder.model:
             self._former = recorded
             self._total = await self._parts.call(self._vector.chunks)
@@ -116,8 +139,12 @@ class _Move:
         return False
 
     async def _add(self) -> None:
-        dimension = (await self._embed(["dimension"])).shape[1]
-        await self._vector.add(self._embedder.model, int(dimension))
+        # Asked even where the length is known: no room is made for vectors that the model does not make.
+        await self._vector.add(self._embedder.model, await self._try_out())
+
+    async def _try_out(self) -> int:
+        """Values of the model's vectors, by a first one."""
+        return int((await self._embed(["dimension"])).shape[1])
 
     async def _take_over(self) -> bool:
         """Fills in what is missing; once little is, lets writers wait for the rest, and changes over."""
@@ -209,3 +236,11 @@ class _Move:
         }
         counts = Counts(total, self.embedded, total if graph_ready else 0)
         await self._task.save(progress, counts)
+
+
+def _other_length(model: str, there: int, length: int) -> WrongStateError:
+    return WrongStateError(
+        f"The space has vectors of {there} values of the model {model}, and the configured one makes {length}: a space"
+        f" has a model in one dimension only. Set EMBEDDING_DIMENSION to {there}, or move the space to a model of"
+        " another name first; vectors that were kept are removed by RemoveEmbeddingModel."
+    )

@@ -32,7 +32,7 @@ class ModelServicer(models_pb2_grpc.ModelServiceServicer):
     ) -> models_pb2.GetSpaceModelsResponse:
         """See the contract."""
         return models_pb2.GetSpaceModelsResponse(
-            embedding_model=await self._vector.recorded(),
+            embedding_model=(await self._vector.recorded()).model,
             configured_embedding_model=self._configured,
         )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 import grpc
 
@@ -22,6 +22,13 @@ KINDS: tuple[Kind, ...] = (
 PAGE = 128
 
 
+class Recorded(NamedTuple):
+    """A space's model and how many values its vectors have; "" and 0 while the space holds nothing."""
+
+    model: str
+    dimension: int
+
+
 class VectorModels:
     """Models of a space in the vector tier. Failures are `BraidError`s."""
 
@@ -30,11 +37,17 @@ class VectorModels:
         self._documents = documents_pb2_grpc.DocumentServiceStub(channel)
         self._calls = Calls(outgoing, seconds)
 
-    async def recorded(self) -> str:
-        """The space's model, "" while it holds nothing."""
+    async def recorded(self) -> Recorded:
+        """The space's model."""
         request = documents_pb2.GetVectorStatsRequest()
         answer = await self._calls.make(self._documents.GetVectorStats, request)
-        return str(answer.embedding_model)
+        return Recorded(answer.embedding_model, answer.embedding_dimension)
+
+    async def dimensions(self) -> Mapping[str, int]:
+        """How many values the vectors of each of the space's models have, those kept from before included."""
+        request = models_pb2.ListEmbeddingModelsRequest()
+        answer = await self._calls.make(self._models.ListEmbeddingModels, request)
+        return {one.name: one.dimension for one in answer.models}
 
     async def chunks(self) -> int:
         """How many chunks the space has."""

@@ -57,7 +57,7 @@ class Models:
     default: Embedder
     other: Embedder
 
-    def named(self, model: str) -> Embedder | None:
+    def named(self, model: str, _dimension: int | None = None) -> Embedder | None:
         """The model's embedder."""
         if model == self.other.model:
             return self.other

@@ -77,6 +77,23 @@ async def test_chunks_and_facts_move_to_the_configured_model_beside_writers(worl
         assert found.chunks == 41
 
 
+async def test_a_change_of_the_length_alone_fails_and_says_why(world: World) -> None:
+    """A store has a model in one dimension only: nothing could be moved, and nothing is said to have been."""
+    async with AsyncExitStack() as stack:
+        await world.work(stack)
+        await world.put("d", "Ada met Bob.")
+    async with AsyncExitStack() as stack:
+        shorter = StubEmbedder(dimension=16)
+        await world.serve(stack, shorter)
+        await world.work(stack, Models(default=shorter, other=StubEmbedder(NEW)))
+        job = await world.ended((await start(world)).id)
+    assert job.state == ingest_pb2.JOB_STATE_FAILED
+    assert "Set EMBEDDING_DIMENSION to 32" in job.failures[0].reason
+    assert [
+        one.model.dimension for one in (await world.vector.list_models(world.space)).models
+    ] == [32]
+
+
 class KilledError(Exception):
     """Stands for the end of a process."""
 

@@ -108,6 +108,20 @@ async def test_a_model_that_makes_vectors_of_another_length_by_now_leaves_the_wo
     assert (answer.shortfall, answer.path, len(answer.hits)) == (Shortfall.MODEL, None, 1)
 
 
+@pytest.mark.parametrize("configured", ["model", "newer"])
+async def test_facts_are_searched_by_vectors_as_long_as_the_space_has_them(
+    store: FakeGraphStore, configured: str
+) -> None:
+    """Whether the settings name another model by now, or ask for other vectors of the same one."""
+    told = fact("Anna Bell", "OWNS", "Payments", embedding=[0.6, 0.8])
+    await store.add_facts("s", [told], "model")
+    others = [StubEmbedder("model", 16), StubEmbedder("model", 2)]
+    embedder = StubModels(configured, 16, others=others)
+    answer = await FactSearcher(store, embedder).search("s", asked())
+    assert (answer.shortfall, answer.path) == (None, VectorPath.EXACT)
+    assert embedder.texts == others[0].texts == []
+
+
 async def test_a_model_beside_the_configured_one_searches_the_spaces_that_have_it(
     store: FakeGraphStore,
 ) -> None:

@@ -87,6 +87,20 @@ async def test_a_model_that_is_not_to_be_had_as_the_space_has_it_embeds_nothing(
     assert await models(store, *others).embed(SPACE, ["text"]) is None
 
 
+async def test_a_space_is_embedded_with_vectors_as_long_as_it_has_them(
+    store: FakeGraphStore,
+) -> None:
+    """Of a former model, and of the configured one where the settings ask for others by now."""
+    await with_vectors(store)
+    for own in ("stub", "former"):
+        longer = StubEmbedder("former", 5)
+        beside = StubModels(own, 5, others=[longer, StubEmbedder("former", 3)])
+        made = await SpaceModels(store.embeddings, beside).embed(SPACE, ["text"])
+        assert made is not None
+        assert (made.model, made.rows.shape) == ("former", (1, 3))
+        assert beside.texts == longer.texts == []
+
+
 async def test_a_space_that_changes_over_is_embedded_later(
     store: FakeGraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,3 +41,23 @@ class CompassEmbedder:
             if word in _WAYS:
                 vector[_WAYS[word]] += 1
         return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
+
+
+class Unlisted:
+    """An embedder that tells its dimension from its first answer on."""
+
+    def __init__(self, inner: CompassEmbedder) -> None:
+        self.inner = inner
+        self.model = inner.model
+
+    @property
+    def dimension(self) -> int:
+        if not self.inner.texts:
+            raise EmbedderUnavailable("not known yet")
+        return self.inner.dimension
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        return await self.inner.embed(texts)
+
+    async def close(self) -> None:
+        await self.inner.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ from tests.store_suite.vector.builders import (
     document,
     towards,
 )
-from tests.unit.vector_search.embedder import CompassEmbedder
+from tests.unit.vector_search.embedder import CompassEmbedder, Unlisted
 
 FUSED = Search(text="red", fusion=FusionKind.WEIGHTED_SCORE)
 
@@ -42,8 +43,19 @@ class Recorded:
 
     embedders: dict[str, Embedder]
 
-    def named(self, model: str) -> Embedder | None:
+    def named(self, model: str, _dimension: int | None = None) -> Embedder | None:
         return self.embedders.get(model)
+
+
+class AnyLength:
+    """A provider that makes a model's vectors as long as they are asked for."""
+
+    def __init__(self) -> None:
+        self.built: dict[tuple[str, int | None], CompassEmbedder] = {}
+
+    def named(self, model: str, dimension: int | None = None) -> Embedder | None:
+        key = (model, dimension)
+        return self.built.setdefault(key, CompassEmbedder(model, dimension or 4))
 
 
 @pytest.fixture(autouse=True)
@@ -167,6 +179,66 @@ async def test_a_space_is_searched_by_its_own_model_from_the_first_search_on(awa
     [score], _ = await searcher().scores("north", [document("d", "red n").chunks[0].id], None)
     assert score.vector == pytest.approx(1, abs=0.001)
     assert configured.texts == []
+
+
+@pytest.mark.parametrize("configured", ["newer", MODEL.name])
+async def test_a_space_is_searched_by_vectors_as_long_as_it_has_them(configured: str) -> None:
+    """Whether the settings name another model by now, or ask for other vectors of the same one."""
+    store = FakeStore()
+    await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
+    ours, provider = CompassEmbedder(configured, 4), AnyLength()
+    searcher = Searcher(store, QueryEmbedder(ours), ResultCache(store, 0), provider)
+    fused = await searcher.by_both("red", FUSED, None, text_only=False)
+    assert (fused.shortfall, fused.result.path) == (None, VectorPath.EXACT)
+    assert contents(await searcher.by_meaning("north", Search(), None)) == ["red n"]
+    [score], _ = await searcher.scores("north", [document("d", "red n").chunks[0].id], None)
+    assert score.vector == pytest.approx(1, abs=0.001)
+    assert list(provider.built) == [(MODEL.name, MODEL.dimension)]
+    assert ours.texts == []
+
+
+@pytest.mark.parametrize("configured", ["newer", MODEL.name])
+async def test_a_model_that_makes_longer_vectors_than_the_spaces_is_not_asked(
+    configured: str,
+) -> None:
+    store = FakeStore()
+    await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
+    ours, longer = CompassEmbedder(configured, 4), CompassEmbedder(MODEL.name, 4)
+    registry = Recorded({MODEL.name: longer})
+    searcher = Searcher(store, QueryEmbedder(ours), ResultCache(store, 0), registry)
+    fused = await searcher.by_both("red", FUSED, None, text_only=False)
+    assert fused.shortfall is Shortfall.MODEL_MISMATCH
+    with pytest.raises(WrongStateError):
+        await searcher.by_meaning("north", Search(), None)
+    with pytest.raises(WrongStateError):
+        await searcher.scores("north", [document("d", "red n").chunks[0].id], None)
+    assert ours.texts == longer.texts == []
+
+
+async def test_a_model_whose_length_was_not_known_is_asked_once_and_is_no_field_error() -> None:
+    """What is wrong with a vector that is made here is no fault of the caller's fields."""
+    store = FakeStore()
+    await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
+    longer = Unlisted(CompassEmbedder(MODEL.name, 4))
+    registry = Recorded({MODEL.name: longer})
+    searcher = Searcher(store, QueryEmbedder(longer), ResultCache(store, 0), registry)
+    for _ in range(2):
+        with pytest.raises(WrongStateError):
+            await searcher.scores("north", [document("d", "red n").chunks[0].id], None)
+    assert longer.inner.texts == ["north"]
+
+
+async def test_a_space_that_came_to_other_vectors_of_the_same_model_is_searched_by_those() -> None:
+    store = FakeStore()
+    await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
+    searcher = Searcher(
+        store, QueryEmbedder(CompassEmbedder("newer")), ResultCache(store, 0), AnyLength()
+    )
+    await searcher.by_meaning("north", Search(), None)
+    await store.delete_document(SPACE, "d")
+    north: Any = (*NORTH, 0.0)
+    await store.upsert(SPACE, Model(MODEL.name, 4), [document("d", "red n", at=[north])])
+    assert contents(await searcher.by_meaning("north", Search(), None)) == ["red n"]
 
 
 async def test_a_space_that_moved_to_the_configured_model_is_searched_by_that_from_then_on() -> (

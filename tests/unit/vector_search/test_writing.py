@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from services.models.errors import EmbedderUnavailable
 from services.models.vectors import Matrix
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import (
@@ -19,28 +18,8 @@ from services.runtime.errors import (
 from services.vector_search.domain import Model, NewDocument
 from services.vector_search.fake import FakeStore
 from services.vector_search.writing import DocumentWriter
-from tests.store_suite.vector.builders import EAST, NORTH, SPACE, contents, document, meaning
-from tests.unit.vector_search.embedder import CompassEmbedder
-
-
-class Unlisted:
-    """An embedder that tells its dimension from its first answer on."""
-
-    def __init__(self, inner: CompassEmbedder) -> None:
-        self.inner = inner
-        self.model = inner.model
-
-    @property
-    def dimension(self) -> int:
-        if not self.inner.texts:
-            raise EmbedderUnavailable("not known yet")
-        return self.inner.dimension
-
-    async def embed(self, texts: Sequence[str]) -> Matrix:
-        return await self.inner.embed(texts)
-
-    async def close(self) -> None:
-        await self.inner.close()
+from tests.store_suite.vector.builders import EAST, MODEL, NORTH, SPACE, contents, document, meaning
+from tests.unit.vector_search.embedder import CompassEmbedder, Unlisted
 
 
 @pytest.fixture(autouse=True)
@@ -168,7 +147,7 @@ class OneMore:
     def __init__(self, other: CompassEmbedder) -> None:
         self._other = other
 
-    def named(self, model: str) -> CompassEmbedder | None:
+    def named(self, model: str, _dimension: int | None = None) -> CompassEmbedder | None:
         return self._other if model == self._other.model else None
 
 
@@ -212,11 +191,28 @@ async def test_a_name_that_is_not_the_tiers_model_is_refused_when_it_has_to_embe
     assert await refused(writer, [document("d", "a", at=[None])], "other") == ["embedding_model"]
 
 
+@pytest.mark.parametrize("configured", ["newer", MODEL.name])
+async def test_a_space_is_written_to_with_vectors_as_long_as_it_has_them(
+    store: FakeStore, configured: str
+) -> None:
+    """Whether the settings name another model by now, or ask for other vectors of the same one."""
+
+    class AnyLength:
+        def named(self, model: str, dimension: int | None = None) -> CompassEmbedder:
+            return CompassEmbedder(model, dimension or 4)
+
+    await store.upsert(SPACE, MODEL, [document("d", "red", at=[NORTH])])
+    ours = CompassEmbedder(configured, 4)
+    await DocumentWriter(store, ours, AnyLength()).write([document("e", "east", at=[None])], "")
+    assert contents(await store.search(SPACE, meaning(EAST, limit=1))) == ["east"]
+    assert ours.texts == []
+
+
 async def test_no_embedder_is_made_for_a_name_that_a_caller_alone_gives(store: FakeStore) -> None:
     made: list[str] = []
 
     class AnyModel:
-        def named(self, model: str) -> CompassEmbedder:
+        def named(self, model: str, _dimension: int | None = None) -> CompassEmbedder:
             made.append(model)
             return CompassEmbedder(model)
 

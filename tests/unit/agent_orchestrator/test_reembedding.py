@@ -1,0 +1,109 @@
+"""A move to the model that the space has already, with vectors of another length: no store has room for both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from braid.graph.v1 import embeddings_pb2
+from services.agent_orchestrator.ingest.retries import Retries
+from services.agent_orchestrator.remodelling.reembedding import Reembedding
+from services.agent_orchestrator.remodelling.space_embedder import Registry, SingleModel
+from services.agent_orchestrator.remodelling.tiers import Recorded
+from services.runtime.errors import WrongStateError
+from tests.stubs.embedders import StubEmbedder, StubModels
+
+Graph = embeddings_pb2.GetGraphEmbeddingsResponse
+
+
+class Tiers:
+    """Both tiers of a space without chunks or texts; whatever changes the vector tier is noted."""
+
+    def __init__(self, models: Mapping[str, int], active: str, graph: Graph | None = None) -> None:
+        self.models = dict(models)
+        self.active = active
+        self.graph = graph or Graph()
+        self.changes: list[tuple[object, ...]] = []
+
+    async def dimensions(self) -> Mapping[str, int]:
+        return self.models
+
+    async def recorded(self) -> Recorded:
+        return Recorded(self.active, self.models.get(self.active, 0))
+
+    async def chunks(self) -> int:
+        return 0
+
+    async def add(self, model: str, dimension: int) -> None:
+        self.changes.append(("add", model, dimension))
+
+    async def hold_writes(self, seconds: int) -> None:
+        """Nothing."""
+
+    async def activate(self, model: str) -> None:
+        self.changes.append(("activate", model))
+
+    async def remove(self, model: str) -> None:
+        self.changes.append(("remove", model))
+
+    async def state(self) -> Graph:
+        return self.graph
+
+    async def missing(self, *asked: object) -> Any:
+        of_the_graph = len(asked) > 2
+        return embeddings_pb2.ListUnembeddedTextsResponse() if of_the_graph else []
+
+
+async def reembed(registry: Registry, tiers: Tiers, model: str) -> Mapping[str, Any]:
+    """A job's result."""
+
+    async def nobody_waits() -> bool:
+        return False
+
+    async def save(*_: object) -> None:
+        """Nothing."""
+
+    given: Any = tiers
+    job = SimpleNamespace(arguments={"model": model}, progress=None)
+    task: Any = SimpleNamespace(job=job, save=save)
+    return await Reembedding(registry, given, given, Retries(0), nobody_waits).run(task)
+
+
+@pytest.mark.parametrize(
+    ("tiers", "there"),
+    [
+        (Tiers({"ours": 4}, "ours"), 4),
+        (Tiers({"ours": 4, "other": 2}, "other"), 4),
+        (Tiers({"other": 2}, "other", Graph(model="ours", vectors=3, dimension=8)), 8),
+    ],
+)
+async def test_a_change_of_length_alone_is_no_move_and_fails_with_the_reason(
+    tiers: Tiers, there: int
+) -> None:
+    """Nothing is changed: neither for chunks in use, nor for those kept from before, nor for the graph's texts."""
+    with pytest.raises(WrongStateError) as failed:
+        await reembed(SingleModel(StubEmbedder("ours", 16)), tiers, "ours")
+    assert f"vectors of {there} values of the model ours" in failed.value.message
+    assert f"Set EMBEDDING_DIMENSION to {there}" in failed.value.message
+    assert "makes 16" in failed.value.message
+    assert tiers.changes == []
+
+
+async def test_a_space_that_has_the_configured_vectors_already_is_moved_to_nothing() -> None:
+    ours, tiers = StubEmbedder("ours", 16), Tiers({"ours": 16}, "ours", Graph(model="ours"))
+    assert (await reembed(SingleModel(ours), tiers, "ours"))["chunks"] == 0
+    assert tiers.changes == []
+    assert ours.texts == []
+
+
+async def test_a_move_whose_model_the_settings_left_goes_on_with_the_length_it_began_with() -> None:
+    configured: Any = StubModels(
+        "newest", 2, others=[StubEmbedder("ours"), StubEmbedder("ours", 8)]
+    )
+    configured.default = configured
+    tiers = Tiers({"former": 4, "ours": 8}, "former")
+    await reembed(configured, tiers, "ours")
+    assert tiers.changes == [("add", "ours", 8), ("activate", "ours"), ("remove", "former")]
