@@ -25,7 +25,7 @@ from services.vector_search.indexing import Indexing
 from services.vector_search.inventory_servicer import InventoryServicer
 from services.vector_search.model_servicer import ModelServicer
 from services.vector_search.postgres import PostgresStore
-from services.vector_search.recorded_models import Registry
+from services.vector_search.recorded_models import QueryEmbedders, Registry
 from services.vector_search.results import ResultCache
 from services.vector_search.search_servicer import SearchServicer
 from services.vector_search.searching import Searcher
@@ -39,18 +39,19 @@ def build_services(
     store: Store,
     embedder: Embedder,
     *,
-    queries: QueryEmbedder | None = None,
+    queries: QueryEmbedders | None = None,
     result_cache_bytes: int = 0,
     registry: Registry | None = None,
     indexing: Indexing | None = None,
 ) -> list[Service]:
     """The services of the tier over one store and one embedder, with so much memory for results.
 
-    `queries` embeds what is searched for, by the same model; default: the embedder itself. `registry` has the models
-    of spaces that were embedded with another one. `indexing` is told of vectors that are written.
+    `registry` has the models of spaces that were embedded with another one. `queries` embeds what is searched for, by
+    the same models; default: the embedders themselves. `indexing` is told of vectors that are written.
     """
+    queries = queries or QueryEmbedders(QueryEmbedder(embedder), registry)
     results = ResultCache(store, result_cache_bytes)
-    searcher = Searcher(store, queries or QueryEmbedder(embedder), results, registry)
+    searcher = Searcher(store, queries, results)
     search = SearchServicer(searcher, store)
     models = ModelServicer(store, indexing)
     documents = DocumentServicer(DocumentWriter(store, embedder, registry, indexing), store)
@@ -92,6 +93,23 @@ async def open_store(settings: VectorSettings) -> PostgresStore:
     return store
 
 
+def build_queries(
+    settings: VectorSettings,
+    embedding: EmbeddingSettings,
+    store: PostgresStore,
+    registry: EmbedderRegistry,
+) -> QueryEmbedders:
+    """What embeds queries: each model with a memory of its own, and all with the store where there is one."""
+    stored = (
+        store.query_embeddings(settings.stored_embeddings) if settings.stored_embeddings else None
+    )
+
+    def build(embedder: Embedder) -> QueryEmbedder:
+        return QueryEmbedder(CachedEmbedder(embedder, embedding.cache_entries), stored)
+
+    return QueryEmbedders(build(registry.default), registry, build)
+
+
 async def run(
     settings: VectorSettings, runtime: RuntimeSettings, embedding: EmbeddingSettings
 ) -> None:
@@ -99,11 +117,8 @@ async def run(
     store = await open_store(settings)
     # Documents pass once and would only push queries out of the cache.
     embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}))
-    stored = (
-        store.query_embeddings(settings.stored_embeddings) if settings.stored_embeddings else None
-    )
-    queries = QueryEmbedder(CachedEmbedder(embedder, embedding.cache_entries), stored)
     registry = EmbedderRegistry(embedding, embedder)
+    queries = build_queries(settings, embedding, store, registry)
     indexing = Indexing(store)
     services = build_services(
         store,

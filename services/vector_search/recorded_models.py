@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Protocol
 
 from services.models.embedder import Embedder
@@ -23,9 +24,16 @@ class Registry(Protocol):
 class QueryEmbedders:
     """The configured model's embedder, and those of spaces that are embedded with another one."""
 
-    def __init__(self, default: QueryEmbedder, registry: Registry | None = None) -> None:
+    def __init__(
+        self,
+        default: QueryEmbedder,
+        registry: Registry | None = None,
+        build: Callable[[Embedder], QueryEmbedder] = QueryEmbedder,
+    ) -> None:
+        """`build` makes what embeds queries of an embedder of the registry: with a memory and a store, or without."""
         self.default = default
         self._registry = registry
+        self._build = build
         self._others: dict[Model, QueryEmbedder] = {}
         self._spaces: OrderedDict[str, Model] = OrderedDict()
 
@@ -46,6 +54,11 @@ class QueryEmbedders:
         while len(self._spaces) > REMEMBERED:
             self._spaces.popitem(last=False)
 
+    async def close(self) -> None:
+        """Waits for vectors that are being stored. The embedders are their makers' to close."""
+        for queries in (self.default, *self._others.values()):
+            await queries.close()
+
     def _named(self, model: Model) -> QueryEmbedder | None:
         if self.default.model == model.name and self.default.dimension in (None, model.dimension):
             return self.default
@@ -57,7 +70,7 @@ class QueryEmbedders:
         found = self._registry.named(model.name, model.dimension) if self._registry else None
         if found is None:
             return None
-        self._others[model] = QueryEmbedder(found)
+        self._others[model] = self._build(found)
         return self._others[model]
 
 

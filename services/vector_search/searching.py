@@ -30,7 +30,7 @@ from services.vector_search.domain import (
     VectorPath,
 )
 from services.vector_search.lateness import in_time
-from services.vector_search.recorded_models import QueryEmbedders, Registry, is_of
+from services.vector_search.recorded_models import QueryEmbedders, is_of
 from services.vector_search.results import ResultCache
 from services.vector_search.store import VectorStore
 from services.vector_search.vectors import unit_vector
@@ -74,13 +74,11 @@ class Searcher:
     def __init__(
         self,
         store: VectorStore,
-        embedder: QueryEmbedder,
+        embedders: QueryEmbedders,
         results: ResultCache,
-        registry: Registry | None = None,
     ) -> None:
-        """`registry` has the models of spaces that are embedded with another one than `embedder`'s."""
         self._store = store
-        self._embedders = QueryEmbedders(embedder, registry)
+        self._embedders = embedders
         self._results = results
 
     async def by_meaning(

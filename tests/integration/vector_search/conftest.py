@@ -11,13 +11,13 @@ import grpc
 import pytest
 
 from braid.vector.v1 import documents_pb2_grpc, models_pb2_grpc, search_pb2_grpc
-from services.models.queries import QueryEmbedder
 from services.postgres.pool import PoolLimits
 from services.runtime.identity import hash_key
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.app import build_services
 from services.vector_search.postgres import PostgresStore
+from services.vector_search.recorded_models import QueryEmbedders
 from tests.integration.vector_search.messages import NORTH, document, upsert
 from tests.stores import TestDatabase, open_vector_store
 from tests.unit.vector_search.embedder import CompassEmbedder
@@ -50,14 +50,14 @@ async def embedder() -> CompassEmbedder:
 
 
 @pytest.fixture
-async def queries() -> QueryEmbedder | None:
+async def queries() -> QueryEmbedders | None:
     """What embeds the tier's queries, where a test module sets it differently."""
     return None
 
 
 @pytest.fixture
 async def tier(
-    store: PostgresStore, embedder: CompassEmbedder, queries: QueryEmbedder | None, tmp_path: Path
+    store: PostgresStore, embedder: CompassEmbedder, queries: QueryEmbedders | None, tmp_path: Path
 ) -> AsyncIterator[Tier]:
     settings = RuntimeSettings(api_keys_file=_key_file(tmp_path), drain_seconds=0)
     server = await start_server(

@@ -17,6 +17,7 @@ from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import StoreUnavailableError
 from services.vector_search.postgres import PostgresStore
 from services.vector_search.postgres_embeddings import StoredEmbeddings
+from services.vector_search.recorded_models import QueryEmbedders
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import NORTH, embedding
 from tests.stores import TestDatabase
@@ -32,9 +33,9 @@ BYPASS = chunks_pb2.CACHE_MODE_BYPASS
 
 
 @pytest.fixture
-async def queries(store: PostgresStore, embedder: CompassEmbedder) -> AsyncIterator[QueryEmbedder]:
+async def queries(store: PostgresStore, embedder: CompassEmbedder) -> AsyncIterator[QueryEmbedders]:
     """What embeds the tier's queries: with memory, and with a store of two vectors a space."""
-    queries = QueryEmbedder(CachedEmbedder(embedder, 10), store.query_embeddings(2))
+    queries = QueryEmbedders(QueryEmbedder(CachedEmbedder(embedder, 10), store.query_embeddings(2)))
     yield queries
     await queries.close()
 
@@ -58,7 +59,7 @@ async def test_an_answer_tells_where_the_querys_vector_came_from(filled: Tier) -
 
 
 async def test_another_replica_finds_the_vector_in_postgresql_within_the_space_alone(
-    filled: Tier, queries: QueryEmbedder, store: PostgresStore
+    filled: Tier, queries: QueryEmbedders, store: PostgresStore
 ) -> None:
     await source(filled, "north")
     await queries.close()

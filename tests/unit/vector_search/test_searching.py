@@ -21,6 +21,7 @@ from services.runtime.errors import (
 )
 from services.vector_search.domain import FusionKind, Model, QueryVector, Search, VectorPath
 from services.vector_search.fake import FakeStore
+from services.vector_search.recorded_models import QueryEmbedders
 from services.vector_search.results import ResultCache
 from services.vector_search.searching import Searcher, Shortfall
 from tests.store_suite.vector.builders import (
@@ -74,7 +75,7 @@ async def searcher(embedder: CompassEmbedder) -> Searcher:
     store = FakeStore()
     new = document("d", "red n", "red e", at=[NORTH, EAST])
     await store.upsert(SPACE, MODEL, [new])
-    return Searcher(store, QueryEmbedder(embedder), ResultCache(store, 0))
+    return Searcher(store, QueryEmbedders(QueryEmbedder(embedder)), ResultCache(store, 0))
 
 
 async def test_a_given_vector_of_the_spaces_model_is_used_and_nothing_embedded(
@@ -149,7 +150,7 @@ async def test_scores_tell_where_the_querys_vector_came_from(embedder: CompassEm
     store = FakeStore()
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     remembering = QueryEmbedder(CachedEmbedder(embedder, 10))
-    searcher = Searcher(store, remembering, ResultCache(store, 0))
+    searcher = Searcher(store, QueryEmbedders(remembering), ResultCache(store, 0))
     ids = [document("d", "red n").chunks[0].id]
 
     async def source(given: QueryVector | None = None, *, use_cache: bool = True) -> VectorSource:
@@ -171,7 +172,9 @@ async def test_a_space_is_searched_by_its_own_model_from_the_first_search_on(awa
     registry = Recorded({recorded.model: recorded})
 
     def searcher() -> Searcher:
-        return Searcher(store, QueryEmbedder(configured), ResultCache(store, 0), registry)
+        return Searcher(
+            store, QueryEmbedders(QueryEmbedder(configured), registry), ResultCache(store, 0)
+        )
 
     assert contents(await searcher().by_meaning("north", Search(), None)) == ["red n"]
     fused = await searcher().by_both("red", FUSED, None, text_only=False)
@@ -187,7 +190,7 @@ async def test_a_space_is_searched_by_vectors_as_long_as_it_has_them(configured:
     store = FakeStore()
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     ours, provider = CompassEmbedder(configured, 4), AnyLength()
-    searcher = Searcher(store, QueryEmbedder(ours), ResultCache(store, 0), provider)
+    searcher = Searcher(store, QueryEmbedders(QueryEmbedder(ours), provider), ResultCache(store, 0))
     fused = await searcher.by_both("red", FUSED, None, text_only=False)
     assert (fused.shortfall, fused.result.path) == (None, VectorPath.EXACT)
     assert contents(await searcher.by_meaning("north", Search(), None)) == ["red n"]
@@ -205,7 +208,7 @@ async def test_a_model_that_makes_longer_vectors_than_the_spaces_is_not_asked(
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     ours, longer = CompassEmbedder(configured, 4), CompassEmbedder(MODEL.name, 4)
     registry = Recorded({MODEL.name: longer})
-    searcher = Searcher(store, QueryEmbedder(ours), ResultCache(store, 0), registry)
+    searcher = Searcher(store, QueryEmbedders(QueryEmbedder(ours), registry), ResultCache(store, 0))
     fused = await searcher.by_both("red", FUSED, None, text_only=False)
     assert fused.shortfall is Shortfall.MODEL_MISMATCH
     with pytest.raises(WrongStateError):
@@ -221,7 +224,9 @@ async def test_a_model_whose_length_was_not_known_is_asked_once_and_is_no_field_
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     longer = Unlisted(CompassEmbedder(MODEL.name, 4))
     registry = Recorded({MODEL.name: longer})
-    searcher = Searcher(store, QueryEmbedder(longer), ResultCache(store, 0), registry)
+    searcher = Searcher(
+        store, QueryEmbedders(QueryEmbedder(longer), registry), ResultCache(store, 0)
+    )
     for _ in range(2):
         with pytest.raises(WrongStateError):
             await searcher.scores("north", [document("d", "red n").chunks[0].id], None)
@@ -232,7 +237,9 @@ async def test_a_space_that_came_to_other_vectors_of_the_same_model_is_searched_
     store = FakeStore()
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     searcher = Searcher(
-        store, QueryEmbedder(CompassEmbedder("newer")), ResultCache(store, 0), AnyLength()
+        store,
+        QueryEmbedders(QueryEmbedder(CompassEmbedder("newer")), AnyLength()),
+        ResultCache(store, 0),
     )
     await searcher.by_meaning("north", Search(), None)
     await store.delete_document(SPACE, "d")
@@ -247,7 +254,7 @@ async def test_a_space_that_moved_to_the_configured_model_is_searched_by_that_fr
     store = FakeStore()
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     newer = CompassEmbedder("newer")
-    searcher = Searcher(store, QueryEmbedder(newer), ResultCache(store, 0))
+    searcher = Searcher(store, QueryEmbedders(QueryEmbedder(newer)), ResultCache(store, 0))
     with pytest.raises(WrongStateError):
         await searcher.by_meaning("north", Search(), None)
     await store.delete_document(SPACE, "d")
@@ -263,7 +270,9 @@ async def test_a_space_of_another_model_whose_provider_is_away_is_searched_by_wo
     away = CompassEmbedder()
     away.down = True
     newer = QueryEmbedder(CompassEmbedder("newer"))
-    searcher = Searcher(store, newer, ResultCache(store, 0), Recorded({away.model: away}))
+    searcher = Searcher(
+        store, QueryEmbedders(newer, Recorded({away.model: away})), ResultCache(store, 0)
+    )
     for _ in range(2):
         fused = await searcher.by_both("red", FUSED, None, text_only=False)
         assert fused.shortfall is Shortfall.EMBEDDER_UNAVAILABLE
