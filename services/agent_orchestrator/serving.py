@@ -8,6 +8,7 @@ from services.agent_orchestrator.app import Embedders, open_app
 from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.working import open_worker
 from services.models.cache import CachedEmbedder
+from services.models.circuits import Circuits
 from services.models.factory import build_embedder
 from services.models.registry import EmbedderRegistry
 from services.models.settings import EmbeddingSettings
@@ -16,9 +17,9 @@ from services.runtime.server import serve
 from services.runtime.settings import RuntimeSettings
 
 
-def build_embedders(settings: EmbeddingSettings) -> Embedders:
+def build_embedders(settings: EmbeddingSettings, circuits: Circuits) -> Embedders:
     """One model: behind its cache for queries, without for documents."""
-    documents = build_embedder(settings.model_copy(update={"cache_entries": 0}))
+    documents = build_embedder(settings.model_copy(update={"cache_entries": 0}), circuits)
     if settings.cache_entries == 0:
         return Embedders(queries=documents, documents=documents)
     return Embedders(CachedEmbedder(documents, settings.cache_entries), documents)
@@ -27,8 +28,9 @@ def build_embedders(settings: EmbeddingSettings) -> Embedders:
 async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) -> None:
     """Accepts, reads and streams until told to stop."""
     embedding = read_settings(EmbeddingSettings)
-    embedders = build_embedders(embedding)
-    registry = EmbedderRegistry(embedding, embedders.documents)
+    circuits = Circuits()
+    embedders = build_embedders(embedding, circuits)
+    registry = EmbedderRegistry(embedding, embedders.documents, circuits)
     try:
         async with open_app(settings, runtime, replace(embedders, documents=registry)) as app:
             await serve(
@@ -45,8 +47,9 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
 async def serve_worker(settings: AgentSettings, runtime: RuntimeSettings) -> None:
     """Works on jobs until told to stop; answers for its health."""
     embedding = read_settings(EmbeddingSettings)
-    embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}))
-    registry = EmbedderRegistry(embedding, embedder)
+    circuits = Circuits()
+    embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}), circuits)
+    registry = EmbedderRegistry(embedding, embedder, circuits)
     try:
         async with open_worker(settings, runtime, embedder, registry) as probes:
             await serve(settings=runtime, listen=settings.worker_listen, services=[], probes=probes)

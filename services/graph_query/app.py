@@ -37,6 +37,7 @@ from services.graph_query.settings import GraphSettings
 from services.graph_query.space_models import SpaceModels
 from services.graph_query.structure.calls import StructureCalls
 from services.graph_query.structure.store import StructureStore
+from services.models.circuits import Circuits
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
 from services.models.language import LanguageModel
@@ -194,8 +195,9 @@ async def run(
     language_model: LanguageModelSettings,
 ) -> None:
     """Serves until told to end; healthy once Neo4j answers and has its indexes."""
-    embedder = build_embedder(embedding)
-    registry = EmbedderRegistry(embedding, embedder)
+    circuits = Circuits()
+    embedder = build_embedder(embedding, circuits)
+    registry = EmbedderRegistry(embedding, embedder, circuits)
     reranker = build_reranker(reranking)
     language = build_language_model(language_model)
     store = open_store(settings)

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 
+from services.models.circuits import Circuits
 from services.models.embedder import Embedder
 from services.models.settings import OPENAI_BASE_URL, OPENAI_MODEL, EmbeddingSettings
 
 # Imports in the functions: a process pays for the provider that it uses only.
 
 
-def build_embedder(settings: EmbeddingSettings) -> Embedder:
-    """The embedder, behind a cache. No I/O: weights and the provider's library load when first used."""
-    inner = _openai(settings) if settings.chosen_provider == "openai" else _local(settings)
+def build_embedder(settings: EmbeddingSettings, circuits: Circuits | None = None) -> Embedder:
+    """The embedder, behind a cache. No I/O: weights and the provider's library load when first used.
+
+    `circuits` has the provider's circuit breaker, which it shares with others that are built with these.
+    """
+    inner = (
+        _openai(settings, circuits) if settings.chosen_provider == "openai" else _local(settings)
+    )
     if settings.cache_entries == 0:
         return inner
     from services.models.cache import CachedEmbedder  # noqa: PLC0415
@@ -26,7 +32,7 @@ def _local(settings: EmbeddingSettings) -> Embedder:
     return LocalEmbedder(settings.models_folder, workers=settings.workers or os.cpu_count() or 1)
 
 
-def _openai(settings: EmbeddingSettings) -> Embedder:
+def _openai(settings: EmbeddingSettings, circuits: Circuits | None) -> Embedder:
     from services.models.openai import OpenAIEmbedder  # noqa: PLC0415
 
     return OpenAIEmbedder(
@@ -35,4 +41,5 @@ def _openai(settings: EmbeddingSettings) -> Embedder:
         # Servers on one's own machine need none, but the library insists on something.
         api_key=settings.api_key.get_secret_value() if settings.api_key else "none",
         dimension=settings.dimension,
+        circuits=circuits,
     )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from services.models.batching import by_size
+from services.models.circuits import Circuits
 from services.models.connection import Connection
 from services.models.errors import EmbedderUnavailable
 from services.models.openai_models import DIMENSIONS, is_asked
@@ -46,12 +46,13 @@ class OpenAIEmbedder:
         dimension: int | None = None,
         limit: float = 30.0,
         attempt_timeout: float = 10.0,
-        clock: Callable[[], float] = time.time,
+        circuits: Circuits | None = None,
     ) -> None:
         """`dimension` is asked of text-embedding-3 models and checked of others; None: the model's own.
 
         Seconds: `limit` bounds one request with its retries (the caller's deadline may end it sooner),
-        `attempt_timeout` each attempt. `clock` tells how long the circuit breaker has been open.
+        `attempt_timeout` each attempt. `circuits` has the endpoint's circuit breaker, which others share; default: one
+        of its own.
         """
         self._model = model
         self._base_url = base_url
@@ -60,7 +61,7 @@ class OpenAIEmbedder:
         self._dimension = dimension or DIMENSIONS.get(model)
         self._limit = limit
         self._attempt_timeout = attempt_timeout
-        self._clock = clock
+        self._circuits = circuits or Circuits()
         self._bulk = asyncio.Semaphore(_CONCURRENT_REQUESTS)
         self._single = asyncio.Semaphore(_CONCURRENT_QUERIES)
         self._connection = Connection(self._connect, lambda client: client.close())
@@ -80,7 +81,8 @@ class OpenAIEmbedder:
     async def embed(self, texts: Sequence[str]) -> Matrix:
         """See `Embedder`. Rate limits, 5xx, timeouts and broken connections are retried.
 
-        After 5 failed attempts in a row, of any calls, all calls fail at once for 15 s; then one tries again.
+        After 5 failed attempts in a row, of any calls to the endpoint, all calls fail at once for 15 s; then one tries
+        again.
         """
         if not texts:
             return empty(self.dimension)
@@ -129,5 +131,5 @@ class OpenAIEmbedder:
             base_url=self._base_url,
             api_key=self._api_key,
             attempt_timeout=self._attempt_timeout,
-            clock=self._clock,
+            breaker=self._circuits.of(self._base_url),
         )

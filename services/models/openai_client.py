@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -41,9 +41,9 @@ class EmbeddingsClient:
         base_url: str,
         api_key: str,
         attempt_timeout: float,
-        clock: Callable[[], float] = time.time,
+        breaker: Breaker,
     ) -> None:
-        """`attempt_timeout` in seconds bounds one attempt; `clock` is the circuit breaker's."""
+        """`attempt_timeout` in seconds bounds one attempt; `breaker` is the endpoint's."""
         # At DEBUG the library logs whole requests, the texts included.
         logging.getLogger("openai").setLevel(logging.WARNING)
         self._model = model
@@ -54,7 +54,7 @@ class EmbeddingsClient:
             max_retries=_MAX_RETRIES,
             timeout=attempt_timeout,
             http_client=_GuardedHttp(
-                clock, event_hooks={"response": [_stop_waits_beyond_the_limit]}
+                breaker, event_hooks={"response": [_stop_waits_beyond_the_limit]}
             ),
         )
 
@@ -140,9 +140,9 @@ class _GuardedHttp(openai.DefaultAioHttpClient):
     Over aiohttp, whose parser is native: an attempt takes two thirds of the CPU that it takes over the default.
     """
 
-    def __init__(self, clock: Callable[[], float], **options: Any) -> None:
+    def __init__(self, breaker: Breaker, **options: Any) -> None:
         super().__init__(**options)
-        self._breaker = Breaker("openai", clock=clock)
+        self._breaker = breaker
 
     async def send(self, request: Any, **options: Any) -> Any:
         """See the library. A rate limit is an answer of a provider that works; 5xx is not."""

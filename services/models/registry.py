@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+from services.models.circuits import Circuits
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
 from services.models.openai_models import DIMENSIONS, can_make
@@ -57,9 +58,10 @@ class EmbedderRegistry:
     Taken as an `Embedder` it is the configured one.
     """
 
-    def __init__(self, settings: EmbeddingSettings, default: Embedder) -> None:
-        """`default` is the configured model's embedder; its maker closes it."""
+    def __init__(self, settings: EmbeddingSettings, default: Embedder, circuits: Circuits) -> None:
+        """`default` is the configured model's embedder; its maker closes it. `circuits` are those it was built with."""
         self._settings = settings
+        self._circuits = circuits
         self._built: dict[tuple[str, int | None], Embedder] = {}
         self.default = default
 
@@ -112,7 +114,9 @@ class EmbedderRegistry:
             told = {"provider": "openai", "model": model, "dimension": dimension}
         else:
             return None
-        return build_embedder(self._settings.model_copy(update={**told, "cache_entries": 0}))
+        return build_embedder(
+            self._settings.model_copy(update={**told, "cache_entries": 0}), self._circuits
+        )
 
 
 def _asked(model: str, dimension: int | None) -> int | None:

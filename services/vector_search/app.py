@@ -11,6 +11,7 @@ from braid.vector.v1 import (
     search_pb2_grpc,
 )
 from services.models.cache import CachedEmbedder
+from services.models.circuits import Circuits
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
 from services.models.queries import QueryEmbedder
@@ -116,8 +117,9 @@ async def run(
     """Serves until told to end."""
     store = await open_store(settings)
     # Documents pass once and would only push queries out of the cache.
-    embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}))
-    registry = EmbedderRegistry(embedding, embedder)
+    circuits = Circuits()
+    embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}), circuits)
+    registry = EmbedderRegistry(embedding, embedder, circuits)
     queries = build_queries(settings, embedding, store, registry)
     indexing = Indexing(store)
     services = build_services(

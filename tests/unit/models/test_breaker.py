@@ -8,8 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from services.models.circuits import Circuits
 from services.models.errors import EmbedderUnavailable
+from services.models.factory import build_embedder
 from services.models.openai import OpenAIEmbedder
+from services.models.registry import EmbedderRegistry
+from services.models.settings import EmbeddingSettings
 from tests.stubs.openai_server import (
     OpenAIStub,
     Reply,
@@ -46,7 +50,7 @@ async def embedder(stub: OpenAIStub, clock: Clock) -> AsyncIterator[OpenAIEmbedd
         base_url=stub.base_url,
         api_key="sk-test",
         attempt_timeout=5,
-        clock=clock.time,
+        circuits=Circuits(clock.time),
     )
     yield made
     await made.close()
@@ -85,6 +89,39 @@ async def test_after_five_failures_in_a_row_calls_fail_at_once_and_say_how_long(
     assert failure.cause == "circuit open"
     assert failure.retry_after == pytest.approx(10)
     assert len(stub.requests) == 5
+
+
+async def test_a_provider_that_fails_one_model_is_left_alone_by_the_others(
+    stub: OpenAIStub, clock: Clock
+) -> None:
+    """By the configured one too, and by those that are first asked for later."""
+    settings = EmbeddingSettings(
+        provider="openai", base_url=stub.base_url, model="text-embedding-3-large", cache_entries=0
+    )
+    circuits = Circuits(clock.time)
+    default = build_embedder(settings, circuits)
+    models = EmbedderRegistry(settings, default, circuits)
+    former, another = models.named("text-embedding-3-small", 512), models.named("any-other")
+    assert isinstance(former, OpenAIEmbedder)
+    assert isinstance(another, OpenAIEmbedder)
+    await opened(former, stub)
+    for one in (former, default, another):
+        with pytest.raises(EmbedderUnavailable) as failure:
+            await one.embed(["text"])
+        assert failure.value.cause == "circuit open"
+    assert len(stub.requests) == 5
+    clock.now += 16
+    stub.answer_always(None)
+    assert (await former.embed(["text"])).shape == (1, 512)
+    assert (await another.embed(["text"])).shape == (1, 1536)
+    await models.close()
+    await default.close()
+
+
+def test_what_fails_at_one_endpoint_says_nothing_of_another() -> None:
+    circuits = Circuits()
+    assert circuits.of("http://here/v1") is circuits.of("http://here/v1")
+    assert circuits.of("http://here/v1") is not circuits.of("http://elsewhere/v1")
 
 
 async def test_after_the_wait_one_success_closes_the_circuit(
@@ -210,7 +247,7 @@ async def test_nobody_listening_opens_the_circuit(clock: Clock) -> None:
         model="text-embedding-3-small",
         base_url="http://127.0.0.1:1/v1",
         api_key="sk-test",
-        clock=clock.time,
+        circuits=Circuits(clock.time),
     )
     await opened_by_retries(away)
     assert (await fails(away)).cause == "circuit open"

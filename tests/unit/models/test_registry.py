@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from services.models.circuits import Circuits
 from services.models.factory import build_embedder
 from services.models.registry import EmbedderRegistry, embedder_of, has_length, length_of
 from services.models.settings import EmbeddingSettings
@@ -17,7 +18,8 @@ def registry(monkeypatch: pytest.MonkeyPatch, **environment: str) -> EmbedderReg
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     settings = EmbeddingSettings()
-    return EmbedderRegistry(settings, build_embedder(settings))
+    circuits = Circuits()
+    return EmbedderRegistry(settings, build_embedder(settings, circuits), circuits)
 
 
 async def test_the_local_model_and_any_of_the_configured_provider_are_to_be_had(
