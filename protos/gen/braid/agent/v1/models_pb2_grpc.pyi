@@ -21,7 +21,8 @@ class ModelServiceStub:
     StartReembedding: _aio.UnaryUnaryMultiCallable[_models_pb2.StartReembeddingRequest, _models_pb2.StartReembeddingResponse]
     """Gives everything that the space holds (chunks, facts, findings, names) vectors of the model that the settings name,
     as a job of kind `reembed`. The space serves with its former model until each store has changed over. One that
-    runs already is answered with.
+    runs already is answered with. The job fails where the space has the same model in another dimension, for it can have
+    a model in one only.
     """
     StartReextraction: _aio.UnaryUnaryMultiCallable[_models_pb2.StartReextractionRequest, _models_pb2.StartReextractionResponse]
     """Gives every chunk to the graph again, as a job of kind `reextract`: with a language model configured, those that it
@@ -47,7 +48,8 @@ class ModelServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_models_pb2.StartReembeddingResponse]:
         """Gives everything that the space holds (chunks, facts, findings, names) vectors of the model that the settings name,
         as a job of kind `reembed`. The space serves with its former model until each store has changed over. One that
-        runs already is answered with.
+        runs already is answered with. The job fails where the space has the same model in another dimension, for it can have
+        a model in one only.
         """
 
     @_abc_1.abstractmethod
