@@ -176,7 +176,7 @@ drop function contenders(uuid[], float8[], uuid[], float8[], integer, float8, in
 -- of them, null where a list has not got them. A list with less than p_pool has all that its leg can find. Beyond a full one,
 -- a score by words is at most the list's last, or p_text_rest where some words brought no candidates; one by meaning is
 -- taken to be at most that in the list's middle, as an index may have missed some that belong into its better half.
--- p_top is the score by words that counts 1. One above the list's first is of a chunk beyond the list: others may have it, too.
+-- p_top is the score by words that counts 1.
 create function contenders(
   p_vector_ids uuid[], p_vector_scores float8[], p_text_ids uuid[], p_text_scores float8[], p_pool integer, p_text_rest float8,
   p_fusion integer, p_text_weight float8, p_limit integer, p_top float8,
@@ -184,8 +184,7 @@ create function contenders(
 ) language sql stable as $$
   with unlisted as (
     select case when cardinality(p_vector_ids) < p_pool then 0 else greatest(p_vector_scores[p_pool / 2], 0) end as vector,
-           case when cardinality(p_text_ids) < p_pool then 0
-                else greatest(p_text_scores[p_pool], p_text_rest, case when p_top > p_text_scores[1] then p_top end) end as text
+           case when cardinality(p_text_ids) < p_pool then 0 else greatest(p_text_scores[p_pool], p_text_rest) end as text
   ), listed as (
     select u.id, max(u.vector) as vector, max(u.text) as text,
            max(u.vector_place)::integer as vector_place, max(u.text_place)::integer as text_place
