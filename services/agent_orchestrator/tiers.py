@@ -59,6 +59,15 @@ class VectorTier:
         )
         return await self._vigil.over(call)
 
+    async def score_chunks(
+        self, request: search_pb2.ScoreChunksRequest, seconds: float
+    ) -> search_pb2.ScoreChunksResponse:
+        """Scores of chunks within `seconds`. Raises as `hybrid_search` does."""
+        call = self._search.ScoreChunks(
+            request, timeout=seconds, metadata=self._outgoing.metadata()
+        )
+        return await self._vigil.over(call)
+
     async def check(
         self, documents: Sequence[documents_pb2.DocumentFingerprint]
     ) -> dict[str, Timestamp | None]:

@@ -168,6 +168,8 @@ def scores(told: Scores) -> facts_pb2.FactScores:
         vector_rank=told.vector_rank,
         text_rank=told.text_rank,
         rerank=told.rerank,
+        words=told.words,
+        support=told.support,
     )
 
 
@@ -186,6 +188,7 @@ def answer(found: Answer) -> query_pb2.SearchFactsResponse:
         vector_path=_PATHS[found.path] if found.path else query_pb2.FACT_VECTOR_PATH_UNSPECIFIED,
         space_revision=found.revision,
         reranker=_ORDERS[found.order],
+        relevance_floor=found.floor,
     )
 
 

@@ -65,6 +65,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
             ),
             vector=QueryVector(given.model, list(given.values)) if given else None,
             text_only=request.text_only,
+            min_score=request.min_score if request.HasField("min_score") else None,
             ordering=mapping.ordering(request),
             known=mapping.seconds(request.known_time) if request.HasField("known_time") else None,
         )

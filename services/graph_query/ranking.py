@@ -16,7 +16,10 @@ _TEXT, _VECTOR, _ENTITY, _SENTENCE = 1.0, 1.0, 0.7, 0.5
 
 @dataclass(slots=True)
 class Scores:
-    """The fused score and the parts of it; parts that did not find the fact are None."""
+    """The score and the parts of it; parts that did not find the fact are None.
+
+    `words` is the share of the question's words that the fact has; `support` what it adds to passages that state it.
+    """
 
     fused: float = 0.0
     text: float | None = None
@@ -24,6 +27,8 @@ class Scores:
     vector: float | None = None
     vector_rank: int | None = None
     rerank: float | None = None
+    words: float | None = None
+    support: float = 0.0
 
 
 class FoundFact(NamedTuple):

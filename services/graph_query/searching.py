@@ -17,13 +17,18 @@ from services.graph_query.ordering.store import OrderingStore
 from services.graph_query.past.store import Known, PastStore
 from services.graph_query.query_vector import QueryVector, Shortfall, query_vector
 from services.graph_query.ranking import FoundFact, Ranked, fuse
+from services.graph_query.relevance import Question, by_relevance, question_stems
 from services.graph_query.store import GraphStore, Hit, SpaceState, VectorPath, WordHits
 from services.models.embedder import Embedder
+from services.models.relevance import relevance_of
 from services.models.reranker import Reranker
 from services.runtime.context import in_a_hurry, part_of_the_time
 from services.runtime.errors import DeadlineError
+from services.runtime.times import utc_now
 
 EXACT_LIMIT = 1_000
+# How many facts are looked at, whatever the limit: the first facts of a longer list are the facts of a shorter one.
+_CANDIDATES = 50
 # Of a caller's time: vectors that take longer are left out. The rest is for reading the facts that words found.
 VECTOR_SHARE = 0.75
 # Of the same: an embedder that takes longer is what the answer lacks, by its name.
@@ -36,7 +41,8 @@ _REMEMBERED = 10_000
 class FactSearch:
     """A question; `vector` None lets the tier embed it, `text_only` does without.
 
-    `known` in epoch seconds asks for what was known then; None is now.
+    `min_score` None lists what is relevant by the model's scale; `known` in epoch seconds asks for what was known then;
+    None is now.
     """
 
     query: str
@@ -44,18 +50,22 @@ class FactSearch:
     only: FactFilter
     vector: QueryVector | None = None
     text_only: bool = False
+    min_score: float | None = None
     ordering: Ordering = field(default_factory=Ordering)
     known: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Facts, best first; what fell short, how vectors were compared, and the revision read at."""
+    """Facts, best first; what fell short, how vectors were compared, the revision read at, and the score that a fact
+    with a vector needed to be listed.
+    """
 
     hits: list[FoundFact]
     shortfall: Shortfall | None
     path: VectorPath | None
     revision: int
+    floor: float = 0.0
     order: Order = Order.RRF
 
 
@@ -101,19 +111,21 @@ class FactSearcher:
         Raises what the store and `FactReranker.ready` raise.
         """
         centers = await self._reranker.ready(space, search.ordering)
-        pool = replace(search, limit=search.ordering.pool(search.limit))
-        words, near = await self._lists(space, pool)
+        depth = max(_CANDIDATES, search.ordering.pool(search.limit))
+        words, near = await self._lists(space, replace(search, limit=depth))
         ranked = fuse(
             words,
             near.hits,
             terms=query_terms(search.query),
             entity_key=name_key(search.only.entity_key),
-            limit=pool.limit,
+            limit=depth,
         )
-        hits = await self._in_full(space, ranked, search.known)
-        answer = Answer(hits, near.shortfall, near.path, words.state.revision)
+        scale = relevance_of(words.state.model)
+        found = await self._in_full(space, ranked, search.known)
+        hits = by_relevance(found, _question(search, words, near), scale, search.min_score)
+        answer = Answer(hits, near.shortfall, near.path, words.state.revision, floor=scale.fact)
         if search.ordering.order is Order.RRF:
-            return answer
+            return replace(answer, hits=hits[: search.limit])
         return await self._in_order(space, search, answer, centers)
 
     async def _in_order(
@@ -207,6 +219,16 @@ class FactSearcher:
         self._spaces.move_to_end(space)
         while len(self._spaces) > _REMEMBERED:
             self._spaces.popitem(last=False)
+
+
+def _question(search: FactSearch, words: WordHits, near: _Near) -> Question:
+    hits = near.hits
+    return Question(
+        stems=question_stems(search.query),
+        of_named=frozenset(hit.uuid for hit in words.entity if hit.score),
+        farthest=hits[-1].score if len(hits) >= _CANDIDATES else None,
+        now=utc_now(),
+    )
 
 
 def _path(*, compared: bool) -> VectorPath:

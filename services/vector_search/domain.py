@@ -141,24 +141,31 @@ class SearchResult:
     """Hits, best first (equal scores by id), the revision they were read at, and the space's model.
 
     `cached` when they were found by an earlier search; `embedding` says where the vector came from that was used.
-    `path` is NOT_RUN when no vector was given or when it is not of the space's model.
+    `path` is NOT_RUN when no vector was given or when it is not of the space's model. `chunk_count` is of the space's
+    current chunks.
     """
 
     hits: list[Hit]
     revision: int
     path: VectorPath
     model: Model | None
+    chunk_count: int = 0
     cached: bool = False
     embedding: VectorSource = VectorSource.NONE
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkScore:
-    """Exact scores of one chunk; `vector` is None when the query vector is not of the space's model."""
+    """Exact scores of one chunk; `vector` is None when the query vector is not of the space's model.
+
+    `text_fused` and `score` are as in a search by meaning and words of weighted scores.
+    """
 
     chunk_id: str
     vector: float | None
     text: float
+    text_fused: float
+    score: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from services.models.relevance import bend
 from services.runtime.errors import NotFoundError, WrongStateError
 from services.runtime.times import utc_now
 from services.vector_search.domain import (
@@ -32,6 +33,7 @@ from services.vector_search.fake_space import (
     document_of,
     eligible_chunks,
     fits,
+    full_score,
     hits_of,
     missing_vectors,
     raise_revision,
@@ -63,7 +65,8 @@ class FakeStore(FakeInventory):
         text = word_scores(held, search, eligible, self._clock()) if search.text is not None else {}
         path = VectorPath.EXACT if usable else VectorPath.NOT_RUN
         hits = hits_of(held, search, vector, text, self._clock())
-        return SearchResult(hits, held.revision, path, model)
+        current = eligible_chunks(held, Search(), self._clock())
+        return SearchResult(hits, held.revision, path, model, chunk_count=len(current))
 
     async def space_state(self, space: str) -> SpaceState:
         """See `VectorStore`."""
@@ -72,7 +75,12 @@ class FakeStore(FakeInventory):
         return SpaceState(held.revision, held.next_change > self._clock(), model)
 
     async def score_chunks(
-        self, space: str, text: str, vector: QueryVector, chunk_ids: Sequence[str]
+        self,
+        space: str,
+        text: str,
+        vector: QueryVector,
+        chunk_ids: Sequence[str],
+        text_weight: float,
     ) -> tuple[Model | None, list[ChunkScore]]:
         """See `VectorStore`."""
         held = self._space(space)
@@ -80,13 +88,23 @@ class FakeStore(FakeInventory):
         if not known or held.model is None:
             return None, []
         cosines = cosine_scores(held, vector, set(known)) if fits(held.model, vector) else {}
-        words = word_scores(held, Search(text=text), set(known), self._clock())
-        return held.model, [ChunkScore(key, cosines.get(key), words.get(key, 0.0)) for key in known]
+        search = Search(text=text)
+        words = word_scores(held, search, set(known), self._clock())
+        full = full_score(held, search, self._clock())
+        scores = []
+        for key in known:
+            cosine, word_score = cosines.get(key), words.get(key, 0.0)
+            fused = word_score / full if full else 0.0
+            total = (1 - text_weight) * max(cosine or 0.0, 0.0) + text_weight * fused
+            scores.append(ChunkScore(key, cosine, word_score, fused, bend(total)))
+        return held.model, scores
 
-    async def get_chunks(self, space: str, chunk_ids: Sequence[str]) -> list[Chunk]:
+    async def get_chunks(
+        self, space: str, chunk_ids: Sequence[str], as_of: datetime | None = None
+    ) -> list[Chunk]:
         """See `VectorStore`."""
-        held = self._space(space)
-        return [chunk_in_view(held, key, self._clock()) for key in chunk_ids if key in held.chunks]
+        held, instant = self._space(space), as_of or self._clock()
+        return [chunk_in_view(held, key, instant) for key in chunk_ids if key in held.chunks]
 
     async def space_model(self, space: str) -> Model | None:
         """See `VectorStore`."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from services.models.relevance import bend
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.vector_search.domain import (
     FOREVER,
@@ -25,9 +26,11 @@ from services.vector_search.domain import (
     Vector,
 )
 from services.vector_search.ranking import (
+    FUSED_POOL,
     Terms,
     bm25,
     completed,
+    full_text_score,
     fuse,
     holds_phrase,
     ranked,
@@ -241,20 +244,36 @@ def hits_of(
     now: datetime,
 ) -> list[Hit]:
     """The best chunks by the scores of one list or both."""
+    full = full_score(held, search, now) if search.text is not None else 0.0
     if search.fusion is FusionKind.NONE:
         scored = {key: (score, Scores(vector=score)) for key, score in vector.items()}
-        scored |= {key: (score, Scores(text=score)) for key, score in text.items()}
+        scored |= {key: (bend(score / full), Scores(text=score)) for key, score in text.items()}
     else:
-        pool = max(100, 4 * search.limit)
-        scored = fuse(vector, text, pool=pool, text_weight=search.text_weight, fusion=search.fusion)
+        scored = fuse(
+            vector,
+            text,
+            full=full,
+            pool=FUSED_POOL,
+            text_weight=search.text_weight,
+            fusion=search.fusion,
+        )
     floor = -2.0 if search.min_score is None else search.min_score
     passing = {key: score for key, (score, _) in scored.items() if score >= floor}
     instant = search.as_of or now
-    ranks = ranked(passing, search.limit)
     return [
-        Hit(chunk_in_view(held, key, instant), passing[key], _with_rank(scored[key][1], rank))
-        for rank, key in enumerate(ranks, 1)
+        Hit(
+            chunk_in_view(held, key, instant),
+            max(passing[key], 0.0),
+            _with_rank(scored[key][1], rank),
+        )
+        for rank, key in enumerate(ranked(passing, search.limit), 1)
     ]
+
+
+def full_score(held: Space, search: Search, now: datetime) -> float:
+    """The BM25 score that counts 1 in a fused score."""
+    corpus = [held.chunks[key].terms for key in eligible_chunks(held, Search(), now)]
+    return full_text_score(terms_of(search.text or ""), corpus)
 
 
 def _with_rank(parts: Scores, rank: int) -> Scores:

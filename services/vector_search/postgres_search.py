@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from pgvector import HalfVector
@@ -50,6 +51,7 @@ class PostgresReads:
             revision=first["revision"],
             path=VectorPath(first["path"]),
             model=_model(first["space_model"], first["space_dimension"]),
+            chunk_count=first["space_chunks"],
         )
 
     async def space_state(self, space: str) -> SpaceState:
@@ -62,7 +64,12 @@ class PostgresReads:
         return SpaceState(row["revision"], row["settled"], model)
 
     async def score_chunks(
-        self, space: str, text: str, vector: QueryVector, chunk_ids: Sequence[str]
+        self,
+        space: str,
+        text: str,
+        vector: QueryVector,
+        chunk_ids: Sequence[str],
+        text_weight: float,
     ) -> tuple[Model | None, list[ChunkScore]]:
         """Exact scores, in the order asked for."""
         async with self._pool.session() as session:
@@ -73,21 +80,24 @@ class PostgresReads:
                 HalfVector(vector.values),
                 vector.model,
                 list(chunk_ids),
+                text_weight,
             )
         if not rows:
             return None, []
         found = {str(row["id"]): row for row in rows}
         scores = [
-            ChunkScore(chunk_id, found[chunk_id]["vector"], found[chunk_id]["text"])
+            ChunkScore(chunk_id, row["vector"], row["text"], row["text_fused"], row["score"])
             for chunk_id in chunk_ids
-            if chunk_id in found
+            if (row := found.get(chunk_id)) is not None
         ]
         return _model(rows[0]["space_model"], rows[0]["space_dimension"]), scores
 
-    async def get_chunks(self, space: str, chunk_ids: Sequence[str]) -> list[Chunk]:
+    async def get_chunks(
+        self, space: str, chunk_ids: Sequence[str], as_of: datetime | None = None
+    ) -> list[Chunk]:
         """Chunks in the order asked for."""
         async with self._pool.session() as session:
-            rows = await session.fetch(self._queries["get_chunks"], space, list(chunk_ids))
+            rows = await session.fetch(self._queries["get_chunks"], space, list(chunk_ids), as_of)
         found = {str(row["id"]): row for row in rows}
         return [_chunk(found[chunk_id]) for chunk_id in chunk_ids if chunk_id in found]
 

@@ -8,11 +8,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from services.models.relevance import bend
 from services.vector_search.domain import FusionKind, Scores
 
 K1 = 1.5
 B = 0.75
 RRF_K = 60
+FUSED_POOL = 100
+FULL_SHARE = 2 / 3
 _STOP_WORDS = frozenset(
     {
         "a",
@@ -86,6 +89,15 @@ def bm25(query: Terms, documents: Mapping[str, Terms], corpus: Iterable[Terms]) 
     return scores
 
 
+def full_text_score(query: Terms, corpus: Iterable[Terms]) -> float:
+    """Two thirds of what a chunk of average length has in which each of the query's words stands once."""
+    population = list(corpus)
+    counts = (sum(term in terms for terms in population) for term in query)
+    return FULL_SHARE * sum(
+        math.log(1 + (len(population) - df + 0.5) / (df + 0.5)) for df in counts
+    )
+
+
 def ranked(scores: Mapping[str, float], limit: int) -> list[str]:
     """The best ids: score, highest first; equal scores by id."""
     return sorted(scores, key=lambda key: (-scores[key], key))[:limit]
@@ -95,6 +107,7 @@ def fuse(
     vector: Mapping[str, float],
     text: Mapping[str, float],
     *,
+    full: float,
     pool: int,
     text_weight: float,
     fusion: FusionKind,
@@ -102,7 +115,6 @@ def fuse(
     """The union of both lists' best `pool`, each with both exact scores; ids to fused score and its parts."""
     by_vector = {key: rank for rank, key in enumerate(ranked(vector, pool), 1)}
     by_text = {key: rank for rank, key in enumerate(ranked(text, pool), 1)}
-    best = max(text.values(), default=0.0)
     share = text_weight if vector else 1.0
     fused = {}
     for key in by_vector | by_text:
@@ -111,8 +123,9 @@ def fuse(
         if fusion is FusionKind.RECIPROCAL_RANK:
             parts = (_reciprocal(ranks[0]), _reciprocal(ranks[1]))
         else:
-            parts = (max(cosine or 0.0, 0.0), words / best if best else 0.0)
-        score = (1 - share) * parts[0] + share * parts[1]
+            parts = (max(cosine or 0.0, 0.0), words / full if full else 0.0)
+        total = (1 - share) * parts[0] + share * parts[1]
+        score = total if fusion is FusionKind.RECIPROCAL_RANK else bend(total)
         if score > 0:
             fused[key] = (score, _explained(cosine, words, parts, ranks))
     return fused

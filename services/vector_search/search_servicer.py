@@ -9,7 +9,15 @@ from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2, search_pb2_grpc
 from services.models.queries import VectorSource
 from services.runtime.context import current_call
-from services.vector_search.domain import FusionKind, Hit, QueryVector, Search, TextMatch
+from services.vector_search.domain import (
+    Chunk,
+    ChunkScore,
+    FusionKind,
+    Hit,
+    QueryVector,
+    Search,
+    TextMatch,
+)
 from services.vector_search.mapping import (
     chunk_filter,
     chunk_message,
@@ -102,6 +110,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             cached=found.result.cached,
             embedding=_source(found.result.embedding),
             embedding_model=found.result.model.name if found.result.model else "",
+            relevance_floor=found.floor,
         )
 
     async def ScoreChunks(
@@ -109,18 +118,17 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
     ) -> search_pb2.ScoreChunksResponse:
         """See the contract."""
         ids = _ids(request.chunk_ids)
-        use_cache = request.cache != chunks_pb2.CACHE_MODE_BYPASS
+        weighted = request.HasField("text_weight")
         scores, source = await self._searcher.scores(
-            request.query, ids, _given_vector(request), use_cache=use_cache
+            request.query,
+            ids,
+            _given_vector(request),
+            text_weight=request.text_weight if weighted else _DEFAULT_TEXT_WEIGHT,
+            use_cache=request.cache != chunks_pb2.CACHE_MODE_BYPASS,
         )
+        chunks = await self._chunks_of(scores, request) if request.include_chunks else {}
         return search_pb2.ScoreChunksResponse(
-            scores=(
-                search_pb2.ChunkScore(
-                    chunk_id=score.chunk_id,
-                    scores=chunks_pb2.ScoreParts(vector=score.vector, text=score.text),
-                )
-                for score in scores
-            ),
+            scores=(_score_message(score, chunks.get(score.chunk_id)) for score in scores),
             embedding=_source(source),
         )
 
@@ -130,6 +138,29 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
         """See the contract."""
         chunks = await self._store.get_chunks(current_call().space, _ids(request.chunk_ids))
         return search_pb2.GetChunksResponse(chunks=map(chunk_message, chunks))
+
+    async def _chunks_of(
+        self, scores: Sequence[ChunkScore], request: search_pb2.ScoreChunksRequest
+    ) -> dict[str, Chunk]:
+        at = instant(request.as_of, "as_of") if request.HasField("as_of") else None
+        ids = [score.chunk_id for score in scores]
+        chunks = await self._store.get_chunks(current_call().space, ids, at)
+        return {chunk.id: chunk for chunk in chunks}
+
+
+def _score_message(score: ChunkScore, chunk: Chunk | None) -> search_pb2.ChunkScore:
+    parts = chunks_pb2.ScoreParts(
+        vector=score.vector,
+        text=score.text,
+        vector_fused=None if score.vector is None else max(score.vector, 0.0),
+        text_fused=score.text_fused,
+    )
+    return search_pb2.ChunkScore(
+        chunk_id=score.chunk_id,
+        scores=parts,
+        score=score.score,
+        chunk=None if chunk is None else chunk_message(chunk),
+    )
 
 
 def _search(request: AnySearch, **more: Any) -> Search:

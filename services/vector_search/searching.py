@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from services.models.queries import QueryEmbedder, VectorSource
+from services.models.relevance import relevance_of
 from services.runtime.context import (
     current_call,
     in_a_hurry,
@@ -23,6 +24,7 @@ from services.runtime.errors import (
 )
 from services.vector_search.domain import (
     ChunkScore,
+    FusionKind,
     Model,
     QueryVector,
     Search,
@@ -51,10 +53,14 @@ class Shortfall(Enum):
 
 @dataclass(frozen=True, slots=True)
 class HybridResult:
-    """What was found, and what was missing, if anything."""
+    """What was found, and what was missing, if anything.
+
+    `floor` is the score that the best hit needed, 0 where none was needed.
+    """
 
     result: SearchResult
     shortfall: Shortfall | None = None
+    floor: float = 0.0
 
 
 class _HurriedError(DeadlineError):
@@ -103,12 +109,13 @@ class Searcher:
         if text_only:
             return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
         if current_call().deadline is None:
-            return await self._fused(query, search, given)
-        return await in_time(
+            return _relevant(await self._fused(query, search, given), search)
+        found = await in_time(
             lambda: self._fused(query, search, given),
             lambda: self._by_words_for(search, Shortfall.LATE),
             remaining(float("inf")),
         )
+        return _relevant(found, search)
 
     async def scores(
         self,
@@ -116,6 +123,7 @@ class Searcher:
         chunk_ids: Sequence[str],
         given: QueryVector | None,
         *,
+        text_weight: float = 0.3,
         use_cache: bool = True,
     ) -> tuple[list[ChunkScore], VectorSource]:
         """Exact scores, and where the query's vector came from.
@@ -123,12 +131,12 @@ class Searcher:
         EmbedderUnavailableError or WrongStateError without a vector of the space's model.
         """
         if given is not None:
-            model, scores = await self._score(query, given, chunk_ids)
+            model, scores = await self._score(query, given, chunk_ids, text_weight)
             if model is None or _usable(model, given):
                 return scores, VectorSource.GIVEN
         for _ in range(_ATTEMPTS):
             vector, source = await self._embed(query, use_cache=use_cache)
-            model, scores = await self._score(query, vector, chunk_ids)
+            model, scores = await self._score(query, vector, chunk_ids, text_weight)
             if model is None or is_of(vector, model):
                 return scores, source
         raise _OtherModelError
@@ -184,10 +192,10 @@ class Searcher:
         return replace(result, embedding=source)
 
     async def _score(
-        self, query: str, vector: QueryVector, chunk_ids: Sequence[str]
+        self, query: str, vector: QueryVector, chunk_ids: Sequence[str], text_weight: float
     ) -> tuple[Model | None, list[ChunkScore]]:
         space = current_call().space
-        model, scores = await self._store.score_chunks(space, query, vector, chunk_ids)
+        model, scores = await self._store.score_chunks(space, query, vector, chunk_ids, text_weight)
         if model:
             self._embedders.learn(space, model)
         return model, scores
@@ -222,6 +230,28 @@ class Searcher:
         if found is None:
             raise _OtherModelError
         return found
+
+
+def _relevant(found: HybridResult, search: Search) -> HybridResult:
+    """Without hits that are not relevant, unless the request says how low scores may be.
+
+    Scores by words alone have no floor: common words reach what a relevant chunk has.
+    """
+    result = found.result
+    if (
+        search.min_score is not None
+        or search.fusion is not FusionKind.WEIGHTED_SCORE
+        or result.path is VectorPath.NOT_RUN
+        or result.model is None
+    ):
+        return found
+    scale = relevance_of(result.model.name)
+    floor = scale.match_floor(result.chunk_count) if scale.chunk else 0.0
+    hits = result.hits
+    if hits and hits[0].score < floor:
+        hits = []
+    kept = [hit for hit in hits if hit.score >= scale.list_floor]
+    return replace(found, result=replace(result, hits=kept), floor=floor)
 
 
 def _usable(model: Model, vector: QueryVector) -> bool:

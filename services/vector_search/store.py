@@ -64,13 +64,20 @@ class VectorStore(Protocol):
         ...
 
     async def score_chunks(
-        self, space: str, text: str, vector: QueryVector, chunk_ids: Sequence[str]
+        self,
+        space: str,
+        text: str,
+        vector: QueryVector,
+        chunk_ids: Sequence[str],
+        text_weight: float,
     ) -> tuple[Model | None, list[ChunkScore]]:
         """Exact scores of the chunks that exist, in the order asked for, and the space's model."""
         ...
 
-    async def get_chunks(self, space: str, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """The chunks that exist, in the order asked for."""
+    async def get_chunks(
+        self, space: str, chunk_ids: Sequence[str], as_of: datetime | None = None
+    ) -> list[Chunk]:
+        """The chunks that exist, in the order asked for, of the document version in force at an instant (None: now)."""
         ...
 
     async def space_model(self, space: str) -> Model | None:

@@ -11,6 +11,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import grpc
 from opentelemetry import metrics
 
 from braid.agent.v1 import search_pb2
@@ -18,7 +19,15 @@ from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
-from services.agent_orchestrator.search.fusion import GRAPH_LEG, VECTOR_LEG, fuse
+from services.agent_orchestrator.search.fusion import (
+    GRAPH_LEG,
+    VECTOR_LEG,
+    Passages,
+    ScoredChunk,
+    fuse,
+    ranked_chunks,
+    unscored_chunks,
+)
 from services.agent_orchestrator.search.legs import LegOutcome, not_requested, run_leg
 from services.agent_orchestrator.search.query_embedding import (
     NO_SOURCE,
@@ -26,10 +35,12 @@ from services.agent_orchestrator.search.query_embedding import (
     is_of_the_vector,
 )
 from services.agent_orchestrator.search.space_models import SpaceModels
+from services.agent_orchestrator.search.vigil import TierAwayError
 from services.agent_orchestrator.search.wordy_spaces import WordySpaces
 from services.runtime.context import current_call, remaining
 from services.runtime.errors import AllLegsFailedError, BraidError
 from services.runtime.exporting import DURATION_BUCKETS
+from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -43,6 +54,9 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 10
 DEFAULT_TEXT_WEIGHT = 0.3
+MAX_FACTS = 50
+# Passages that only facts brought and that are scored for it, the best facts' first.
+MAX_SCORED = 100
 # Kept back from the caller's deadline for fusing and sending: a share of it, within bounds.
 MARGIN_SHARE = 0.08
 MIN_MARGIN = 0.01
@@ -79,14 +93,15 @@ class ComprehensiveSearch:
 
         AllLegsFailedError when no leg that was asked for answered; INVALID_FIELD when a tier refuses the request.
         """
-        outcomes, source = await self._run_legs(request, ended)
+        clock = Budget(leg_budget(remaining(self._seconds)))
+        outcomes, source, vector = await self._run_legs(request, clock, ended)
         _require_an_answer(outcomes)
-        return _answer(outcomes, source, _limit(request))
+        passages = await self._passages(request, outcomes, vector, clock)
+        return _answer(outcomes, source, passages, _limit(request))
 
     async def _run_legs(
-        self, request: Request, ended: Heard | None
-    ) -> tuple[list[LegOutcome], Source]:
-        clock = Budget(leg_budget(remaining(self._seconds)))
+        self, request: Request, clock: Budget, ended: Heard | None
+    ) -> tuple[list[LegOutcome], Source, Embedding]:
         use_cache = request.cache != chunks_pb2.CACHE_MODE_BYPASS
         try:
             async with asyncio.TaskGroup() as group:
@@ -101,7 +116,35 @@ class ComprehensiveSearch:
         except ExceptionGroup as failures:
             # A leg raises nothing but what is wrong with the request: that is the caller's answer.
             raise failures.exceptions[0] from None
-        return [vector.result(), graph.result()], query.source
+        return [vector.result(), graph.result()], query.source, query.made
+
+    async def _passages(
+        self,
+        request: Request,
+        outcomes: Sequence[LegOutcome],
+        vector: Embedding,
+        clock: Budget,
+    ) -> Passages:
+        """The vector leg's chunks, with those that only facts brought, scored like any other."""
+        chunks_leg, facts_leg = outcomes
+        off = chunks_leg.report.status == legs_pb2.LEG_STATUS_DISABLED
+        if off or chunks_leg.failed:
+            return Passages({}, answered=False)
+        found = ranked_chunks(chunks_leg.chunks)
+        floor = chunks_leg.floor
+        wanted = unscored_chunks(found, facts_leg.evidence, MAX_SCORED)
+        if not wanted:
+            return Passages(found, floor=floor)
+        asked = _score_request(request, wanted, vector)
+        try:
+            answer = await self._vector.score_chunks(asked, clock.left())
+        except (grpc.aio.AioRpcError, TierAwayError) as error:
+            # What the legs found is answered: passages that only facts cite are left to their facts.
+            get_logger("search").warning("passages of facts not scored", cause=type(error).__name__)
+            return Passages(found, missing=frozenset(wanted), floor=floor)
+        scored = {one.chunk_id: ScoredChunk(one.chunk, one.score) for one in answer.scores}
+        missing = frozenset(wanted) - scored.keys()
+        return Passages(found | scored, missing=missing, floor=floor)
 
     async def _told(
         self, leg: Awaitable[LegOutcome], query: QueryVector, ended: Heard | None
@@ -165,7 +208,9 @@ class ComprehensiveSearch:
         ) -> LegOutcome:
             self._models.note(space, answer.embedding_model)
             told = _without_vectors(report) if by_words else report
-            return LegOutcome(told, chunks=answer.hits, embedding=answer.embedding)
+            return LegOutcome(
+                told, chunks=answer.hits, embedding=answer.embedding, floor=answer.relevance_floor
+            )
 
         return await run_leg(
             VECTOR_LEG, lambda: self._vector.hybrid_search(asked, clock.left()), outcome
@@ -176,7 +221,8 @@ class ComprehensiveSearch:
             return not_requested(GRAPH_LEG)
         if current_call().space not in self._wordy:
             return await self._ask_graph_with(query, request, clock)
-        outcome = await self._ask_graph(_facts_request(request, None, text_only=True), clock)
+        asked = _facts_request(request, None, text_only=True)
+        outcome = await self._ask_graph(asked, _limit(request), clock)
         if outcome.report.status != legs_pb2.LEG_STATUS_DEGRADED:
             return outcome
         # Somebody has added vectors since, so that the guess cost the vector's part.
@@ -188,19 +234,24 @@ class ComprehensiveSearch:
         embedding = None if self._has_another_model() else await query.get()
         by_words = embedding is None and self._has_our_model()
         asked = _facts_request(request, embedding, text_only=by_words)
+        again, limit = _facts_request(request, None, text_only=False), _limit(request)
         return await _or_without_vector(
-            lambda: self._ask_graph(asked, clock),
-            lambda: self._ask_graph(_facts_request(request, None, text_only=False), clock),
+            lambda: self._ask_graph(asked, limit, clock),
+            lambda: self._ask_graph(again, limit, clock),
         )
 
-    async def _ask_graph(self, asked: query_pb2.SearchFactsRequest, clock: Budget) -> LegOutcome:
+    async def _ask_graph(
+        self, asked: query_pb2.SearchFactsRequest, limit: int, clock: Budget
+    ) -> LegOutcome:
         space = current_call().space
 
         def outcome(
             answer: query_pb2.SearchFactsResponse, report: legs_pb2.LegReport
         ) -> LegOutcome:
             self._wordy.note(space, answer)
-            return LegOutcome(report, facts=answer.hits)
+            facts = answer.hits[:limit]
+            report.hits = len(facts)
+            return LegOutcome(report, facts=facts, evidence=answer.hits)
 
         return await run_leg(
             GRAPH_LEG, lambda: self._graph.search_facts(asked, clock.left()), outcome
@@ -246,10 +297,26 @@ def _facts_request(
     instant = request.HasField("as_of")
     return query_pb2.SearchFactsRequest(
         query=request.query,
-        limit=_limit(request),
+        # Whatever the limit: each relevant fact supports its passages.
+        limit=MAX_FACTS,
         query_embedding=embedding,
         as_of=retrieval_pb2.TimeSelector(instant=request.as_of) if instant else None,
         text_only=text_only,
+    )
+
+
+def _score_request(
+    request: Request, chunk_ids: Sequence[str], embedding: Embedding
+) -> vector_pb2.ScoreChunksRequest:
+    weight = request.text_weight if request.HasField("text_weight") else DEFAULT_TEXT_WEIGHT
+    return vector_pb2.ScoreChunksRequest(
+        query=request.query,
+        chunk_ids=chunk_ids,
+        query_embedding=embedding,
+        cache=request.cache,
+        text_weight=weight,
+        include_chunks=True,
+        as_of=request.as_of if request.HasField("as_of") else None,
     )
 
 
@@ -313,14 +380,15 @@ def _reason(report: legs_pb2.LegReport) -> str:
 
 
 def _answer(
-    outcomes: Sequence[LegOutcome], source: Source, limit: int
+    outcomes: Sequence[LegOutcome], source: Source, passages: Passages, limit: int
 ) -> search_pb2.ComprehensiveSearchResponse:
     chunks = [hit for outcome in outcomes for hit in outcome.chunks]
     facts = [hit for outcome in outcomes for hit in outcome.facts]
+    evidence = [hit for outcome in outcomes for hit in outcome.evidence]
     return search_pb2.ComprehensiveSearchResponse(
         vector_results=chunks,
         graph_results=facts,
-        results=fuse(chunks, facts, limit),
+        results=fuse(passages, evidence, limit),
         legs=[outcome.report for outcome in outcomes],
         total_results=len(chunks) + len(facts),
         embedding=source or _made_by_a_tier(outcomes),

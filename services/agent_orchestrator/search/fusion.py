@@ -1,53 +1,55 @@
-"""Chunks and facts as one ranked list, by weighted reciprocal rank. Pure: no I/O, no clock.
+"""Chunks and facts as one ranked list, on one scale of relevance. Pure: no I/O, no clock.
 
-Ranks, not scores, because the two legs' scores share no scale: a chunk's is a weighted sum of normalised
-parts, a fact's comes from its tier's own fusion. A leg's part in a result is
+The score of a passage is that of its chunk (0 to 1, the vector tier's own) with what the best fact adds that cites it:
 
-    share = weight * (K + 1) / (K + rank)
+    score = bend(unbend(chunk's score) + support)
 
-so that first place at full weight is worth 1. The weights say what a leg's word is worth:
+`bend` keeps sums up to 0.8 as they are and the larger ones below 1, in the same order. A fact supports by how near it
+is to the question; local facts (two names in one sentence) support nothing: full text has scored their words already.
 
-- A chunk counts 1.
-- A stated fact (given, or extracted by a language model) counts `STATED`, a shade below 1: the n-th fact comes right
-  after the n-th chunk, and a chunk that also states a found fact comes before both.
-- A local fact (two names in one sentence) counts `LOCAL`: it repeats words that full text has scored already. It can
-  settle what is nearly equal (it never takes the first place from a chunk, and lifts one by at most one place within
-  the best 20 and two within 50), and a passage that only a local fact brought in comes after every chunk.
-
-One result per chunk: a fact found together with chunks that it cites is one result with each of them. A fact whose
-chunks were not found makes one result, for the first chunk it cites (a fact with many sources would flood the list
-otherwise), or for itself when it cites none. Several facts of one chunk count once, by the strongest.
+One result per chunk: facts are listed with each found chunk that they cite. A fact whose chunks are not known (it has
+no document, its chunk is not stored, or the vector tier has not answered) is a result of its own, with its own score.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from braid.agent.v1 import search_pb2
 from braid.graph.v1 import facts_pb2
+from services.models.relevance import bend, unbend
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from braid.common.v1 import retrieval_pb2
     from braid.vector.v1 import chunks_pb2
 
 VECTOR_LEG = "vector"
 GRAPH_LEG = "graph"
-K = 60
-CHUNK = 1.0
-STATED = 0.99
-LOCAL = 0.015
 
 
-class Part(NamedTuple):
-    """A leg's part in a result; messages are made of it at the end, for the results that are told."""
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """A chunk, its score, and its rank among the hits of the vector leg; 0 where only facts cite it."""
 
-    leg: str
-    rank: int
+    chunk: chunks_pb2.Chunk
     score: float
-    share: float
+    rank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """What the vector tier said: chunks by id, and ids of chunks that it does not have.
+
+    `answered` when it said anything: chunks that are in neither are less relevant than those that it listed. One that
+    only facts cite needs a score of `floor`.
+    """
+
+    chunks: Mapping[str, ScoredChunk]
+    missing: frozenset[str] = frozenset()
+    answered: bool = True
+    floor: float = 0.0
 
 
 @dataclass(slots=True)
@@ -55,55 +57,71 @@ class _Candidate:
     """What is known of one result while the legs are put together."""
 
     id: str
-    chunk: chunks_pb2.Chunk | None = None
+    chunk: ScoredChunk | None = None
     citation: retrieval_pb2.Citation | None = None
-    from_vector: Part | None = None
-    from_graph: Part | None = None
+    best_rank: int = 0
+    best: facts_pb2.FactHit | None = None
     facts: list[facts_pb2.Fact] = field(default_factory=list)
 
-    def add_fact(self, fact: facts_pb2.Fact, part: Part) -> None:
-        self.facts.append(fact)
-        if self.from_graph is None or part.share > self.from_graph.share:
-            self.from_graph = part
+    def add(self, hit: facts_pb2.FactHit, rank: int) -> None:
+        self.facts.append(hit.fact)
+        if self.best is None or hit.scores.support > self.best.scores.support:
+            self.best, self.best_rank = hit, rank
 
-    def key(self) -> tuple[float, str]:
-        """Sorts the best first, equal ones by id."""
-        return -self.score(), self.id
+    def is_relevant(self, floor: float) -> bool:
+        return self.chunk is None or self.chunk.rank > 0 or self.score() >= floor
 
     def score(self) -> float:
-        vector, graph = self.from_vector, self.from_graph
-        return (vector.share if vector else 0.0) + (graph.share if graph else 0.0)
+        if self.chunk is None:
+            return self.best.score if self.best is not None else 0.0
+        if self.best is None or not self.best.scores.support:
+            return self.chunk.score
+        return bend(unbend(self.chunk.score) + self.best.scores.support)
 
 
-def fuse(
-    chunks: Sequence[chunks_pb2.ChunkHit], facts: Sequence[facts_pb2.FactHit], limit: int
-) -> list[search_pb2.SearchResult]:
-    """The best `limit` results of both lists (each best first), by score descending, then id."""
-    found = _chunk_candidates(chunks)
-    for rank, hit in enumerate(facts, start=1):
-        fact = hit.fact
-        part = _part(GRAPH_LEG, rank, hit.score, _weight(fact))
-        for candidate in _stating(fact, found):
-            candidate.add_fact(fact, part)
-    ranked = sorted(found.values(), key=_Candidate.key)
-    return [_result(candidate) for candidate in ranked[:limit]]
-
-
-def _chunk_candidates(hits: Sequence[chunks_pb2.ChunkHit]) -> dict[str, _Candidate]:
-    found: dict[str, _Candidate] = {}
-    for rank, hit in enumerate(hits, start=1):
-        chunk = hit.chunk
-        if chunk.id not in found:
-            part = _part(VECTOR_LEG, rank, hit.score, CHUNK)
-            found[chunk.id] = _Candidate(chunk.id, chunk=chunk, from_vector=part)
+def ranked_chunks(hits: Iterable[chunks_pb2.ChunkHit]) -> dict[str, ScoredChunk]:
+    """The vector leg's hits by chunk id."""
+    found: dict[str, ScoredChunk] = {}
+    for rank, hit in enumerate(hits, 1):
+        found.setdefault(hit.chunk.id, ScoredChunk(hit.chunk, hit.score, rank))
     return found
 
 
-def _stating(fact: facts_pb2.Fact, found: dict[str, _Candidate]) -> list[_Candidate]:
-    """The results that a fact belongs to: found ones that it cites, else one made for it."""
-    cited = {citation.chunk_id: citation for citation in reversed(fact.sources)}
+def unscored_chunks(
+    found: Mapping[str, ScoredChunk], facts: Iterable[facts_pb2.FactHit], limit: int
+) -> list[str]:
+    """Ids of chunks that facts support and that the vector leg has not brought, best facts first, at most `limit`."""
+    wanted = dict.fromkeys(
+        citation.chunk_id
+        for hit in facts
+        if hit.scores.support
+        for citation in hit.fact.sources
+        if citation.chunk_id and citation.chunk_id not in found
+    )
+    return list(wanted)[:limit]
+
+
+def fuse(
+    passages: Passages, facts: Sequence[facts_pb2.FactHit], limit: int
+) -> list[search_pb2.SearchResult]:
+    """The best `limit` results, by score descending, then id."""
+    found = {key: _Candidate(key, chunk=chunk) for key, chunk in passages.chunks.items()}
+    for rank, hit in enumerate(facts, start=1):
+        for candidate in _stating(hit, found, passages):
+            candidate.add(hit, rank)
+    kept = (one for one in found.values() if one.is_relevant(passages.floor))
+    best = sorted(kept, key=lambda one: (-one.score(), one.id))[:limit]
+    return [_result(candidate) for candidate in best]
+
+
+def _stating(
+    hit: facts_pb2.FactHit, found: dict[str, _Candidate], passages: Passages
+) -> list[_Candidate]:
+    """The results that a fact belongs to: known chunks that it cites, else one made for it."""
+    fact = hit.fact
+    cited = dict.fromkeys(citation.chunk_id for citation in fact.sources if citation.chunk_id)
     known = [found[chunk_id] for chunk_id in cited if chunk_id in found]
-    if known:
+    if known or (passages.answered and cited and passages.missing.isdisjoint(cited)):
         return known
     sources = fact.sources
     citation = next((c for c in sources if c.chunk_id), sources[0] if sources else None)
@@ -112,20 +130,10 @@ def _stating(fact: facts_pb2.Fact, found: dict[str, _Candidate]) -> list[_Candid
     return [made]
 
 
-def _weight(fact: facts_pb2.Fact) -> float:
-    return LOCAL if fact.origin == facts_pb2.FACT_ORIGIN_LOCAL else STATED
-
-
-def _part(leg: str, rank: int, score: float, weight: float) -> Part:
-    return Part(leg, rank, score, weight * (K + 1) / (K + rank))
-
-
 def _result(candidate: _Candidate) -> search_pb2.SearchResult:
-    parts = (candidate.from_vector, candidate.from_graph)
-    contributions = [search_pb2.Contribution(**p._asdict()) for p in parts if p is not None]
-    chunk = candidate.chunk
-    if chunk is None:
-        return _from_fact(candidate, contributions)
+    if candidate.chunk is None:
+        return _from_fact(candidate)
+    chunk = candidate.chunk.chunk
     return search_pb2.SearchResult(
         id=candidate.id,
         document_id=chunk.document_id,
@@ -133,14 +141,33 @@ def _result(candidate: _Candidate) -> search_pb2.SearchResult:
         source=chunk.source,
         content=chunk.content,
         score=candidate.score(),
-        contributions=contributions,
+        contributions=_contributions(candidate),
         facts=candidate.facts,
     )
 
 
-def _from_fact(
-    candidate: _Candidate, contributions: list[search_pb2.Contribution]
-) -> search_pb2.SearchResult:
+def _contributions(candidate: _Candidate) -> list[search_pb2.Contribution]:
+    """What each leg added; the shares add up to the score."""
+    told = []
+    score, own = candidate.score(), 0.0
+    if candidate.chunk is not None:
+        own = candidate.chunk.score
+        told.append(
+            search_pb2.Contribution(leg=VECTOR_LEG, rank=candidate.chunk.rank, score=own, share=own)
+        )
+    if candidate.best is not None:
+        told.append(
+            search_pb2.Contribution(
+                leg=GRAPH_LEG,
+                rank=candidate.best_rank,
+                score=candidate.best.score,
+                share=score - own,
+            )
+        )
+    return told
+
+
+def _from_fact(candidate: _Candidate) -> search_pb2.SearchResult:
     fact, citation = candidate.facts[0], candidate.citation
     quote = citation.quote if citation is not None else ""
     local = fact.origin == facts_pb2.FACT_ORIGIN_LOCAL
@@ -151,6 +178,6 @@ def _from_fact(
         source=citation.source if citation is not None else "",
         content=(quote if local else fact.fact) or fact.fact or quote,
         score=candidate.score(),
-        contributions=contributions,
+        contributions=_contributions(candidate),
         facts=candidate.facts,
     )

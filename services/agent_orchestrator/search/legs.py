@@ -38,14 +38,17 @@ class LegOutcome:
     """How a leg ended, and what it found: chunks or facts, by its tier.
 
     `failed` when its tier gave no answer, or was late and had nothing; one that was late may have answered with what it
-    had. `embedding` says where the tier took the query's vector from.
+    had. `embedding` says where the tier took the query's vector from; `floor` is the score that its best chunk needed.
+    `evidence` are all relevant facts, of which `facts` are the first.
     """
 
     report: legs_pb2.LegReport
     chunks: Sequence[chunks_pb2.ChunkHit] = ()
     facts: Sequence[facts_pb2.FactHit] = ()
+    evidence: Sequence[facts_pb2.FactHit] = ()
     embedding: retrieval_pb2.EmbeddingSource.ValueType = retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED
     failed: bool = False
+    floor: float = 0.0
 
 
 def not_requested(name: str) -> LegOutcome:

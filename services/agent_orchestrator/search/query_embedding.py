@@ -83,6 +83,11 @@ class QueryVector:
         return (await self._task).vector
 
     @property
+    def made(self) -> retrieval_pb2.QueryEmbedding | None:
+        """The vector, once the group has ended; None when none was wanted or could be made."""
+        return None if self._task is None else self._task.result().vector
+
+    @property
     def late(self) -> bool:
         """Whether there is none because the caller left too little time."""
         return self._task is not None and self._task.done() and self._task.result().late

@@ -1,2 +1,2 @@
--- Chunks by id with the version of their document that is in force.
-select * from chunks_in_view($1, $2, now())
+-- Chunks by id with the version of their document that was in force at an instant; null is now.
+select * from chunks_in_view($1, $2, coalesce($3, now()))

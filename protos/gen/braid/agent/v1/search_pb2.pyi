@@ -40,7 +40,9 @@ class ComprehensiveSearchRequest(_message.Message):
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space."""
     limit: _builtins.int
-    """How many hits at most from each leg, and in the fused list, 1–50. Default 10."""
+    """How many hits at most from each leg, and in the fused list, 1–50. Default 10. The lists for a smaller limit are the first
+    entries of those for a larger one.
+    """
     use_vector: _builtins.bool
     """Search the chunks. Default true."""
     use_graph: _builtins.bool
@@ -148,8 +150,8 @@ Global___ComprehensiveSearchResponse: _TypeAlias = ComprehensiveSearchResponse  
 
 @_typing.final
 class SearchResult(_message.Message):
-    """One entry of the fused list: a chunk, with the facts that it states. A fact and a found chunk that it cites are one
-    entry; a fact whose chunks were not found is one entry under the first chunk that it cites.
+    """One entry of the fused list: a chunk, with the facts that it states. Chunks that only facts brought are scored against the
+    question like any other. A fact without a stored chunk, or where the vector tier gave no answer, is an entry of its own.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -171,9 +173,13 @@ class SearchResult(_message.Message):
     source: _builtins.str
     """Where the document came from."""
     content: _builtins.str
-    """The chunk's text. Where only the graph found it: the best fact's sentence, or for a local fact the sentence it cites."""
+    """The chunk's text. Where no chunk is known: the best fact's sentence, or for a local fact the sentence it cites."""
     score: _builtins.float
-    """The fused score that the list is ordered by: the sum of the contributions' shares. Equal scores by id."""
+    """How relevant it is, 0–1, comparable between questions and searches: the chunk's score with what its best fact adds, bent
+    towards 1 above 0.8 (see braid.vector.v1.ChunkHit.score). It is the sum of the contributions' shares, and the list is
+    ordered by it; equal scores by id. Passages that are not relevant are not listed: when no leg has a match, the list is
+    empty.
+    """
     @_builtins.property
     def contributions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Contribution]:
         """Why it is here: one entry for each leg that found it."""
@@ -215,12 +221,13 @@ class Contribution(_message.Message):
     leg: _builtins.str
     """The leg's name: `vector` or `graph`."""
     rank: _builtins.int
-    """Rank in that leg, from 1."""
+    """Rank in that leg, from 1; 0 for a chunk that only facts brought."""
     score: _builtins.float
-    """Score in that leg."""
+    """Score in that leg: the chunk's, or its best fact's."""
     share: _builtins.float
-    """What the leg added to the fused score: weight · 61 / (60 + rank), with weight 1 for a chunk, 0.99 for a stated fact
-    and 0.015 for a local one, which settles near ties and never lifts a passage over a chunk by itself.
+    """What the leg added to the fused score. The vector leg's share is the chunk's score. The graph's is what the fact's
+    support (braid.graph.v1.FactScores.support) adds to it; 0 for a local fact, or for a fact that is not near enough. Without
+    a chunk it is the fact's score.
     """
     def __init__(
         self,

@@ -30,9 +30,11 @@ class _FactReranker:
 class _FactRerankerEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FactReranker.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     FACT_RERANKER_UNSPECIFIED: _FactReranker.ValueType  # 0
-    """The default: by reciprocal ranks."""
+    """The default: by relevance."""
     FACT_RERANKER_RRF: _FactReranker.ValueType  # 1
-    """By the sum of reciprocal ranks in the lists by words, by vectors and by named entities."""
+    """By relevance, `FactHit.score`, among the best by the sum of reciprocal ranks in the lists by words, by vectors and by
+    named entities.
+    """
     FACT_RERANKER_MMR: _FactReranker.ValueType  # 2
     """Maximal marginal relevance: relevant facts first, those that repeat an earlier one later. None is dropped."""
     FACT_RERANKER_NODE_DISTANCE: _FactReranker.ValueType  # 3
@@ -44,9 +46,11 @@ class FactReranker(_FactReranker, metaclass=_FactRerankerEnumTypeWrapper):
     """How found facts are put in order."""
 
 FACT_RERANKER_UNSPECIFIED: FactReranker.ValueType  # 0
-"""The default: by reciprocal ranks."""
+"""The default: by relevance."""
 FACT_RERANKER_RRF: FactReranker.ValueType  # 1
-"""By the sum of reciprocal ranks in the lists by words, by vectors and by named entities."""
+"""By relevance, `FactHit.score`, among the best by the sum of reciprocal ranks in the lists by words, by vectors and by
+named entities.
+"""
 FACT_RERANKER_MMR: FactReranker.ValueType  # 2
 """Maximal marginal relevance: relevant facts first, those that repeat an earlier one later. None is dropped."""
 FACT_RERANKER_NODE_DISTANCE: FactReranker.ValueType  # 3
@@ -97,6 +101,7 @@ class SearchFactsRequest(_message.Message):
     CENTER_ENTITY_TYPE_FIELD_NUMBER: _builtins.int
     MMR_LAMBDA_FIELD_NUMBER: _builtins.int
     KNOWN_TIME_FIELD_NUMBER: _builtins.int
+    MIN_SCORE_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space. Any text is safe: there is no query syntax."""
     limit: _builtins.int
@@ -108,13 +113,18 @@ class SearchFactsRequest(_message.Message):
     text_only: _builtins.bool
     """Search by words alone; set by a caller that knows the embedder is away, so that it is not tried again."""
     reranker: Global___FactReranker.ValueType
-    """How the found facts are put in order. Default: by their reciprocal ranks in the lists that found them."""
+    """How the found facts are put in order. Default: by relevance."""
     center_entity_name: _builtins.str
     """For NODE_DISTANCE: the entity to measure from, exact name, letter case ignored. Default: `entity_name`."""
     center_entity_type: _builtins.str
     """For NODE_DISTANCE: only the entity of this type, where several share the name. Empty: each of them."""
     mmr_lambda: _builtins.float
     """For MMR: how much relevance counts, 0–1; the rest is for being unlike the facts before. Default 0.5."""
+    min_score: _builtins.float
+    """Leave out facts below this score, 0–1. Default: facts that are not relevant. A fact with a vector needs the model's floor
+    (all-MiniLM-L6-v2: 0.38), one without a third of the question's words, a local one two fifths of them.
+    0 lists everything.
+    """
     @_builtins.property
     def query_embedding(self) -> _retrieval_pb2.QueryEmbedding:
         """The query's vector; without it, or with another model's, the tier embeds the query itself, if the space has vectors."""
@@ -144,17 +154,22 @@ class SearchFactsRequest(_message.Message):
         center_entity_type: _builtins.str = ...,
         mmr_lambda: _builtins.float | None = ...,
         known_time: _timestamp_pb2.Timestamp | None = ...,
+        min_score: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_mmr_lambda", b"_mmr_lambda", "as_of", b"as_of", "known_time", b"known_time", "limit", b"limit", "mmr_lambda", b"mmr_lambda", "query_embedding", b"query_embedding"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_mmr_lambda", b"_mmr_lambda", "as_of", b"as_of", "known_time", b"known_time", "limit", b"limit", "min_score", b"min_score", "mmr_lambda", b"mmr_lambda", "query_embedding", b"query_embedding"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_mmr_lambda", b"_mmr_lambda", "as_of", b"as_of", "center_entity_name", b"center_entity_name", "center_entity_type", b"center_entity_type", "entity_name", b"entity_name", "known_time", b"known_time", "limit", b"limit", "mmr_lambda", b"mmr_lambda", "query", b"query", "query_embedding", b"query_embedding", "relation_type", b"relation_type", "reranker", b"reranker", "text_only", b"text_only"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_mmr_lambda", b"_mmr_lambda", "as_of", b"as_of", "center_entity_name", b"center_entity_name", "center_entity_type", b"center_entity_type", "entity_name", b"entity_name", "known_time", b"known_time", "limit", b"limit", "min_score", b"min_score", "mmr_lambda", b"mmr_lambda", "query", b"query", "query_embedding", b"query_embedding", "relation_type", b"relation_type", "reranker", b"reranker", "text_only", b"text_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
+    _WhichOneofReturnType__min_score: _TypeAlias = _typing.Literal["min_score"]  # noqa: Y015
+    _WhichOneofArgType__min_score: _TypeAlias = _typing.Literal["_min_score", b"_min_score"]  # noqa: Y015
     _WhichOneofReturnType__mmr_lambda: _TypeAlias = _typing.Literal["mmr_lambda"]  # noqa: Y015
     _WhichOneofArgType__mmr_lambda: _TypeAlias = _typing.Literal["_mmr_lambda", b"_mmr_lambda"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__limit) -> _WhichOneofReturnType__limit | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__min_score) -> _WhichOneofReturnType__min_score | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__mmr_lambda) -> _WhichOneofReturnType__mmr_lambda | None: ...
 
@@ -172,6 +187,7 @@ class SearchFactsResponse(_message.Message):
     VECTOR_PATH_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
     RERANKER_FIELD_NUMBER: _builtins.int
+    RELEVANCE_FLOOR_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
     """OK, NO_MATCH, DEGRADED when a part could not be searched, or TIMED_OUT when the vectors were late for the caller's
     deadline: the hits are then those by words.
@@ -184,6 +200,8 @@ class SearchFactsResponse(_message.Message):
     """The space's revision that the answer was read at."""
     reranker: Global___FactReranker.ValueType
     """How the hits were put in order: RRF when the asked reranker could not be reached."""
+    relevance_floor: _builtins.float
+    """The score that a fact with a vector needed, by default; 0 where the model has no floor yet."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.FactHit]:
         """Best first; equal scores by uuid."""
@@ -197,10 +215,11 @@ class SearchFactsResponse(_message.Message):
         vector_path: Global___FactVectorPath.ValueType = ...,
         space_revision: _builtins.int = ...,
         reranker: Global___FactReranker.ValueType = ...,
+        relevance_floor: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "reason", b"reason", "reranker", b"reranker", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "reason", b"reason", "relevance_floor", b"relevance_floor", "reranker", b"reranker", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

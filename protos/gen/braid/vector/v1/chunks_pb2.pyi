@@ -93,9 +93,8 @@ class _FusionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Fusion.ValueTy
     FUSION_UNSPECIFIED: _Fusion.ValueType  # 0
     """The default: FUSION_WEIGHTED_SCORE."""
     FUSION_WEIGHTED_SCORE: _Fusion.ValueType  # 1
-    """(1 − text_weight) · max(cosine, 0) + text_weight · BM25 / (best BM25 among the chunks found). The vector part is
-    the cosine itself, not stretched over its list; BM25 has no scale of its own, so the best chunk counts 1. Where no
-    vector is searched, or no word is found, that part is 0 for all; without a vector the text part counts fully.
+    """(1 − text_weight) · max(cosine, 0) + text_weight · BM25 / full score, bent towards 1 above 0.8: see `ChunkHit.score`.
+    Where no word is found, that part is 0 for all; without a vector the text part counts fully.
     """
     FUSION_RECIPROCAL_RANK: _Fusion.ValueType  # 2
     """(1 − text_weight) / (60 + rank by cosine) + text_weight / (60 + rank by BM25), ranks from 1; the part of a list that
@@ -108,9 +107,8 @@ class Fusion(_Fusion, metaclass=_FusionEnumTypeWrapper):
 FUSION_UNSPECIFIED: Fusion.ValueType  # 0
 """The default: FUSION_WEIGHTED_SCORE."""
 FUSION_WEIGHTED_SCORE: Fusion.ValueType  # 1
-"""(1 − text_weight) · max(cosine, 0) + text_weight · BM25 / (best BM25 among the chunks found). The vector part is
-the cosine itself, not stretched over its list; BM25 has no scale of its own, so the best chunk counts 1. Where no
-vector is searched, or no word is found, that part is 0 for all; without a vector the text part counts fully.
+"""(1 − text_weight) · max(cosine, 0) + text_weight · BM25 / full score, bent towards 1 above 0.8: see `ChunkHit.score`.
+Where no word is found, that part is 0 for all; without a vector the text part counts fully.
 """
 FUSION_RECIPROCAL_RANK: Fusion.ValueType  # 2
 """(1 − text_weight) / (60 + rank by cosine) + text_weight / (60 + rank by BM25), ranks from 1; the part of a list that
@@ -231,7 +229,10 @@ class ScoreParts(_message.Message):
     vector_fused: _builtins.float
     """`vector` as fused, before its weight: max(cosine, 0) or a reciprocal rank, by the request's fusion."""
     text_fused: _builtins.float
-    """`text` as fused, before its weight: its share of the best BM25 score found, or a reciprocal rank."""
+    """`text` as fused, before its weight: BM25 / full score (above 1 where a chunk repeats the words), or a reciprocal rank.
+    The full score is two thirds of what a chunk of average length has in which each of the query's words stands once;
+    words that the space does not have count as well.
+    """
     vector_rank: _builtins.int
     """Rank in the vector list, from 1."""
     text_rank: _builtins.int
@@ -287,7 +288,10 @@ class ChunkHit(_message.Message):
     SCORE_FIELD_NUMBER: _builtins.int
     SCORES_FIELD_NUMBER: _builtins.int
     score: _builtins.float
-    """The score that the hits are ordered by: cosine, BM25, or fused, by the method."""
+    """How relevant it is, 0–1, comparable between queries: max(cosine, 0), BM25 / full score, or both fused, by the method.
+    Up to 0.8 it is the (weighted sum of the) parts; larger sums are bent towards 1, in the same order:
+    1 − 0.2 · exp((0.8 − sum) / 0.2). Scores of reciprocal ranks compare within their list only.
+    """
     @_builtins.property
     def chunk(self) -> Global___Chunk:
         """The chunk."""

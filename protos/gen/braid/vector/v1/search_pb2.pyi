@@ -143,7 +143,7 @@ class TextSearchRequest(_message.Message):
     limit: _builtins.int
     """How many hits at most, 1–50. Default 10."""
     min_score: _builtins.float
-    """Leave out hits below this BM25 score, 0 and up."""
+    """Leave out hits below this score, 0–1."""
     cache: _chunks_pb2.CacheMode.ValueType
     """Whether an earlier answer may be given. Default: yes, while nothing of the space has changed."""
     match: _chunks_pb2.TextMatch.ValueType
@@ -245,7 +245,10 @@ class HybridSearchRequest(_message.Message):
     fusion: _chunks_pb2.Fusion.ValueType
     """How the two lists are fused. Default: weighted scores."""
     min_score: _builtins.float
-    """Leave out hits below this fused score, 0–1."""
+    """Leave out hits below this score, 0–1. Default, for weighted scores: hits that are not relevant. The best hit must have
+    the model's floor, which grows with the space (all-MiniLM-L6-v2: 0.30 up to 100 chunks, and 0.03 more for each tenfold),
+    or there is no match; the others 0.05 less than that of a small space. Models that have no floor yet: nothing is left out.
+    """
     text_only: _builtins.bool
     """Search by words alone; set by a caller that knows the embedder is away, so that it is not tried again."""
     cache: _chunks_pb2.CacheMode.ValueType
@@ -309,6 +312,7 @@ class HybridSearchResponse(_message.Message):
     CACHED_FIELD_NUMBER: _builtins.int
     EMBEDDING_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
+    RELEVANCE_FLOOR_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
     """OK, NO_MATCH, DEGRADED when only text could be searched, or TIMED_OUT when the vector part was late for the
     caller's deadline: the hits are then those by words.
@@ -325,6 +329,8 @@ class HybridSearchResponse(_message.Message):
     """Where the query's vector came from."""
     embedding_model: _builtins.str
     """The model that the space is embedded with; empty where it holds nothing."""
+    relevance_floor: _builtins.float
+    """The score that the best hit needed; 0 where nothing is left out."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The hits, best first; none whose fused score is 0."""
@@ -340,10 +346,11 @@ class HybridSearchResponse(_message.Message):
         cached: _builtins.bool = ...,
         embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
         embedding_model: _builtins.str = ...,
+        relevance_floor: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding", b"embedding", "embedding_model", b"embedding_model", "hits", b"hits", "reason", b"reason", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding", b"embedding", "embedding_model", b"embedding_model", "hits", b"hits", "reason", b"reason", "relevance_floor", b"relevance_floor", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -359,10 +366,17 @@ class ScoreChunksRequest(_message.Message):
     CHUNK_IDS_FIELD_NUMBER: _builtins.int
     QUERY_EMBEDDING_FIELD_NUMBER: _builtins.int
     CACHE_FIELD_NUMBER: _builtins.int
+    TEXT_WEIGHT_FIELD_NUMBER: _builtins.int
+    INCLUDE_CHUNKS_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space."""
     cache: _chunks_pb2.CacheMode.ValueType
     """Whether a remembered vector of the query may be used. Default: use."""
+    text_weight: _builtins.float
+    """Share of the text score in the score, 0–1. Default 0.3."""
+    include_chunks: _builtins.bool
+    """Answer with the chunks themselves, too."""
     @_builtins.property
     def chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The chunks, 1–1,000 distinct ids."""
@@ -371,6 +385,10 @@ class ScoreChunksRequest(_message.Message):
     def query_embedding(self) -> _retrieval_pb2.QueryEmbedding:
         """The query's vector; without it, or with another model's, the tier embeds the query itself."""
 
+    @_builtins.property
+    def as_of(self) -> _timestamp_pb2.Timestamp:
+        """The instant that the chunks' document versions are of. Default: now."""
+
     def __init__(
         self,
         *,
@@ -378,12 +396,17 @@ class ScoreChunksRequest(_message.Message):
         chunk_ids: _abc.Iterable[_builtins.str] | None = ...,
         query_embedding: _retrieval_pb2.QueryEmbedding | None = ...,
         cache: _chunks_pb2.CacheMode.ValueType = ...,
+        text_weight: _builtins.float | None = ...,
+        include_chunks: _builtins.bool = ...,
+        as_of: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["query_embedding", b"query_embedding"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_text_weight", b"_text_weight", "as_of", b"as_of", "query_embedding", b"query_embedding", "text_weight", b"text_weight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cache", b"cache", "chunk_ids", b"chunk_ids", "query", b"query", "query_embedding", b"query_embedding"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_text_weight", b"_text_weight", "as_of", b"as_of", "cache", b"cache", "chunk_ids", b"chunk_ids", "include_chunks", b"include_chunks", "query", b"query", "query_embedding", b"query_embedding", "text_weight", b"text_weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__text_weight: _TypeAlias = _typing.Literal["text_weight"]  # noqa: Y015
+    _WhichOneofArgType__text_weight: _TypeAlias = _typing.Literal["_text_weight", b"_text_weight"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__text_weight) -> _WhichOneofReturnType__text_weight | None: ...
 
 Global___ScoreChunksRequest: _TypeAlias = ScoreChunksRequest  # noqa: Y015
 
@@ -423,21 +446,31 @@ class ChunkScore(_message.Message):
 
     CHUNK_ID_FIELD_NUMBER: _builtins.int
     SCORES_FIELD_NUMBER: _builtins.int
+    SCORE_FIELD_NUMBER: _builtins.int
+    CHUNK_FIELD_NUMBER: _builtins.int
     chunk_id: _builtins.str
     """The chunk."""
+    score: _builtins.float
+    """The score that a search by meaning and words with weighted scores gives it, 0–1."""
     @_builtins.property
     def scores(self) -> _chunks_pb2.ScoreParts:
-        """Its parts: `vector` and `text` are set; ranks and fused values are not."""
+        """Its parts; ranks are not set."""
+
+    @_builtins.property
+    def chunk(self) -> _chunks_pb2.Chunk:
+        """The chunk, where the request includes chunks."""
 
     def __init__(
         self,
         *,
         chunk_id: _builtins.str = ...,
         scores: _chunks_pb2.ScoreParts | None = ...,
+        score: _builtins.float = ...,
+        chunk: _chunks_pb2.Chunk | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["scores", b"scores"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["chunk", b"chunk", "scores", b"scores"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_id", b"chunk_id", "scores", b"scores"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk", b"chunk", "chunk_id", b"chunk_id", "score", b"score", "scores", b"scores"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -85,8 +85,8 @@ class VectorSearchServiceServicer:
 
     def HybridSearch(self, request, context):
         """Both in one round trip to the store, fused. Without an embedder it answers from text alone and says so.
-        Candidates are the best max(100, 4 · limit) of each list: where more chunks than that have equal scores in a list, it has
-        those with the lowest ids, and a chunk that would be among the best by both may be missed, in a small space, too.
+        Candidates are the best 100 of each list, whatever the limit: the hits for a smaller limit are the first of those for a
+        larger one. Where more chunks than that have equal scores in a list, it has those with the lowest ids.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -26,8 +26,8 @@ class VectorSearchServiceStub:
     """
     HybridSearch: _aio.UnaryUnaryMultiCallable[_search_pb2.HybridSearchRequest, _search_pb2.HybridSearchResponse]
     """Both in one round trip to the store, fused. Without an embedder it answers from text alone and says so.
-    Candidates are the best max(100, 4 · limit) of each list: where more chunks than that have equal scores in a list, it has
-    those with the lowest ids, and a chunk that would be among the best by both may be missed, in a small space, too.
+    Candidates are the best 100 of each list, whatever the limit: the hits for a smaller limit are the first of those for a
+    larger one. Where more chunks than that have equal scores in a list, it has those with the lowest ids.
     """
     ScoreChunks: _aio.UnaryUnaryMultiCallable[_search_pb2.ScoreChunksRequest, _search_pb2.ScoreChunksResponse]
     """Exact score parts of given chunks for a query; unknown ids are left out."""
@@ -64,8 +64,8 @@ class VectorSearchServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_search_pb2.HybridSearchRequest, _abc.Awaitable[_search_pb2.HybridSearchResponse]],
     ) -> _abc.Awaitable[_search_pb2.HybridSearchResponse]:
         """Both in one round trip to the store, fused. Without an embedder it answers from text alone and says so.
-        Candidates are the best max(100, 4 · limit) of each list: where more chunks than that have equal scores in a list, it has
-        those with the lowest ids, and a chunk that would be among the best by both may be missed, in a small space, too.
+        Candidates are the best 100 of each list, whatever the limit: the hits for a smaller limit are the first of those for a
+        larger one. Where more chunks than that have equal scores in a list, it has those with the lowest ids.
         """
 
     @_abc_1.abstractmethod

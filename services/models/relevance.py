@@ -1,0 +1,72 @@
+"""One scale of relevance for every search: scores of 0 to 1 that compare between queries, and floors for them.
+
+Measured on all-MiniLM-L6-v2: the best hit of questions on subjects that a space does not have scores up to .26 in
+spaces of some 50 chunks, and .30 to .37 (median) in spaces of 1,000 to 6,000 chunks on subjects of the same kind. The
+best hit of 98 % of the questions that a space answers scores above .33 and .41.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+_KNEE = 0.8
+_FLOOR_SPACE = 100
+_FLOOR_PER_DECADE = 0.03
+_LISTED_BELOW = 0.05
+
+
+def bend(total: float) -> float:
+    """A sum of parts as a score below 1, in the same order: up to 0.8 as it is, above bent towards 1.
+
+    The SQL function `relevance` is the same.
+    """
+    if total <= _KNEE:
+        return max(total, 0.0)
+    return 1 - (1 - _KNEE) * math.exp(max(-700.0, (_KNEE - total) / (1 - _KNEE)))
+
+
+def unbend(score: float) -> float:
+    """The sum that `bend` made a score of."""
+    if score <= _KNEE:
+        return score
+    return _KNEE - (1 - _KNEE) * math.log(max((1 - score) / (1 - _KNEE), 1e-300))
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """What an embedding model's scores mean.
+
+    chunk: the best chunk's score below which a small space has no match.
+    fact: a fact's score below which it is not listed.
+    support: the cosine of question and fact from which a fact supports the passages that state it.
+    """
+
+    chunk: float
+    fact: float
+    support: float
+
+    def match_floor(self, chunks: int) -> float:
+        """The score that the best hit needs in a space of so many chunks: chance finds better ones in more."""
+        decades = math.log10(max(chunks, _FLOOR_SPACE) / _FLOOR_SPACE)
+        return self.chunk + _FLOOR_PER_DECADE * decades
+
+    @property
+    def list_floor(self) -> float:
+        """The score that the other hits need."""
+        return self.chunk - _LISTED_BELOW
+
+
+UNCALIBRATED = Relevance(chunk=0.0, fact=0.0, support=0.45)
+"""Of a model that nothing is known of: everything is listed."""
+
+KNOWN: Mapping[str, Relevance] = MappingProxyType(
+    {"all-MiniLM-L6-v2": Relevance(chunk=0.30, fact=0.38, support=0.45)}
+)
+
+
+def relevance_of(model: str) -> Relevance:
+    """A model's scale by its name."""
+    return KNOWN.get(model, UNCALIBRATED)
