@@ -6,7 +6,7 @@ import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gateway.cli.sources import Source
 from gateway.kinds import KINDS
@@ -14,7 +14,7 @@ from tests.benchmarks.command import Options, UsageError
 from tests.benchmarks.figures import Figures
 from tests.benchmarks.harness import running_stack
 from tests.evals.asking import ask_all, chosen_modes, ranked_documents
-from tests.evals.datasets import Dataset, read_multihop, read_rows
+from tests.evals.datasets import Dataset, Question, read_multihop, read_rows
 from tests.evals.loading import load
 from tests.evals.metrics import mean, recall_at
 
@@ -24,6 +24,13 @@ FACTS = "facts.jsonl"
 K = 5
 # Compared when no mode is named.
 COMPARED = ("hybrid", "comprehensive")
+
+
+class Found(NamedTuple):
+    """What a mode found, on average: foreign entries a question, and percent of the documents that answer."""
+
+    foreign: float
+    recall: float
 
 
 async def measure_foreign(options: Options) -> None:
@@ -39,36 +46,32 @@ async def measure_foreign(options: Options) -> None:
     facts = list(stated_facts(read_rows(folder / FOREIGN, "openie.jsonl.gz"), FOREIGN))
     questions = asked.questions[: options.queries]
     figures = Figures("relevance")
+    found: dict[str, Found] = {}
     async with running_stack() as stack:
         with tempfile.TemporaryDirectory(prefix="braid-relevance-") as place:
             sources = _written(Path(place), {ASKED: asked, FOREIGN: foreign}, facts)
             figures.put("facts_refused", await load(stack, sources, FACTS), "facts")
-        found: dict[str, tuple[float, float]] = {}
+        pairs = [(question.text, None) for question in questions]
         for mode in modes:
-            answers = await ask_all(
-                stack.addresses["gateway"], mode, [(one.text, None) for one in questions]
-            )
-            strangers = mean([float(foreign_entries(answer)) for answer in answers])
-            recall = 100 * mean(
-                [
-                    recall_at(
-                        ranked_documents(answer),
-                        [document_id(ASKED, gold) for gold in question.relevance],
-                        K,
-                    )
-                    for question, answer in zip(questions, answers, strict=True)
-                ]
-            )
-            found[mode] = (strangers, recall)
-            figures.put(f"{mode}.foreign@{K}", strangers, "entries")
-            figures.put(f"{mode}.recall@{K}", recall, "percent")
+            answers = await ask_all(stack.addresses["gateway"], mode, pairs)
+            found[mode] = _found(questions, answers)
+            figures.put(f"{mode}.foreign@{K}", found[mode].foreign, "entries")
+            figures.put(f"{mode}.recall@{K}", found[mode].recall, "percent")
     if found.keys() >= set(COMPARED):
-        strangers, recall = (
-            fused - alone
-            for fused, alone in zip(found["comprehensive"], found["hybrid"], strict=True)
+        alone, fused = (found[mode] for mode in COMPARED)
+        figures.put(f"foreign_excess@{K}", fused.foreign - alone.foreign, "entries")
+        figures.put(f"recall@{K}_difference", fused.recall - alone.recall, "points")
+
+
+def _found(questions: Sequence[Question], answers: Sequence[dict[str, Any]]) -> Found:
+    recalls = [
+        recall_at(
+            ranked_documents(answer), [document_id(ASKED, one) for one in question.relevance], K
         )
-        figures.put(f"foreign_excess@{K}", strangers, "entries")
-        figures.put(f"recall@{K}_difference", recall, "points")
+        for question, answer in zip(questions, answers, strict=True)
+    ]
+    foreign = mean([float(foreign_entries(answer)) for answer in answers])
+    return Found(foreign, 100 * mean(recalls))
 
 
 def document_id(name: str, passage: str) -> str:
