@@ -30,16 +30,22 @@ async def load(stack: LocalStack, sources: Sequence[Source], facts: str) -> int:
         report = await asyncio.to_thread(_run, stack.addresses["gateway"], sources)
     except CliError as error:
         raise MeasureError(f"ingestion: {error}") from error
+    refused = refused_facts(report, sources, facts)
+    note(
+        f"{report.documents} documents and {report.facts_added} facts loaded after {report.seconds:.1f} s"
+    )
+    await settled(stack)
+    return refused
+
+
+def refused_facts(report: Report, sources: Sequence[Source], facts: str) -> int:
+    """How many facts of the files named `facts` were refused. MeasureError when anything else was."""
     fact_files = {str(source.path) for source in sources if source.path.name == facts}
     others = [problem for problem in report.failures if problem.path not in fact_files]
     if others:
         raise MeasureError("; ".join(f"{one.path}: {one.reason}" for one in others[:_SHOWN]))
     for problem in report.failures[:_SHOWN]:
         note(f"a fact was refused: {problem.path}: {problem.reason}")
-    note(
-        f"{report.documents} documents and {report.facts_added} facts loaded after {report.seconds:.1f} s"
-    )
-    await settled(stack)
     return len(report.failures)
 
 
