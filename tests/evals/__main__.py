@@ -6,6 +6,7 @@ from tests.benchmarks.command import run
 
 COMMANDS = {
     "multihop": "tests.evals.multihop",
+    "relevance": "tests.evals.relevance",
     "scifact": "tests.evals.scifact",
     "temporal": "tests.evals.temporal",
 }

@@ -51,24 +51,56 @@ async def ask(address: str, mode: str, questions: Sequence[Question]) -> Answers
         stopped.set()
 
 
+async def ask_all(
+    address: str, mode: str, questions: Sequence[tuple[str, str | None]], *, limit: int = LIMIT
+) -> list[dict[str, Any]]:
+    """The whole answers to questions, each with the day that it is about. MeasureError when one fails."""
+    stopped = Event()
+    try:
+        return await asyncio.to_thread(_ask_all, address, mode, questions, limit, stopped)
+    finally:
+        stopped.set()
+
+
+def _ask_all(
+    address: str,
+    mode: str,
+    questions: Sequence[tuple[str, str | None]],
+    limit: int,
+    stopped: Event,
+) -> list[dict[str, Any]]:
+    answers: list[dict[str, Any]] = []
+    with WebClient(address) as client, bar(f"{mode}, {limit}", len(questions)) as show:
+        for text, as_of in questions:
+            if stopped.is_set():
+                break
+            answers.append(search(client, mode, text, limit=limit, as_of=as_of))
+            show(len(answers))
+    return answers
+
+
 def _ask(address: str, mode: str, questions: Sequence[Question], stopped: Event) -> Answers:
     answers = Answers([], [])
     with WebClient(address) as client, bar(mode, len(questions)) as show:
         for number in range(_WARM_UP):
-            _one(client, mode, f"warm-up {number} of the mode {mode}")
+            search(client, mode, f"warm-up {number} of the mode {mode}")
         for question in questions:
             if stopped.is_set():
                 break
             began = time.perf_counter()
-            answer = _one(client, mode, question.text)
+            answer = search(client, mode, question.text)
             answers.times_ms.append((time.perf_counter() - began) * 1000)
             answers.rankings.append(ranked_documents(answer))
             show(len(answers.rankings))
     return answers
 
 
-def _one(client: WebClient, mode: str, text: str) -> dict[str, Any]:
-    answer = client.post(f"/api/search/{mode}", {"query": text, "limit": LIMIT})
+def search(
+    client: WebClient, mode: str, text: str, *, limit: int = LIMIT, as_of: str | None = None
+) -> dict[str, Any]:
+    """One search's answer. MeasureError when a leg could not look."""
+    body = {"query": text, "limit": limit, "as_of": as_of}
+    answer = client.post(f"/api/search/{mode}", body)
     for leg in answer.get("legs", []):
         # A leg that could not look would make a figure of something else than the mode's name says.
         if leg["status"].upper() not in {"OK", "NO_MATCH"}:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from tests.benchmarks.command import UsageError
 
@@ -89,9 +89,23 @@ def _qrels(path: Path) -> dict[str, dict[str, float]]:
 def read_rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
     """The rows of a file of JSON lines, packed or plain. UsageError when it is missing or broken."""
     path = _existing(folder / name, folder / name.removesuffix(".gz"))
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
+    with _opened(path) as lines:
         for number, line in enumerate(lines, start=1):
             yield _row(path, number, line)
+
+
+def _opened(path: Path) -> TextIO:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8")
+    return path.open(encoding="utf-8")
+
+
+def read_json(path: Path) -> Any:
+    """The value of a JSON file. UsageError when it is broken."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise UsageError(f"{path} is not JSON") from None
 
 
 def _row(path: Path, number: int, line: str) -> dict[str, Any]:

@@ -54,3 +54,19 @@ def percentile(values: Sequence[float], percent: float) -> float:
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
     return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def reciprocal_rank(matches: Iterable[bool]) -> float:
+    """1 / the place of the first match in a ranked list, from 1; 0 without any."""
+    return next((1 / rank for rank, match in enumerate(matches, start=1) if match), 0.0)
+
+
+def is_limit_stable(lists: Mapping[int, Sequence[str]]) -> bool:
+    """Whether the list of each limit is the head of the list of the largest. ValueError without lists."""
+    longest = lists[max(lists)]
+    return all(list(found) == list(longest[:limit]) for limit, found in lists.items())
+
+
+def share(matches: Sequence[bool]) -> float:
+    """Percentage that is true, 0-100. ValueError when there are none to count."""
+    return 100 * mean([float(match) for match in matches])

@@ -1,0 +1,136 @@
+"""Labelled sets for `eval relevance`: documents, facts, and questions with the document or fact that answers each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gateway.cli.sample import Sample
+from gateway.cli.sources import Problem, Source, find
+from gateway.kinds import KINDS
+from tests.benchmarks.command import UsageError
+from tests.evals.datasets import read_json, read_rows
+
+DOCS = "docs"
+FACTS = "facts.jsonl"
+QUESTIONS = "questions.jsonl"
+CORPUS = "corpus.json"
+_NEAR_MISS = re.compile(r"near[\s_-]?miss(es)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledQuestion:
+    """A question with its labels.
+
+    Attributes:
+        text: what is asked.
+        as_of: the day or instant that it is about; None for now.
+        doc: matches the id or the title of the document that answers; None where none does.
+        fact: matches the sentence of the fact that answers; None where none does.
+        category: what kind of question it is.
+    """
+
+    text: str
+    as_of: str | None
+    doc: re.Pattern[str] | None
+    fact: re.Pattern[str] | None
+    category: str
+
+    @property
+    def is_answerable(self) -> bool:
+        """Whether a document or a fact answers it."""
+        return self.doc is not None or self.fact is not None
+
+    @property
+    def is_near_miss(self) -> bool:
+        """Whether nothing answers it though the space knows its subject: its category says so."""
+        return not self.is_answerable and _NEAR_MISS.fullmatch(self.category) is not None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the space does not even know its subject."""
+        return not self.is_answerable and not self.is_near_miss
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSet:
+    """What to load, and what to ask then."""
+
+    sources: list[Source]
+    questions: list[LabelledQuestion]
+
+
+def is_labelled_set(folder: Path) -> bool:
+    """Whether the folder holds labelled questions."""
+    return (folder / QUESTIONS).is_file()
+
+
+def read_labelled_set(folder: Path) -> LabelledSet:
+    """A folder of `docs/`, `questions.jsonl`, and optionally `facts.jsonl` and `corpus.json`.
+
+    Documents get their path within `docs/` as id, as `braid ingest` gives it. `corpus.json` is `{"sample": true}` when
+    the sample corpus of the local stack is to be loaded as well. UsageError when something is missing or wrong.
+    """
+    sources = [*_documents(folder / DOCS), *_facts(folder / FACTS), *_sample(folder / CORPUS)]
+    rows = enumerate(read_rows(folder, QUESTIONS), start=1)
+    questions = [_question(f"{folder / QUESTIONS}: line {number}", row) for number, row in rows]
+    if not questions:
+        raise UsageError(f"{folder / QUESTIONS} holds no questions")
+    return LabelledSet(sources, questions)
+
+
+def _documents(folder: Path) -> list[Source]:
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder")
+    sources: list[Source] = []
+    for found in find([folder]):
+        if isinstance(found, Problem):
+            raise UsageError(f"{found.path}: {found.reason}")
+        sources.append(found)
+    if not sources:
+        raise UsageError(f"{folder} holds no documents")
+    return sources
+
+
+def _facts(path: Path) -> list[Source]:
+    return [Source(path, path.name, KINDS[".jsonl"])] if path.is_file() else []
+
+
+def _sample(path: Path) -> list[Source]:
+    if not path.is_file():
+        return []
+    found = read_json(path)
+    if not isinstance(found, dict) or not isinstance(found.get("sample", False), bool):
+        raise UsageError(f'{path} must be an object such as {{"sample": true}}')
+    return list(Sample.of_the_stack().sources()) if found.get("sample") else []
+
+
+def _question(place: str, row: Mapping[str, Any]) -> LabelledQuestion:
+    text = _string(place, row, "question")
+    if not text:
+        raise UsageError(f"{place}: question is missing")
+    return LabelledQuestion(
+        text=text,
+        as_of=_string(place, row, "as_of"),
+        doc=_pattern(place, row, "doc"),
+        fact=_pattern(place, row, "fact"),
+        category=_string(place, row, "category") or "other",
+    )
+
+
+def _pattern(place: str, row: Mapping[str, Any], name: str) -> re.Pattern[str] | None:
+    value = _string(place, row, name)
+    try:
+        return re.compile(value, re.IGNORECASE) if value else None
+    except re.error as error:
+        raise UsageError(f"{place}: {name} is not a regular expression: {error}") from None
+
+
+def _string(place: str, row: Mapping[str, Any], name: str) -> str | None:
+    value = row.get(name)
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"{place}: {name} must be a string or null")
+    return value
