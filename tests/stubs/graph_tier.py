@@ -228,6 +228,7 @@ def fact_hit(
     chunk_ids: Sequence[str] = (),
     score: float = 0.5,
     origin: facts_pb2.FactOrigin.ValueType = facts_pb2.FACT_ORIGIN_GIVEN,
+    support: float = 0.0,
 ) -> facts_pb2.FactHit:
     """A hit of the graph tier that cites chunks."""
     fact = facts_pb2.Fact(uuid=uuid, fact=f"sentence {uuid}", origin=origin)
@@ -235,4 +236,5 @@ def fact_hit(
         fact.sources.add(
             chunk_id=chunk_id, document_id=f"doc-{chunk_id}", quote=f"quote {chunk_id}"
         )
-    return facts_pb2.FactHit(fact=fact, score=score)
+    scores = facts_pb2.FactScores(support=support)
+    return facts_pb2.FactHit(fact=fact, score=score, scores=scores)

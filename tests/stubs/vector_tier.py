@@ -39,12 +39,20 @@ class VectorStub(
     retired: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     deletions: dict[str, documents_pb2.DeleteDocumentResponse] = field(default_factory=dict)
     model: str = ""
+    scored: dict[str, search_pb2.ChunkScore] = field(default_factory=dict)
 
     async def HybridSearch(
         self, request: search_pb2.HybridSearchRequest, context: Any
     ) -> search_pb2.HybridSearchResponse:
         await self.script.note("HybridSearch", request)
         return self.answer
+
+    async def ScoreChunks(
+        self, request: search_pb2.ScoreChunksRequest, context: Any
+    ) -> search_pb2.ScoreChunksResponse:
+        await self.script.note("ScoreChunks", request)
+        known = [self.scored[key] for key in request.chunk_ids if key in self.scored]
+        return search_pb2.ScoreChunksResponse(scores=known)
 
     async def GetChunks(
         self, request: search_pb2.GetChunksRequest, context: Any

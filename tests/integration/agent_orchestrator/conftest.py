@@ -144,6 +144,6 @@ def answers(world: World) -> World:
         hits=[chunk_hit("c1", 0.9), chunk_hit("c2", 0.4)], status=legs_pb2.LEG_STATUS_OK
     )
     world.graph.answer = query_pb2.SearchFactsResponse(
-        hits=[fact_hit("f1", ["c2"])], status=legs_pb2.LEG_STATUS_OK
+        hits=[fact_hit("f1", ["c2"], support=0.6)], status=legs_pb2.LEG_STATUS_OK
     )
     return world

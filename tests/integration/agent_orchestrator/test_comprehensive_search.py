@@ -71,7 +71,7 @@ async def test_defaults_are_those_of_the_contract(answers: World) -> None:
     await ask(answers)
     [hybrid] = answers.vector.script.requests["HybridSearch"]
     [facts] = answers.graph.script.requests["SearchFacts"]
-    assert (hybrid.limit, hybrid.text_weight, facts.limit) == (10, 0.3, 10)
+    assert (hybrid.limit, hybrid.text_weight) == (10, 0.3)
     assert not hybrid.HasField("as_of")
     assert not facts.HasField("as_of")
 
@@ -83,12 +83,51 @@ async def test_what_was_asked_for_reaches_both_tiers(answers: World) -> None:
     [hybrid] = answers.vector.script.requests["HybridSearch"]
     [facts] = answers.graph.script.requests["SearchFacts"]
     assert (hybrid.limit, hybrid.text_weight, hybrid.as_of, hybrid.filter) == (7, 0, instant, only)
-    assert (facts.limit, facts.as_of) == (7, retrieval_pb2.TimeSelector(instant=instant))
+    assert facts.as_of == retrieval_pb2.TimeSelector(instant=instant)
 
 
-async def test_the_fused_list_keeps_to_the_limit(answers: World) -> None:
+async def test_every_list_keeps_to_the_limit(answers: World) -> None:
+    answers.graph.answer.hits.extend([fact_hit("f2"), fact_hit("f3")])
     answer = await ask(answers, Request(query="q", limit=1))
+    assert [hit.fact.uuid for hit in answer.graph_results] == ["f1"]
     assert len(answer.results) == 1
+    assert [report.hits for report in answer.legs if report.name == "graph"] == [1]
+
+
+async def test_facts_beyond_the_limit_support_their_passages(answers: World) -> None:
+    answers.graph.answer.hits.append(fact_hit("f2", ["c1"], support=0.4))
+    answer = await ask(answers, Request(query="q", limit=1))
+    assert [fact.uuid for fact in answer.results[0].facts] == ["f2"]
+
+
+async def test_a_passage_that_only_a_fact_brought_is_scored_like_any_other(
+    answers: World,
+) -> None:
+    instant = Timestamp(seconds=1_700_000_000)
+    answers.graph.answer.hits.append(fact_hit("f2", ["brought"], support=0.2))
+    brought = chunk_hit("brought", content="the passage")
+    answers.vector.scored["brought"] = vector_pb2.ChunkScore(
+        chunk_id="brought", score=0.6, chunk=brought.chunk
+    )
+    answer = await ask(answers, Request(query="q", text_weight=0.4, as_of=instant))
+    [asked] = answers.vector.script.requests["ScoreChunks"]
+    assert (list(asked.chunk_ids), asked.text_weight) == (["brought"], 0.4)
+    assert (asked.include_chunks, asked.as_of) == (True, instant)
+    [hybrid] = answers.vector.script.requests["HybridSearch"]
+    assert asked.query_embedding == hybrid.query_embedding
+    best = answer.results[0]
+    assert (best.id, best.content, best.score) == ("brought", "the passage", pytest.approx(0.8))
+
+
+@pytest.mark.parametrize("error", [StoreUnavailableError("postgres"), OverloadedError(0.5)])
+async def test_where_passages_are_not_scored_their_facts_are_results(
+    answers: World, error: Exception
+) -> None:
+    answers.graph.answer.hits.append(fact_hit("f2", ["brought"], 0.9, support=0.2))
+    answers.vector.script.acts["ScoreChunks"] = fail(error)
+    answer = await ask(answers)
+    assert (answer.results[0].id, answer.results[0].score) == ("brought", 0.9)
+    assert {result.id for result in answer.results} >= {"c1", "c2"}
 
 
 async def test_nothing_found_is_told_as_no_match(world: World) -> None:
