@@ -90,7 +90,7 @@ def _is_listed(
     scores = one.scores
     if min_score is not None:
         return scores.fused >= min_score
-    if not scale.fact or not question.stems:
+    if not question.stems:
         return True
     words = scores.words or 0.0
     if one.fact.origin is Origin.LOCAL:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator
@@ -25,8 +24,8 @@ from tests.evals.metrics import mean, percentile
 SHARED = "multihop/hotpot_train100"
 _PARTS = ("compare", "hang", "faults")
 _ALL = "all"
-# Both tiers asked by the caller itself, at once: what they cost each other, without what is between.
-_BOTH = "both"
+# The same calls made by the caller itself: what it would do without an orchestrator.
+_CALLER = "caller"
 # What the hop to the orchestrator takes at the least.
 _HOP = "bare_hop"
 _COMPARED = 500
@@ -67,6 +66,7 @@ async def _compare(doors: Searches, queries: Iterator[str], count: int, figures:
     for name, each in sorted(p50.items()):
         figures.put("p50_ms" if name == _ALL else f"{name}_p50_ms", each, "ms")
     figures.put("p95_ms", samples[_ALL].percentile(95), "ms")
+    figures.put("caller_ratio", p50[_ALL] / p50[_CALLER], "ratio")
     figures.put("p50_ratio", p50[_ALL] / max(p50[leg] for leg in LEGS), "ratio")
     cold = await cold_hops(doors.hop, doors.vector, islice(queries, count))
     figures.put("cold_hop_p50_ms", cold.percentile(50), "ms")
@@ -98,7 +98,7 @@ def _asked(
         _ALL: comprehensive,
         "vector": doors.vector,
         "graph": doors.graph,
-        _BOTH: lambda text: asyncio.gather(doors.vector(text), doors.graph(text)),
+        _CALLER: doors.by_caller,
         _HOP: lambda _text: doors.hop(),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from braid.vector.v1 import search_pb2_grpc as vector_pb2_grpc
 from deploy.local.stack import LocalStack
+from services.agent_orchestrator.search.comprehensive import MAX_FACTS, MAX_SCORED
+from services.agent_orchestrator.search.fusion import ranked_chunks, unscored_chunks
 from tests.benchmarks.harness import channel_to
 from tests.benchmarks.hop import Hop, bare_hop
 
@@ -46,10 +49,21 @@ class Searches:
         request = vector_pb2.HybridSearchRequest(query=text, limit=_LIMIT, cache=_NO_CACHE)
         return self.vector_tier.HybridSearch(request, timeout=_DEADLINE)
 
-    def graph(self, text: str) -> Awaitable[query_pb2.SearchFactsResponse]:
+    def graph(self, text: str, limit: int = _LIMIT) -> Awaitable[query_pb2.SearchFactsResponse]:
         """The leg `graph` at its own tier, which embeds the text itself where it has vectors."""
-        request = query_pb2.SearchFactsRequest(query=text, limit=_LIMIT)
+        request = query_pb2.SearchFactsRequest(query=text, limit=limit)
         return self.graph_tier.SearchFacts(request, timeout=_DEADLINE)
+
+    async def by_caller(self, text: str) -> None:
+        """What the comprehensive search does, done by its caller: both tiers at once, then the passages of facts."""
+        found, facts = await asyncio.gather(self.vector(text), self.graph(text, MAX_FACTS))
+        wanted = unscored_chunks(ranked_chunks(found.hits), facts.hits, MAX_SCORED)
+        if not wanted:
+            return
+        request = vector_pb2.ScoreChunksRequest(
+            query=text, chunk_ids=wanted, include_chunks=True, cache=_NO_CACHE
+        )
+        await self.vector_tier.ScoreChunks(request, timeout=_DEADLINE)
 
 
 def looked(reports: Reports, leg: str) -> bool:
