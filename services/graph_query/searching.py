@@ -10,6 +10,7 @@ from typing import Protocol
 
 from services.graph_query.domain import FactFilter
 from services.graph_query.history.store import HistoryStore
+from services.graph_query.intervals import OPEN
 from services.graph_query.lucene import name_candidates, query_terms
 from services.graph_query.names import name_key
 from services.graph_query.ordering.reranking import FactReranker, Order, Ordering
@@ -19,9 +20,12 @@ from services.graph_query.query_vector import QueryVector, Shortfall, query_vect
 from services.graph_query.ranking import FoundFact, Ranked, fuse
 from services.graph_query.relevance import Question, by_relevance, question_stems
 from services.graph_query.store import GraphStore, Hit, SpaceState, VectorPath, WordHits
+from services.models.calibration import Calibrations
 from services.models.embedder import Embedder
-from services.models.relevance import relevance_of
+from services.models.registry import embedder_of
+from services.models.relevance import Relevance
 from services.models.reranker import Reranker
+from services.models.vectors import Matrix
 from services.runtime.context import in_a_hurry, part_of_the_time
 from services.runtime.errors import DeadlineError
 from services.runtime.times import utc_now
@@ -104,6 +108,7 @@ class FactSearcher:
         self._embedder = embedder
         self._reranker = FactReranker(store.ordering, reranker)
         self._spaces: OrderedDict[str, SpaceState] = OrderedDict()
+        self._calibrations = Calibrations()
 
     async def search(self, space: str, search: FactSearch) -> Answer:
         """Searches all lists at the same time, fuses them, and puts the best in the asked order.
@@ -120,13 +125,25 @@ class FactSearcher:
             entity_key=name_key(search.only.entity_key),
             limit=depth,
         )
-        scale = relevance_of(words.state.model)
+        scale = await self._scale(space, words.state)
         found = await self._in_full(space, ranked, search.known)
         hits = by_relevance(found, _question(search, words, near), scale, search.min_score)
         answer = Answer(hits, near.shortfall, near.path, words.state.revision, floor=scale.fact)
         if search.ordering.order is Order.RRF:
             return replace(answer, hits=hits[: search.limit])
         return await self._in_order(space, search, answer, centers)
+
+    async def _scale(self, space: str, state: SpaceState) -> Relevance:
+        own = embedder_of(self._embedder, state.model, state.dimension) if state.model else None
+
+        async def best(row: Matrix) -> float:
+            vector, only = [float(value) for value in row], FactFilter(-OPEN, OPEN)
+            exact = state.vectors <= EXACT_LIMIT
+            hits = await self._store.search_vector(space, vector, only, 1, exact=exact)
+            return hits[0].score if hits else 0.0
+
+        embed = None if own is None else own.embed
+        return await self._calibrations.of(space, state.model, state.vectors, embed, best)
 
     async def _in_order(
         self, space: str, search: FactSearch, answer: Answer, centers: Sequence[str]

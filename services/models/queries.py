@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Protocol
@@ -104,6 +104,10 @@ class QueryEmbedder:
         embedded = await self._computed(self._cache, query)
         self._keep(query, embedded.row)
         return embedded
+
+    async def embed_all(self, texts: Sequence[str]) -> Matrix:
+        """Vectors of several texts, those in memory not made again; shape (texts, dimension)."""
+        return await self._cache.embed(texts)
 
     async def close(self) -> None:
         """Waits for vectors that are being stored. The embedder is its maker's to close."""

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from services.models.calibration import Calibrations
 from services.models.queries import QueryEmbedder, VectorSource
-from services.models.relevance import relevance_of
+from services.models.relevance import Relevance
+from services.models.vectors import Matrix
 from services.runtime.context import (
     current_call,
     in_a_hurry,
@@ -86,6 +88,7 @@ class Searcher:
         self._store = store
         self._embedders = embedders
         self._results = results
+        self._calibrations = Calibrations()
 
     async def by_meaning(
         self, query: str, search: Search, given: QueryVector | None
@@ -109,13 +112,13 @@ class Searcher:
         if text_only:
             return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
         if current_call().deadline is None:
-            return _relevant(await self._fused(query, search, given), search)
+            return await self._relevant(await self._fused(query, search, given), search)
         found = await in_time(
             lambda: self._fused(query, search, given),
             lambda: self._by_words_for(search, Shortfall.LATE),
             remaining(float("inf")),
         )
-        return _relevant(found, search)
+        return await self._relevant(found, search)
 
     async def scores(
         self,
@@ -157,6 +160,39 @@ class Searcher:
         if result.path is VectorPath.NOT_RUN:
             return HybridResult(result, Shortfall.MODEL_MISMATCH)
         return HybridResult(result)
+
+    async def _relevant(self, found: HybridResult, search: Search) -> HybridResult:
+        """Without hits that are not relevant, unless the request says how low scores may be.
+
+        Scores by words alone have no floor: common words reach what a relevant chunk has.
+        """
+        result = found.result
+        if (
+            search.min_score is not None
+            or search.fusion is not FusionKind.WEIGHTED_SCORE
+            or result.path is VectorPath.NOT_RUN
+            or result.model is None
+        ):
+            return found
+        scale = await self._scale(result.model, result.chunk_count)
+        floor = scale.match_floor(result.chunk_count) if scale.chunk else 0.0
+        hits = result.hits
+        if hits and hits[0].score < floor:
+            hits = []
+        kept = [hit for hit in hits if hit.score >= scale.list_floor]
+        return replace(found, result=replace(result, hits=kept), floor=floor)
+
+    async def _scale(self, model: Model, chunks: int) -> Relevance:
+        space = current_call().space
+        embedder = self._embedders.of(space)
+
+        async def best(row: Matrix) -> float:
+            vector = QueryVector(model.name, unit_vector(row, "query"))
+            found = await self._store.search(space, Search(vector=vector, limit=1))
+            return found.hits[0].score if found.hits else 0.0
+
+        embed = None if embedder is None else embedder.embed_all
+        return await self._calibrations.of(space, model.name, chunks, embed, best)
 
     async def _by_words_for(self, search: Search, shortfall: Shortfall) -> HybridResult:
         return HybridResult(await self._run(search), shortfall)
@@ -230,28 +266,6 @@ class Searcher:
         if found is None:
             raise _OtherModelError
         return found
-
-
-def _relevant(found: HybridResult, search: Search) -> HybridResult:
-    """Without hits that are not relevant, unless the request says how low scores may be.
-
-    Scores by words alone have no floor: common words reach what a relevant chunk has.
-    """
-    result = found.result
-    if (
-        search.min_score is not None
-        or search.fusion is not FusionKind.WEIGHTED_SCORE
-        or result.path is VectorPath.NOT_RUN
-        or result.model is None
-    ):
-        return found
-    scale = relevance_of(result.model.name)
-    floor = scale.match_floor(result.chunk_count) if scale.chunk else 0.0
-    hits = result.hits
-    if hits and hits[0].score < floor:
-        hits = []
-    kept = [hit for hit in hits if hit.score >= scale.list_floor]
-    return replace(found, result=replace(result, hits=kept), floor=floor)
 
 
 def _usable(model: Model, vector: QueryVector) -> bool:

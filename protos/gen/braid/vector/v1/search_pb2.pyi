@@ -247,7 +247,8 @@ class HybridSearchRequest(_message.Message):
     min_score: _builtins.float
     """Leave out hits below this score, 0–1. Default, for weighted scores: hits that are not relevant. The best hit must have
     the model's floor, which grows with the space (all-MiniLM-L6-v2: 0.30 up to 100 chunks, and 0.03 more for each tenfold),
-    or there is no match; the others 0.05 less than that of a small space. Models that have no floor yet: nothing is left out.
+    or there is no match; the others 0.05 less than that of a small space. For other models the floor is measured in spaces of
+    200 chunks and more, by questions on other subjects; in smaller ones nothing is left out.
     """
     text_only: _builtins.bool
     """Search by words alone; set by a caller that knows the embedder is away, so that it is not tried again."""
