@@ -137,7 +137,8 @@ def _parts(scores: Json) -> str:
     told = []
     for name, value in scores.items():
         if isinstance(value, dict):
-            told.append(f"{line(name)} #{value['rank']} {value['score']:.4f}")
+            place = f"#{value['rank']} " if value["rank"] else ""
+            told.append(f"{line(name)} {place}{value['score']:.4f}")
         elif isinstance(value, float):
             told.append(f"{line(name)} {value:.4f}")
     return " · ".join(told)

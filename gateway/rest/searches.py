@@ -107,7 +107,9 @@ class ChunkSearch(RememberedSearch):
         default=None, description="Answer with the documents of this instant. Default: now."
     )
     min_score: JsonNumber | None = Field(
-        default=None, description="Leave out hits below this score."
+        default=None,
+        description="Leave out hits below this score, 0–1 (by meaning alone: cosine, −1 to 1). "
+        "Default of the hybrid search: hits that are not relevant; 0 lists everything.",
     )
 
 
@@ -194,6 +196,10 @@ class GraphSearch(Search):
     as_of: Instant | Between | None = Field(
         default=None, description="The instant or span that the answer is about. Default: now."
     )
+    min_score: JsonNumber | None = Field(
+        default=None,
+        description="Leave out facts below this score, 0–1. Default: facts that are not relevant; 0 lists everything.",
+    )
 
     def message(self) -> query_pb2.SearchFactsRequest:
         """The search as the contract has it."""
@@ -203,6 +209,7 @@ class GraphSearch(Search):
             entity_name=self.entity_name,
             relation_type=self.relation_type,
             as_of=selector(self.as_of),
+            min_score=self.min_score,
         )
 
 

@@ -38,7 +38,7 @@ _KIND = {
     v: k.removeprefix("INCONSISTENCY_KIND_") for k, v in consistency_pb2.InconsistencyKind.items()
 }
 _CHUNK_SCORES = ("vector", "text", "vector_fused", "text_fused", "vector_rank", "text_rank")
-_FACT_SCORES = ("vector", "text", "vector_rank", "text_rank")
+_FACT_SCORES = ("vector", "text", "vector_rank", "text_rank", "words", "support")
 
 
 def time(message: Any, name: str) -> str | None:
@@ -195,7 +195,7 @@ def fused(result: search_pb2.SearchResult, metadata: Struct | None) -> Json:
         "content": result.content,
         "score": result.score,
         "scores": {
-            part.leg: {"rank": part.rank, "score": part.score, "share": part.share}
+            part.leg: {"rank": part.rank or None, "score": part.score, "share": part.share}
             for part in result.contributions
         },
         "metadata": struct(metadata) if metadata is not None else {},

@@ -42,6 +42,8 @@ class FactScores(Shape):
     text: float | None
     vector_rank: int | None
     text_rank: int | None
+    words: float | None
+    support: float | None
 
 
 class FoundFact(Fact):
@@ -87,9 +89,9 @@ class FactResults(Shape):
 
 
 class LegPart(Shape):
-    """A leg's part in a fused result."""
+    """A leg's part in a fused result: what it added is `share`. `rank` is null for a chunk that only facts brought."""
 
-    rank: int
+    rank: int | None
     score: float
     share: float
 

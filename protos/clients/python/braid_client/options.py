@@ -81,6 +81,7 @@ class FactOptions(CallOptions, total=False):
     entity_name: str
     relation_type: str
     as_of: datetime | None
+    min_score: float | None
 
 
 class NeighborhoodOptions(CallOptions, total=False):

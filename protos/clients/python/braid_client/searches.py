@@ -172,8 +172,8 @@ class Searches(Connection):
         """Chunks by their words (BM25), straight from the vector tier; needs no embedding.
 
         `match` says how words are looked for: any of them (`TEXT_MATCH_ANY`, the default), as a phrase
-        (`TEXT_MATCH_PHRASE`), or the last one as a beginning (`TEXT_MATCH_PREFIX`). `min_score` is the lowest BM25
-        score; the other arguments are those of `hybrid_search`.
+        (`TEXT_MATCH_PHRASE`), or the last one as a beginning (`TEXT_MATCH_PREFIX`). `min_score` is the lowest
+        score, 0–1; the other arguments are those of `hybrid_search`.
         """
         request = vector_pb2.TextSearchRequest(
             query=query,
@@ -196,12 +196,14 @@ class Searches(Connection):
         entity_name: str = "",
         relation_type: str = "",
         as_of: datetime | None = None,
+        min_score: float | None = None,
         timeout: float | None = None,
     ) -> query_pb2.SearchFactsResponse:
         """Facts that answer a question, straight from the graph tier.
 
         `limit` is 1–50 facts; `entity_name` and `relation_type` are exact names, letter case ignored; `as_of` is an
-        aware time. None, or an empty name, leaves the contract's default.
+        aware time; facts below `min_score`, 0–1, are left out (0 lists everything). None, or an empty name, leaves the
+        contract's default.
         """
         request = query_pb2.SearchFactsRequest(
             query=query,
@@ -209,6 +211,7 @@ class Searches(Connection):
             entity_name=entity_name,
             relation_type=relation_type,
             as_of=None if as_of is None else TimeSelector(instant=timestamp(as_of)),
+            min_score=min_score,
         )
         stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
         with self._typed_errors(timeout):
