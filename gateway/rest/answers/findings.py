@@ -65,7 +65,7 @@ class FoundFinding(Shape):
 
 
 class FindingPage(Shape):
-    """Findings: with a query best first, without one newest first. `next_cursor` is null at the end and with a query."""
+    """Findings, with a query best first, else newest first. `next_cursor` is null at the end and with a query."""
 
     findings: list[FoundFinding]
     next_cursor: str | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
@@ -17,7 +17,7 @@ from gateway.rest.bounds import Bounds
 from gateway.rest.calls import Caller
 from gateway.rest.deps import CallerDep, ClientsDep
 from gateway.rest.documented import problems
-from gateway.rest.fields import Named, rest_name
+from gateway.rest.fields import rest_name
 from gateway.rest.graph import finding_views
 from gateway.rest.graph.findings import (
     FindingFilter,
@@ -32,6 +32,9 @@ from gateway.rest.graph.findings import (
 from gateway.rest.json import JsonAnswer
 from gateway.rest.values import Int32, at_most
 from services.runtime.errors import FieldError, InvalidFieldError
+
+if TYPE_CHECKING:
+    from gateway.rest.fields import Named
 
 router = APIRouter(prefix="/api/findings", tags=["findings"], responses=problems())
 
