@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal, Self
 
-from google.protobuf.message import Message
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from braid.common.v1.retrieval_pb2 import TimeRange
 from braid.graph.v1 import findings_pb2
-from gateway.rest.bounds import Contracted
+from gateway.rest.bounds import Contract, Contracted
 from gateway.rest.searches import Between
 from gateway.rest.values import Body, JsonBool, JsonInt32, JsonNumber, Text, at_most
 
@@ -48,7 +47,7 @@ _SEARCH_EXAMPLE: JsonDict = {
 class Insight(Contracted):
     """Something found out."""
 
-    contract: ClassVar[type[Message]] = findings_pb2.FindingDetails
+    contract: ClassVar[Contract] = findings_pb2.FindingDetails
 
     key_insight: Text = Field(description="The statement itself, 1–4,096 characters.")
     type: Text = Field(default="", description="What kind, such as risk, trend or cause.")
@@ -68,7 +67,7 @@ class Insight(Contracted):
 class Intent(Contracted):
     """Something somebody wants to reach."""
 
-    contract: ClassVar[type[Message]] = findings_pb2.IntentDetails
+    contract: ClassVar[Contract] = findings_pb2.IntentDetails
 
     goal: Text = Field(description="What is to be reached, 1–4,096 characters.")
     status: Text = Field(default="", description="Such as planned, active or done.")
@@ -85,7 +84,7 @@ class Intent(Contracted):
 class Metric(Contracted):
     """A measured number."""
 
-    contract: ClassVar[type[Message]] = findings_pb2.Metric
+    contract: ClassVar[Contract] = findings_pb2.Metric
 
     name: Text
     value: JsonNumber
@@ -95,7 +94,7 @@ class Metric(Contracted):
 class Outcome(Contracted):
     """What came of something."""
 
-    contract: ClassVar[type[Message]] = findings_pb2.OutcomeDetails
+    contract: ClassVar[Contract] = findings_pb2.OutcomeDetails
 
     result: Text = Field(description="What was reached, 1–4,096 characters.")
     metrics: Annotated[list[Metric], at_most(MAX_LINKED)] = Field(
@@ -119,7 +118,7 @@ class Outcome(Contracted):
 class Subject(Contracted):
     """An entity by its name, any case, and its type where several share the name."""
 
-    contract: ClassVar[type[Message]] = findings_pb2.FindingSubject
+    contract: ClassVar[Contract] = findings_pb2.FindingSubject
 
     name: Text
     type: Text = ""
@@ -132,7 +131,7 @@ class Subject(Contracted):
 class FindingBody(Contracted):
     """A finding, an intent or an outcome: exactly one of the three."""
 
-    contract: ClassVar[type[Message]] = findings_pb2.FindingInput
+    contract: ClassVar[Contract] = findings_pb2.FindingInput
 
     id: Text = Field(
         default="",
@@ -175,7 +174,7 @@ class FindingBody(Contracted):
 class Findings(Contracted):
     """Findings to add."""
 
-    contract: ClassVar[type[Message]] = findings_pb2.AddFindingsRequest
+    contract: ClassVar[Contract] = findings_pb2.AddFindingsRequest
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     findings: Annotated[list[FindingBody], at_most(MAX_FINDINGS)] = Field(
@@ -208,7 +207,7 @@ class Range(Body):
 class MetricFilter(Contracted):
     """A number that an outcome must have measured."""
 
-    contract: ClassVar[type[Message]] = findings_pb2.MetricFilter
+    contract: ClassVar[Contract] = findings_pb2.MetricFilter
 
     name: Text
     value: Range | None = None
@@ -222,7 +221,7 @@ class MetricFilter(Contracted):
 class FindingFilter(Contracted):
     """What findings must satisfy: every field that is given. Texts are compared in full, any case."""
 
-    contract: ClassVar[type[Message]] = findings_pb2.FindingFilter
+    contract: ClassVar[Contract] = findings_pb2.FindingFilter
 
     kinds: Annotated[list[Kind], at_most(3)] = Field(default=[], description="Empty: all.")
     type: Text = ""
@@ -274,7 +273,7 @@ class FindingFilter(Contracted):
 class FindingSearch(Contracted):
     """A search for findings, or without a query a listing of those that pass the filter."""
 
-    contract: ClassVar[type[Message]] = findings_pb2.SearchFindingsRequest
+    contract: ClassVar[Contract] = findings_pb2.SearchFindingsRequest
     model_config = ConfigDict(json_schema_extra={"examples": [_SEARCH_EXAMPLE]})
 
     query: Text = Field(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from google.protobuf.message import Message
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from braid.graph.v1 import ontology_pb2
 from gateway.rest import views
-from gateway.rest.bounds import Contracted
+from gateway.rest.bounds import Contract, Contracted
 from gateway.rest.values import JsonBool, Text, at_most
 from gateway.rest.views import Json
 
@@ -41,7 +40,7 @@ _EXAMPLE: JsonDict = {
 class AttributeType(Contracted):
     """Something that is noted of a thing or a fact."""
 
-    contract: ClassVar[type[Message]] = ontology_pb2.AttributeType
+    contract: ClassVar[Contract] = ontology_pb2.AttributeType
 
     name: Text
     kind: AttributeKind
@@ -59,7 +58,7 @@ Attributes = Annotated[list[AttributeType], at_most(MAX_ATTRIBUTES)]
 class EntityType(Contracted):
     """A kind of thing."""
 
-    contract: ClassVar[type[Message]] = ontology_pb2.EntityType
+    contract: ClassVar[Contract] = ontology_pb2.EntityType
 
     name: Text = Field(description="A letter, then letters, digits or underscores.")
     description: Text = Field(default="", description="What it stands for, for a language model.")
@@ -76,7 +75,7 @@ class EntityType(Contracted):
 class Endpoints(Contracted):
     """A pair of types that a relation may join; an empty one is any."""
 
-    contract: ClassVar[type[Message]] = ontology_pb2.RelationEndpoints
+    contract: ClassVar[Contract] = ontology_pb2.RelationEndpoints
 
     subject_type: Text = ""
     object_type: Text = ""
@@ -91,7 +90,7 @@ class Endpoints(Contracted):
 class RelationType(Contracted):
     """A kind of relation."""
 
-    contract: ClassVar[type[Message]] = ontology_pb2.RelationType
+    contract: ClassVar[Contract] = ontology_pb2.RelationType
 
     name: Text = Field(description="A letter, then letters, digits or underscores.")
     description: Text = Field(default="", description="What it says, for a language model.")
@@ -113,7 +112,7 @@ class RelationType(Contracted):
 class OntologyBody(Contracted):
     """The whole ontology: it replaces the one before. What `GET` answered with can be changed and put back."""
 
-    contract: ClassVar[type[Message]] = ontology_pb2.Ontology
+    contract: ClassVar[Contract] = ontology_pb2.Ontology
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     entity_types: Annotated[list[EntityType], at_most(MAX_ENTITY_TYPES)] = Field(

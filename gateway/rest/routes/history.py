@@ -52,7 +52,9 @@ async def history(  # noqa: PLR0917 - FastAPI names them all
         Literal["name", "uuid"], Query(description="What the path names the entity by.")
     ] = "name",
     kind: Annotated[
-        str, Query(alias="type", description="Its type, where several share a name.")
+        str,
+        Bounds(EntitySelector, "type"),
+        Query(alias="type", description="Its type, where several share a name."),
     ] = "",
     relation: Relation = "",
     since: Annotated[
