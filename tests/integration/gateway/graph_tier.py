@@ -23,20 +23,25 @@ from tests.store_suite.graph.builders import new_space
 from tests.store_suite.graph.neo4j_graph import opened
 from tests.unit.graph_query.embedder import CountingEmbedder
 
+# A busy machine may take long to plan a query for the first time.
+SECONDS = 60
+PATIENT = {"x-timeout-ms": str(SECONDS * 1000)}
 OURS, THEIRS, READER = "our-key", "their-key", "reading-key"
-SERVICE, PERSON = "Service", "Person"
 
 
 @dataclass(frozen=True)
 class Company:
-    """A gateway, the address of the graph tier behind it, and the uuids of the two services of one name."""
+    """A gateway, and the address of the graph tier behind it."""
 
     served: Served
     target: str
 
-    async def get(self, path: str, *, key: str = OURS, **parameters: Any) -> Any:
+    async def get(self, path: str, key: str = OURS, **parameters: Any) -> Any:
         """A reading's answer."""
-        response = await self.served.http.get(path, params=parameters, headers=bearer(key))
+        headers = bearer(key) | PATIENT
+        response = await self.served.http.get(
+            path, params=parameters, headers=headers, timeout=SECONDS
+        )
         assert response.status_code == 200, response.text
         return response.json()
 
@@ -44,7 +49,10 @@ class Company:
         self, method: str, path: str, body: Any, *, status: int = 200, key: str = OURS
     ) -> Any:
         """A writing's answer."""
-        response = await self.served.http.request(method, path, json=body, headers=bearer(key))
+        headers = bearer(key) | PATIENT
+        response = await self.served.http.request(
+            method, path, json=body, headers=headers, timeout=SECONDS
+        )
         assert response.status_code == status, response.text
         return response.json()
 
@@ -113,7 +121,7 @@ async def _load(target: str) -> None:
         stub = ingest_pb2_grpc.GraphIngestServiceStub(channel)
         metadata = tuple(bearer(OURS).items())
         messages = iter([ingest_pb2.AddFactsRequest(facts=facts())])
-        answer = await stub.AddFacts(messages, metadata=metadata, timeout=30)
+        answer = await stub.AddFacts(messages, metadata=metadata, timeout=SECONDS)
         assert answer.added == len(facts())
     finally:
         await channel.close()

@@ -11,7 +11,9 @@ import pytest
 from deploy.local.stores import LocalStores
 from tests.integration.gateway.graph_tier import (
     OURS,
+    PATIENT,
     READER,
+    SECONDS,
     THEIRS,
     Company,
     bearer,
@@ -70,7 +72,7 @@ async def test_an_entity_that_never_changed_is_said_plainly(company: Company) ->
 async def test_a_history_is_narrowed_by_relation_and_time_and_goes_on_by_cursor(
     company: Company,
 ) -> None:
-    asked = {"relation": "owns", "since": "2020-01-01", "limit": 1}
+    asked: dict[str, Any] = {"relation": "owns", "since": "2020-01-01", "limit": 1}
     first = await company.get(HISTORY + "Payments", **asked)
     second = await company.get(HISTORY + "Payments", **asked, cursor=first["next_cursor"])
     assert said(first["facts"] + second["facts"]) == [
@@ -102,7 +104,7 @@ async def test_a_snapshot_tells_the_state_then_and_what_changed_since(company: C
 
 
 async def test_pages_of_a_snapshot_tell_the_changes_once(company: Company) -> None:
-    asked = {"as_of": "2023-01-01", "limit": 2}
+    asked: dict[str, Any] = {"as_of": "2023-01-01", "limit": 2}
     first = await company.get("/api/graph/snapshot", **asked)
     second = await company.get("/api/graph/snapshot", **asked, cursor=first["next_cursor"])
     assert first["changes"] is not None
@@ -296,7 +298,10 @@ async def test_what_is_in_another_space_is_answered_like_what_is_nowhere(company
         ("GET", "/api/graph/paths?source=Payments&target=Ledger", {}),
     ]
     for method, path, more in asked:
-        response = await company.served.http.request(method, path, headers=bearer(THEIRS), **more)
+        headers = bearer(THEIRS) | PATIENT
+        response = await company.served.http.request(
+            method, path, headers=headers, timeout=SECONDS, **more
+        )
         assert (response.status_code, response.json()["reason"]) == (404, "NOT_FOUND"), path
     for path in ("/api/facts", "/api/graph/snapshot"):
         assert (await company.get(path, key=THEIRS, as_of="../.."))["facts"] == []
