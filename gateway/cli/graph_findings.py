@@ -11,10 +11,10 @@ from rich.text import Text
 
 from gateway.cli.errors import CliError
 from gateway.cli.graph_options import AsJson, Cursor, Limit, show
-from gateway.cli.graph_show import show_cursor
+from gateway.cli.graph_show import show_cursor, show_indented
 from gateway.cli.json_files import read_items
 from gateway.cli.safe import styled
-from gateway.cli.show import QUIET, show_legs, show_pairs
+from gateway.cli.show import show_legs, show_pairs
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -184,22 +184,20 @@ def _show_finding(out: Console, one: Json) -> None:
     out.print(head, soft_wrap=True)
     about = ", ".join(entity["name"] for entity in one["about_entities"])
     parts = [*_details(details), f"about {about}" if about else "", one["id"] or one["uuid"]]
-    out.print(
-        Text("    ").append_text(styled(" · ".join(filter(None, parts)), QUIET)), soft_wrap=True
-    )
+    show_indented(out, " · ".join(filter(None, parts)))
 
 
 def _details(details: Json) -> list[str]:
     """The fields of a finding, an intent or an outcome but for its statement."""
     statements = frozenset(_STATEMENT.values())
-    told = []
+    parts = []
     for name, value in details.items():
         if name in statements or value in (None, "", []):
             continue
         if name == "metrics":
-            told += [f"{one['name']} {one['value']:g} {one['unit']}".rstrip() for one in value]
+            parts += [f"{one['name']} {one['value']:g} {one['unit']}".rstrip() for one in value]
         elif isinstance(value, list):
-            told.append(f"{name}: {', '.join(value)}")
+            parts.append(f"{name}: {', '.join(value)}")
         else:
-            told.append(f"{name} {value}")
-    return told
+            parts.append(f"{name} {value}")
+    return parts

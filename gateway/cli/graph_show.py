@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Json = dict[str, Any]
-_FACTS = {"when": "when", "fact": "fact", "document": "document"}
+_FACTS = ("when", "fact", "document")
 _PERIODS = {"relation": "relation", "period": "period", "began": "began", "ended": "ended"}
 _HOMONYMS = {"type": "type", "uuid": "uuid"}
 
@@ -59,7 +59,7 @@ def show_identified_facts(out: Console, answer: Json) -> None:
     """Facts with their uuids, by which other commands name them."""
     for fact in answer["facts"]:
         out.print(fact_line(fact), soft_wrap=True)
-        out.print(styled(f"    {fact['uuid']}", QUIET), soft_wrap=True)
+        show_indented(out, fact["uuid"])
     if not answer["facts"]:
         out.print("No facts.")
     show_cursor(out, answer)
@@ -86,20 +86,20 @@ def show_diff(out: Console, answer: Json) -> None:
 
 def show_fact_and_versions(out: Console, answer: Json) -> None:
     """A fact as it is known now, and each version of it with the time that it was known."""
-    if answer["fact"] is None:
-        out.print("The fact was taken back.")
-    else:
+    if answer["fact"] is not None:
         _show_whole(out, answer["fact"])
+        out.print()
     rows = [
         {
-            "known": f"{_day(one['known_at'])} → {_day(one['superseded_at']) or 'now'}",
+            "known": _moment(one["known_at"]),
             "when": span(one["fact"]),
             "fact": one["fact"]["fact"],
         }
         for one in answer["versions"]
     ]
-    out.print()
-    show_table(out, {"known": "known", "when": "when", "fact": "fact"}, rows)
+    show_table(out, {"known since (UTC)": "known", "when": "when", "fact": "fact"}, rows)
+    if answer["versions"] and answer["versions"][-1]["superseded_at"]:
+        out.print(f"Taken back {_moment(answer['versions'][-1]['superseded_at'])}.")
 
 
 def show_paths(out: Console, answer: Json) -> None:
@@ -135,7 +135,14 @@ def show_homonyms(out: Console, homonyms: list[Json], place: str = "") -> None:
 
 def show_facts(out: Console, facts: Iterable[Json]) -> None:
     """Facts as a table: when they held, what they say, and the first document that says it."""
-    show_table(out, _FACTS, [_row(fact) for fact in facts])
+    rows = [_row(fact) for fact in facts]
+    shown = (name for name in _FACTS if name != "document" or any(row["document"] for row in rows))
+    show_table(out, {name: name for name in shown}, rows)
+
+
+def show_indented(out: Console, text: str) -> None:
+    """A line that belongs to the one before."""
+    out.print(Text("    ").append_text(styled(text, QUIET)), soft_wrap=True)
 
 
 def show_cursor(out: Console, answer: Json) -> None:
@@ -157,10 +164,11 @@ def _changes_in_words(summary: Json) -> str:
     counts = f"{_facts(summary['total'])}, {summary['current_total']} current"
     since = _day(summary["unchanged_since"])
     if summary["never_changed"]:
-        told = f"Never changed{' since ' + since if since else ''}"
+        latest = f", the last one began {since}" if since else ""
+        change = f"Never changed: no fact ended or was replaced{latest}"
     else:
-        told = f"Last changed {since}" if since else "Changed at an unknown time"
-    return ", ".join(filter(None, (told, counts, seen))) + "."
+        change = f"Last changed {since}" if since else "Changed at an unknown time"
+    return f"{change}. {', '.join(filter(None, (counts, seen)))}."
 
 
 def _facts(count: int) -> str:
@@ -199,21 +207,25 @@ def _show_whole(out: Console, fact: Json) -> None:
         f"{end['name']} ({end['type'] or 'no type'})"
         for end in (fact["source_entity"], fact["target_entity"])
     )
-    out.print(styled(f"    {fact['relation']}: {ends}", QUIET), soft_wrap=True)
+    show_indented(out, f"{fact['relation']}: {ends}")
     for name, value in fact["attributes"].items():
-        out.print(styled(f"    {name}: {value}", QUIET), soft_wrap=True)
+        show_indented(out, f"{name}: {value}")
 
 
 def _chain(path: Json) -> Text:
     nodes = path["nodes"]
-    told = styled(nodes[0]["name"], "bold")
+    chain = styled(nodes[0]["name"], "bold")
     for node, after, fact in zip(nodes, nodes[1:], path["facts"], strict=False):
         relation = line(fact["relation"])
         forward = fact["source_entity"]["uuid"] == node["uuid"]
         arrow = f" —{relation}→ " if forward else f" ←{relation}— "
-        told.append(arrow).append_text(styled(after["name"], "bold"))
-    return told
+        chain.append(arrow).append_text(styled(after["name"], "bold"))
+    return chain
 
 
 def _day(instant: str | None) -> str:
     return line((instant or "")[:10])
+
+
+def _moment(instant: str) -> str:
+    return line(instant[:19].replace("T", " "))

@@ -154,8 +154,8 @@ class FindingBody(Contracted):
     @model_validator(mode="after")
     def _check_details(self) -> Self:
         if sum(one is not None for one in (self.finding, self.intent, self.outcome)) != 1:
-            told = "must hold exactly one of finding, intent and outcome"
-            raise PydanticCustomError("one_of", told)
+            message = "must hold exactly one of finding, intent and outcome"
+            raise PydanticCustomError("one_of", message)
         return self
 
     def message(self) -> findings_pb2.FindingInput:

@@ -39,8 +39,8 @@ Relation: TypeAlias = Annotated[
 KnownAt: TypeAlias = Annotated[
     Instant | None,
     Query(
-        description="As it was known at this instant: what Braid learned later is left out, what it corrected since is "
-        "told as it was. Default: as it is known now.",
+        description="As it was known at this instant: what Braid learned later is left out, and what it "
+        "corrected since is as it was. Default: as it is known now.",
         examples=["2024-06-01"],
     ),
 ]
@@ -91,8 +91,8 @@ def entity_selector(
     """
     if uuid is not None:
         if name is not None or kind is not None:
-            told = f"goes without {place} and {place}_type"
-            raise InvalidFieldError(FieldError(f"{place}_uuid", told))
+            description = f"goes without {place} and {place}_type"
+            raise InvalidFieldError(FieldError(f"{place}_uuid", description))
         return EntitySelector(uuid=uuid)
     if name is not None:
         return EntitySelector(name=name, type=kind or "")

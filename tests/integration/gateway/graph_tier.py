@@ -25,7 +25,6 @@ from tests.unit.graph_query.embedder import CountingEmbedder
 
 # A busy machine may take long to plan a query for the first time.
 SECONDS = 60
-PATIENT = {"x-timeout-ms": str(SECONDS * 1000)}
 OURS, THEIRS, READER = "our-key", "their-key", "reading-key"
 
 
@@ -38,9 +37,8 @@ class Company:
 
     async def get(self, path: str, key: str = OURS, **parameters: Any) -> Any:
         """A reading's answer."""
-        headers = bearer(key) | PATIENT
         response = await self.served.http.get(
-            path, params=parameters, headers=headers, timeout=SECONDS
+            path, params=parameters, headers=bearer(key), timeout=SECONDS
         )
         assert response.status_code == 200, response.text
         return response.json()
@@ -49,9 +47,8 @@ class Company:
         self, method: str, path: str, body: Any, *, status: int = 200, key: str = OURS
     ) -> Any:
         """A writing's answer."""
-        headers = bearer(key) | PATIENT
         response = await self.served.http.request(
-            method, path, json=body, headers=headers, timeout=SECONDS
+            method, path, json=body, headers=bearer(key), timeout=SECONDS
         )
         assert response.status_code == status, response.text
         return response.json()
@@ -106,10 +103,9 @@ async def served_company(
         target = f"{LOOPBACK}:{server.port}"
         try:
             await _load(target)
-            settings = (await settings_of(keys=keys, allow_local=False)).model_copy(
-                update={"graph_target": target}
-            )
-            async with serve_gateway(settings, script) as running:
+            settings = await settings_of(keys=keys, allow_local=False, timeout_seconds=SECONDS)
+            over_the_tier = settings.model_copy(update={"graph_target": target})
+            async with serve_gateway(over_the_tier, script) as running:
                 yield Company(running, target)
         finally:
             await server.stop()

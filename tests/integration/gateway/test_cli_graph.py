@@ -30,7 +30,7 @@ async def run(company: Company, *arguments: str | Path) -> Ended:
 async def test_a_history_says_what_changed_last_and_shows_every_fact(company: Company) -> None:
     ended = await run(company, "history", "payments")
     assert ended.code == 0
-    assert "Last changed 2022-06-01, 4 facts, 2 current, first seen " in ended.out
+    assert "Last changed 2022-06-01. 4 facts, 2 current, first seen " in ended.out
     rows = [line for line in ended.out.splitlines() if " → " in line]
     assert [line.split("  ")[0] for line in rows] == [
         "2018-01-01 → 2020-01-01",
@@ -44,7 +44,10 @@ async def test_a_history_without_changes_is_said_plainly_and_a_long_one_in_numbe
     company: Company,
 ) -> None:
     never = await run(company, "history", "Ledger")
-    assert "Never changed since 2019-03-01, 2 facts, 2 current, first seen " in never.out
+    assert (
+        "Never changed: no fact ended or was replaced, the last one began 2019-03-01." in never.out
+    )
+    assert "2 facts, 2 current, first seen " in never.out
     long = await run(company, "history", "Payments", "--limit", "1")
     assert "More: --cursor " in long.out
     assert "By relation and period" in long.out

@@ -11,7 +11,6 @@ import pytest
 from deploy.local.stores import LocalStores
 from tests.integration.gateway.graph_tier import (
     OURS,
-    PATIENT,
     READER,
     SECONDS,
     THEIRS,
@@ -298,9 +297,8 @@ async def test_what_is_in_another_space_is_answered_like_what_is_nowhere(company
         ("GET", "/api/graph/paths?source=Payments&target=Ledger", {}),
     ]
     for method, path, more in asked:
-        headers = bearer(THEIRS) | PATIENT
         response = await company.served.http.request(
-            method, path, headers=headers, timeout=SECONDS, **more
+            method, path, headers=bearer(THEIRS), timeout=SECONDS, **more
         )
         assert (response.status_code, response.json()["reason"]) == (404, "NOT_FOUND"), path
     for path in ("/api/facts", "/api/graph/snapshot"):
