@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from braid.common.v1.retrieval_pb2 import TimeRange
 from braid.graph.v1 import findings_pb2
-from gateway.rest.bounds import Contract, Contracted
+from gateway.rest.bounds import Bounds, Contract, Contracted
 from gateway.rest.searches import Between
 from gateway.rest.values import Body, JsonBool, JsonInt32, JsonNumber, Text, at_most
 
@@ -71,7 +71,7 @@ class Intent(Contracted):
 
     goal: Text = Field(description="What is to be reached, 1–4,096 characters.")
     status: Text = Field(default="", description="Such as planned, active or done.")
-    priority: Priority | None = None
+    priority: Priority | None = Field(default=None, description="How much it matters.")
     owner: Text = Field(default="", description="Whose it is.")
 
     def message(self) -> findings_pb2.IntentDetails:
@@ -86,9 +86,9 @@ class Metric(Contracted):
 
     contract: ClassVar[Contract] = findings_pb2.Metric
 
-    name: Text
-    value: JsonNumber
-    unit: Text = ""
+    name: Text = Field(description="What was measured.")
+    value: JsonNumber = Field(description="The number.")
+    unit: Text = Field(default="", description="Its unit; empty when it has none.")
 
 
 class Outcome(Contracted):
@@ -120,8 +120,8 @@ class Subject(Contracted):
 
     contract: ClassVar[Contract] = findings_pb2.FindingSubject
 
-    name: Text
-    type: Text = ""
+    name: Text = Field(description="Its name; letter case and repeated white space are ignored.")
+    type: Text = Field(default="", description="Its type, where several share the name.")
 
     def message(self) -> findings_pb2.FindingSubject:
         """The same as the contract has it."""
@@ -137,16 +137,20 @@ class FindingBody(Contracted):
         default="",
         description="Your own name for it: sent again with other fields, it replaces what was there.",
     )
-    finding: Insight | None = None
-    intent: Intent | None = None
-    outcome: Outcome | None = None
+    finding: Insight | None = Field(default=None, description="Something found out.")
+    intent: Intent | None = Field(default=None, description="Something wanted.")
+    outcome: Outcome | None = Field(default=None, description="What came of something.")
     about_entities: Annotated[list[Subject], at_most(MAX_LINKED)] = Field(
         default=[], description="The entities it is about, at most 50."
     )
     about_findings: Annotated[list[Text], at_most(MAX_LINKED)] = Field(
         default=[], description="Other findings it is about, by `id` or uuid, at most 50."
     )
-    chunk_ids: Annotated[list[Text], at_most(MAX_CHUNKS)] = Field(
+    chunk_ids: Annotated[
+        list[Text],
+        at_most(MAX_CHUNKS),
+        Bounds(findings_pb2.FindingInput, "episode_uuids"),
+    ] = Field(
         default=[],
         description="The chunks it comes from, at most 100. It goes when the last of them is deleted.",
     )
@@ -189,10 +193,10 @@ class Findings(Contracted):
 class Range(Body):
     """Bounds of a number; those that are left out leave it open."""
 
-    greater_than: JsonNumber | None = None
-    at_least: JsonNumber | None = None
-    less_than: JsonNumber | None = None
-    at_most: JsonNumber | None = None
+    greater_than: JsonNumber | None = Field(default=None, description="Only numbers above it.")
+    at_least: JsonNumber | None = Field(default=None, description="Only it and numbers above.")
+    less_than: JsonNumber | None = Field(default=None, description="Only numbers below it.")
+    at_most: JsonNumber | None = Field(default=None, description="Only it and numbers below.")
 
     def message(self) -> findings_pb2.NumberRange:
         """The same as the contract has it."""
@@ -209,8 +213,8 @@ class MetricFilter(Contracted):
 
     contract: ClassVar[Contract] = findings_pb2.MetricFilter
 
-    name: Text
-    value: Range | None = None
+    name: Text = Field(description="The metric's name, any case.")
+    value: Range | None = Field(default=None, description="Bounds of its value. Default: any.")
 
     def message(self) -> findings_pb2.MetricFilter:
         """The same as the contract has it."""
@@ -224,25 +228,27 @@ class FindingFilter(Contracted):
     contract: ClassVar[Contract] = findings_pb2.FindingFilter
 
     kinds: Annotated[list[Kind], at_most(3)] = Field(default=[], description="Empty: all.")
-    type: Text = ""
+    type: Text = Field(default="", description="Only findings of this type.")
     confidence: Range | None = Field(
         default=None, description="One of unknown confidence passes no bound."
     )
-    methodology: Text = ""
-    status: Text = ""
+    methodology: Text = Field(default="", description="Only findings of this methodology.")
+    status: Text = Field(default="", description="Only intents of this status.")
     priorities: Annotated[list[Priority], at_most(4)] = Field(
         default=[], description="Only intents of these."
     )
-    owner: Text = ""
-    metric: MetricFilter | None = None
-    blocker: Text = ""
+    owner: Text = Field(default="", description="Only intents of this owner.")
+    metric: MetricFilter | None = Field(default=None, description="Only outcomes with this metric.")
+    blocker: Text = Field(default="", description="Only outcomes with this blocker.")
     has_blockers: JsonBool | None = Field(
         default=None, description="Only outcomes with blockers, or everything without any."
     )
-    about_entity: Subject | None = None
+    about_entity: Subject | None = Field(
+        default=None, description="Only findings about this entity."
+    )
     about_finding: Text = Field(default="", description="By `id` or uuid.")
     chunk_id: Text = Field(default="", description="Only findings from this chunk.")
-    origin: Origin | None = None
+    origin: Origin | None = Field(default=None, description="Given by a caller, or extracted.")
     created: Between | None = Field(default=None, description="Only findings added in this span.")
     ids: Annotated[list[Text], at_most(MAX_IDS)] = Field(
         default=[], description="Only these, by `id` or uuid, at most 200."
@@ -280,9 +286,13 @@ class FindingSearch(Contracted):
         default="",
         description="What to look for, by words and by similarity. Empty: every finding that passes, newest first.",
     )
-    filter: FindingFilter | None = None
-    limit: JsonInt32 | None = Field(default=None, description="How many, 1–200. Default 20.")
-    cursor: Text = Field(
+    filter: FindingFilter | None = Field(
+        default=None, description="What they must satisfy. Default: nothing."
+    )
+    limit: Annotated[JsonInt32 | None, Bounds(findings_pb2.SearchFindingsRequest, "page_size")] = (
+        Field(default=None, description="How many, 1–200. Default 20.")
+    )
+    cursor: Annotated[Text, Bounds(findings_pb2.SearchFindingsRequest, "page_token")] = Field(
         default="", description="`next_cursor` of the page before; only without a query."
     )
 

@@ -42,9 +42,9 @@ class AttributeType(Contracted):
 
     contract: ClassVar[Contract] = ontology_pb2.AttributeType
 
-    name: Text
-    kind: AttributeKind
-    description: Text = ""
+    name: Text = Field(description="Such as role: a letter, then letters, digits or underscores.")
+    kind: AttributeKind = Field(description="What its values are.")
+    description: Text = Field(default="", description="What it means, for a language model.")
 
     def message(self) -> ontology_pb2.AttributeType:
         """The same as the contract has it."""
@@ -77,8 +77,8 @@ class Endpoints(Contracted):
 
     contract: ClassVar[Contract] = ontology_pb2.RelationEndpoints
 
-    subject_type: Text = ""
-    object_type: Text = ""
+    subject_type: Text = Field(default="", description="One of `entity_types`.")
+    object_type: Text = Field(default="", description="One of `entity_types`.")
 
     def message(self) -> ontology_pb2.RelationEndpoints:
         """The same as the contract has it."""

@@ -81,8 +81,24 @@ ASKED = (
     "/api/findings",
 )
 PARAMETERS = st.sampled_from(
-    ["as_of", "from", "to", "entity", "source", "target", "subject", "object_uuid", "known_at"]
-    + ["limit", "cursor", "relation", "kind", "about_entity", "min_confidence", "max_hops"]
+    [
+        "as_of",
+        "from",
+        "to",
+        "entity",
+        "source",
+        "target",
+        "subject",
+        "object_uuid",
+        "known_at",
+        "limit",
+        "cursor",
+        "relation",
+        "kind",
+        "about_entity",
+        "min_confidence",
+        "max_hops",
+    ]
 )
 TIMES = st.sampled_from(["2024-04-18", "../..", "2024-01-01/2023-01-01", "/", "2024/", "a/b/c"])
 NAMES = st.sampled_from(

@@ -1,4 +1,4 @@
-"""Histories, snapshots, differences, paths, facts, findings, ontologies: what is asked arrives, what is wrong is named."""
+"""Histories, snapshots, paths, facts, findings, ontologies: what is asked arrives, and what is wrong is named."""
 
 from __future__ import annotations
 

@@ -136,6 +136,35 @@ def test_no_number_is_documented_as_any_that_the_wire_can_hold(document: dict[st
     assert str(2**31 - 1) not in json.dumps(document)
 
 
+GRAPH_PATHS = ("/api/graph/", "/api/facts", "/api/findings", "/api/ontology")
+GRAPH_BODIES = (
+    *("End", "Findings", "FindingBody", "Insight", "Intent", "Outcome", "Metric", "Subject"),
+    *("FindingSearch", "FindingFilter", "MetricFilter", "Range"),
+    *("OntologyBody", "EntityType", "RelationType", "AttributeType", "Endpoints"),
+)
+
+
+def test_every_parameter_and_field_of_the_graphs_routes_is_described(
+    document: dict[str, Any],
+) -> None:
+    parameters = [
+        (path, parameter["name"])
+        for path, operations in document["paths"].items()
+        if path.startswith(GRAPH_PATHS)
+        for operation in operations.values()
+        for parameter in operation.get("parameters", ())
+        if not parameter.get("description")
+    ]
+    schemas = document["components"]["schemas"]
+    undescribed = [
+        (body, name)
+        for body in GRAPH_BODIES
+        for name, field in schemas[body]["properties"].items()
+        if not field.get("description")
+    ]
+    assert (parameters, undescribed) == ([], [])
+
+
 def test_whom_a_trusted_backend_may_name_is_documented_wherever_there_is_a_space() -> None:
     nobody = cast("Clients", None)
     settings = GatewaySettings(_env_file=None)
