@@ -26,7 +26,9 @@ def show_history(out: Console, answer: Json) -> None:
         show_homonyms(out, answer["homonyms"])
         return
     entity, summary = answer["entity"], answer["summary"]
-    head = styled(entity["name"], "bold").append("  ").append_text(styled(entity["type"], QUIET))
+    head = Text().append_text(styled(entity["name"], "bold"))
+    if entity["type"]:
+        head.append("  ").append_text(styled(entity["type"], QUIET))
     out.print(head, soft_wrap=True)
     if summary is not None:
         out.print(Text(_changes_in_words(summary)), soft_wrap=True)
@@ -198,7 +200,8 @@ def _show_change(out: Console, name: str, one: Json) -> None:
     }[name]
     for sign, style, facts in (("-", "red", before), ("+", "green", after)):
         for fact in facts:
-            out.print(Text(f"  {sign} ", style=style).append_text(fact_line(fact)), soft_wrap=True)
+            signed = Text().append(f"  {sign} ", style=style)
+            out.print(signed.append_text(fact_line(fact)), soft_wrap=True)
 
 
 def _show_whole(out: Console, fact: Json) -> None:
@@ -214,7 +217,7 @@ def _show_whole(out: Console, fact: Json) -> None:
 
 def _chain(path: Json) -> Text:
     nodes = path["nodes"]
-    chain = styled(nodes[0]["name"], "bold")
+    chain = Text().append_text(styled(nodes[0]["name"], "bold"))
     for node, after, fact in zip(nodes, nodes[1:], path["facts"], strict=False):
         relation = line(fact["relation"])
         forward = fact["source_entity"]["uuid"] == node["uuid"]
