@@ -34,16 +34,6 @@ def time_selector(text: str | None) -> TimeSelector | None:
     return TimeSelector(range=TimeRange(start_time=_side(start), end_time=_side(end)))
 
 
-def time_range(text: str | None) -> TimeRange | None:
-    """A range alone as the contract has it; None stays unset. ValueError for what is no range."""
-    selector = time_selector(text)
-    if selector is None:
-        return None
-    if not selector.HasField("range"):
-        raise ValueError(_INVALID)
-    return selector.range
-
-
 def _side(text: str) -> Timestamp | None:
     return None if text in OPEN else stamp(_INSTANT.validate_python(text))
 
