@@ -12,6 +12,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from braid.agent.v1 import consistency_pb2_grpc, models_pb2_grpc
 from braid.agent.v1 import ingest_pb2_grpc as agent_ingest
 from braid.agent.v1 import search_pb2_grpc as agent_search
+from braid.graph.v1 import ingest_pb2_grpc as graph_ingest
 from braid.graph.v1 import query_pb2_grpc as graph_query
 from braid.vector.v1 import documents_pb2_grpc, search_pb2_grpc
 from services.runtime.channels import Outgoing, open_channel
@@ -36,6 +37,7 @@ class Clients:
     chunks: search_pb2_grpc.VectorSearchServiceStub
     documents: documents_pb2_grpc.DocumentServiceStub
     graph: graph_query.GraphQueryServiceStub
+    graph_ingest: graph_ingest.GraphIngestServiceStub
     outgoing: Outgoing
     channels: Mapping[str, grpc.aio.Channel]
 
@@ -64,6 +66,7 @@ def open_clients(settings: GatewaySettings) -> Clients:
         chunks=search_pb2_grpc.VectorSearchServiceStub(vector),
         documents=documents_pb2_grpc.DocumentServiceStub(vector),
         graph=graph_query.GraphQueryServiceStub(graph),
+        graph_ingest=graph_ingest.GraphIngestServiceStub(graph),
         outgoing=Outgoing.of(settings),
         channels=dict(zip(SERVICES, (agent, vector, graph), strict=True)),
     )

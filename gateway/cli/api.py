@@ -71,6 +71,10 @@ class Api:
         """A JSON body."""
         return self._ask("POST", path, json=body)
 
+    def put(self, path: str, body: Any) -> Any:
+        """A JSON body that replaces what is there."""
+        return self._ask("PUT", path, json=body)
+
     def delete(self, path: str) -> Any:
         """A deletion."""
         return self._ask("DELETE", path)

@@ -12,9 +12,12 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from gateway.cli import show, upkeep
+from gateway.cli import graph_history, show, upkeep
 from gateway.cli.ends import has_ended, require_success
 from gateway.cli.errors import CliError, GoesOnError
+from gateway.cli.graph_facts import facts
+from gateway.cli.graph_findings import findings
+from gateway.cli.graph_ontology import ontology
 from gateway.cli.jobs import jobs
 from gateway.cli.running import run, wants_json
 from gateway.cli.session import Session
@@ -34,7 +37,18 @@ documents = typer.Typer(help="List, show and delete documents.", no_args_is_help
 app.add_typer(graph, name="graph")
 app.add_typer(documents, name="documents")
 app.add_typer(jobs, name="jobs")
-for command in (upkeep.check, upkeep.reembed, upkeep.reextract):
+app.add_typer(facts, name="facts")
+app.add_typer(findings, name="findings")
+app.add_typer(ontology, name="ontology")
+for command in (
+    graph_history.history,
+    graph_history.snapshot,
+    graph_history.diff,
+    graph_history.paths,
+    upkeep.check,
+    upkeep.reembed,
+    upkeep.reextract,
+):
     app.command()(command)
 
 # Of lines that no person looks at: other programs need ids whole.

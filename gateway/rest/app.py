@@ -13,7 +13,19 @@ from gateway.rest.documented import describe
 from gateway.rest.door import Door
 from gateway.rest.errors import answer_of, http_answer
 from gateway.rest.invalid import invalid
-from gateway.rest.routes import documents, facts, graph, jobs, probes, search, upkeep
+from gateway.rest.routes import (
+    documents,
+    facts,
+    findings,
+    graph,
+    history,
+    jobs,
+    ontology,
+    probes,
+    search,
+    stated_facts,
+    upkeep,
+)
 from services.runtime.errors import BraidError
 
 if TYPE_CHECKING:
@@ -45,7 +57,8 @@ def create_app(
     )
     app.state.clients = clients
     app.state.settings = settings
-    for module in (search, graph, documents, facts, jobs, upkeep, probes):
+    in_order = (search, graph, history, documents, facts, stated_facts, findings, ontology, jobs)
+    for module in (*in_order, upkeep, probes):
         app.include_router(module.router)
     app.add_middleware(
         Door,

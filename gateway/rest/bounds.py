@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from buf.validate import validate_pb2
 from google.protobuf.message import Message
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
+# Named, because bodies with a field `type` have no other use of that word.
+Contract: TypeAlias = type[Message]
 # JSON Schema's words for those of the contracts' rules that readers look for.
 _WORDS = {
     "gte": "minimum",
@@ -44,7 +46,7 @@ class Bounds:
 class Contracted(Body):
     """A body whose fields are documented with the bounds of the contract's fields of the same names."""
 
-    contract: ClassVar[type[Message]]
+    contract: ClassVar[Contract]
 
     @classmethod
     def __get_pydantic_json_schema__(

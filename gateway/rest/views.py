@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def _values(enum: Any, prefix: str) -> dict[int, str | None]:
+def enum_names(enum: Any, prefix: str) -> dict[int, str | None]:
     """An enum's values in lower case, without the prefix that they share; null for the unspecified one."""
     return {v: k.removeprefix(prefix).lower() if v else None for k, v in enum.items()}
 
@@ -31,9 +31,9 @@ _STATUS: dict[int, str] = {v: k.removeprefix("LEG_STATUS_") for k, v in legs_pb2
 _REASON: dict[int, str] = {v: k.removeprefix("LEG_REASON_") for k, v in legs_pb2.LegReason.items()}
 _ORIGIN = {v: k.removeprefix("FACT_ORIGIN_").lower() for k, v in facts_pb2.FactOrigin.items()}
 _STATE = {v: k.removeprefix("JOB_STATE_") for k, v in ingest_pb2.JobState.items()}
-_SOURCE = _values(retrieval_pb2.EmbeddingSource, "EMBEDDING_SOURCE_")
-_CHUNK_PATH = _values(chunks_pb2.VectorPath, "VECTOR_PATH_")
-_FACT_PATH = _values(query_pb2.FactVectorPath, "FACT_VECTOR_PATH_")
+_SOURCE = enum_names(retrieval_pb2.EmbeddingSource, "EMBEDDING_SOURCE_")
+_CHUNK_PATH = enum_names(chunks_pb2.VectorPath, "VECTOR_PATH_")
+_FACT_PATH = enum_names(query_pb2.FactVectorPath, "FACT_VECTOR_PATH_")
 _KIND = {
     v: k.removeprefix("INCONSISTENCY_KIND_") for k, v in consistency_pb2.InconsistencyKind.items()
 }
@@ -104,7 +104,7 @@ def fact(message: facts_pb2.Fact) -> Json:
         "target_entity": entity_ref(message.target_entity),
         "valid_at": time(message, "valid_time"),
         "invalid_at": time(message, "invalid_time"),
-        "sources": [_citation(source) for source in message.sources],
+        "sources": [citation(source) for source in message.sources],
         "origin": _ORIGIN.get(message.origin, "unspecified"),
         "score": None,
     }
@@ -126,7 +126,8 @@ def entity(message: facts_pb2.Entity) -> Json:
     }
 
 
-def _citation(source: retrieval_pb2.Citation) -> Json:
+def citation(source: retrieval_pb2.Citation) -> Json:
+    """Where a statement stands."""
     return {
         "chunk_id": source.chunk_id,
         "document_id": source.document_id,

@@ -12,6 +12,7 @@ from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.message import Message
 
 from braid.agent.v1 import consistency_pb2, ingest_pb2, models_pb2, search_pb2
+from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
@@ -25,6 +26,7 @@ CONTRACTS = (
     ingest_pb2,
     search_pb2,
     query_pb2,
+    graph_ingest_pb2,
     documents_pb2,
     vector_pb2,
     consistency_pb2,
@@ -37,7 +39,7 @@ AGENT = (
     "braid.agent.v1.ModelService",
 )
 VECTOR = ("braid.vector.v1.VectorSearchService", "braid.vector.v1.DocumentService")
-GRAPH = ("braid.graph.v1.GraphQueryService",)
+GRAPH = ("braid.graph.v1.GraphQueryService", "braid.graph.v1.GraphIngestService")
 
 
 @dataclass

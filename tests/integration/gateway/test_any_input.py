@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from braid.agent.v1 import ingest_pb2, search_pb2
-from braid.graph.v1 import query_pb2
+from braid.graph.v1 import findings_pb2, history_pb2, ontology_pb2, query_pb2, structure_pb2
+from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
 from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from gateway.settings import GatewaySettings
@@ -33,6 +35,17 @@ ANSWERS = {
     "ComprehensiveSearch": search_pb2.ComprehensiveSearchResponse(),
     "StreamComprehensiveSearch": search_pb2.StreamComprehensiveSearchResponse(),
     "GetNeighborhood": query_pb2.GetNeighborhoodResponse(),
+    "GetEntityHistory": history_pb2.GetEntityHistoryResponse(),
+    "GetSnapshot": history_pb2.GetSnapshotResponse(),
+    "DiffGraph": history_pb2.DiffGraphResponse(),
+    "FindPaths": structure_pb2.FindPathsResponse(),
+    "ListFacts": structure_pb2.ListFactsResponse(),
+    "GetFact": structure_pb2.GetFactResponse(),
+    "EndFact": graph_ingest_pb2.EndFactResponse(),
+    "AddFindings": findings_pb2.AddFindingsResponse(),
+    "SearchFindings": findings_pb2.SearchFindingsResponse(),
+    "GetOntology": ontology_pb2.GetOntologyResponse(),
+    "PutOntology": ontology_pb2.PutOntologyResponse(),
     "ListEntities": query_pb2.ListEntitiesResponse(),
     "IngestDocument": ingest_pb2.IngestDocumentResponse(job=JOB),
     "IngestFacts": ingest_pb2.IngestFactsResponse(),
@@ -55,7 +68,39 @@ POSTED = (
     "/api/search/comprehensive/stream",
     "/api/documents",
     "/api/facts",
+    "/api/facts/00000000-0000-4000-8000-000000000001/end",
+    "/api/findings",
+    "/api/findings/search",
+    "/api/ontology",
 )
+ASKED = (
+    "/api/graph/snapshot",
+    "/api/graph/diff",
+    "/api/graph/paths",
+    "/api/facts",
+    "/api/findings",
+)
+PARAMETERS = st.sampled_from(
+    [
+        "as_of",
+        "from",
+        "to",
+        "entity",
+        "source",
+        "target",
+        "subject",
+        "object_uuid",
+        "known_at",
+        "limit",
+        "cursor",
+        "relation",
+        "kind",
+        "about_entity",
+        "min_confidence",
+        "max_hops",
+    ]
+)
+TIMES = st.sampled_from(["2024-04-18", "../..", "2024-01-01/2023-01-01", "/", "2024/", "a/b/c"])
 NAMES = st.sampled_from(
     [
         "query",
@@ -76,6 +121,14 @@ NAMES = st.sampled_from(
         "relation",
         "object",
         "valid_at",
+        "invalid_at",
+        "findings",
+        "finding",
+        "key_insight",
+        "confidence",
+        "entity_types",
+        "name",
+        "version",
     ]
 )
 VALUES = st.recursive(
@@ -93,7 +146,16 @@ VALUES = st.recursive(
 TYPES = st.sampled_from(
     ["application/json", "application/jsonl", "multipart/form-data; boundary=x", "text/plain", ""]
 )
-PATHS = st.sampled_from(["/api/graph/neighborhood/", "/api/documents/", "/api/jobs/", "/api/"])
+PATHS = st.sampled_from(
+    [
+        "/api/graph/neighborhood/",
+        "/api/graph/history/",
+        "/api/facts/",
+        "/api/documents/",
+        "/api/jobs/",
+        "/api/",
+    ]
+)
 METHODS = st.sampled_from(["GET", "DELETE", "PUT", "HEAD"])
 ANSWERED = {200, 202, 404, 405, 413, 422}
 
@@ -132,7 +194,7 @@ async def check(served: Served, request: dict[str, Any]) -> None:
 def test_any_json(bodies: list[tuple[str, Any]]) -> None:
     requests = [
         {
-            "method": "POST",
+            "method": "PUT" if path == "/api/ontology" else "POST",
             "url": path,
             "content": json.dumps(value).encode(),
             "headers": {"content-type": "application/json"},
@@ -162,5 +224,24 @@ def test_any_path(paths: list[tuple[str, str, bytes]]) -> None:
     requests = [
         {"method": method, "url": path + "".join(f"%{byte:02X}" for byte in name)}
         for method, path, name in paths
+    ]
+    asyncio.run(check_all(requests))
+
+
+@settings(max_examples=8)
+@given(
+    asked=st.lists(
+        st.tuples(
+            st.sampled_from(ASKED),
+            st.lists(st.tuples(PARAMETERS, TIMES | st.text(max_size=20)), max_size=4),
+        ),
+        min_size=20,
+        max_size=60,
+    )
+)
+def test_any_parameters(asked: list[tuple[str, list[tuple[str, str]]]]) -> None:
+    requests = [
+        {"method": "GET", "url": f"{path}?{urlencode(given, errors='surrogatepass')}"}
+        for path, given in asked
     ]
     asyncio.run(check_all(requests))

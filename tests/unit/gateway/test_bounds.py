@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 
 from braid.agent.v1 import consistency_pb2, ingest_pb2
 from braid.agent.v1 import search_pb2 as agent
-from braid.graph.v1 import query_pb2
+from braid.graph.v1 import findings_pb2, history_pb2, ontology_pb2, query_pb2, structure_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2
 from braid.vector.v1 import search_pb2 as vector
 from gateway.clients import Clients
@@ -39,11 +39,38 @@ BODIES: list[tuple[str, type[Message], str]] = [
     ("GraphSearch", query_pb2.SearchFactsRequest, "entity_name"),
     ("GraphSearch", query_pb2.SearchFactsRequest, "relation_type"),
     ("Filter", chunks_pb2.ChunkFilter, "document_ids"),
+    ("Findings", findings_pb2.AddFindingsRequest, "findings"),
+    ("FindingBody", findings_pb2.FindingInput, "about_entities"),
+    ("Insight", findings_pb2.FindingDetails, "key_insight"),
+    ("Insight", findings_pb2.FindingDetails, "confidence"),
+    ("FindingFilter", findings_pb2.FindingFilter, "ids"),
+    ("FindingSearch", findings_pb2.SearchFindingsRequest, "query"),
+    ("OntologyBody", ontology_pb2.Ontology, "entity_types"),
+    ("RelationType", ontology_pb2.RelationType, "name"),
 ]
 PARAMETERS: list[tuple[str, str, type[Message], str]] = [
     ("get /api/documents", "limit", documents_pb2.ListDocumentsRequest, "page_size"),
     ("get /api/graph/entities", "limit", query_pb2.ListEntitiesRequest, "page_size"),
     ("get /api/graph/neighborhood/{entity}", "limit", query_pb2.GetNeighborhoodRequest, "limit"),
+    (
+        "get /api/graph/history/{entity}",
+        "limit",
+        history_pb2.GetEntityHistoryRequest,
+        "page_size",
+    ),
+    (
+        "get /api/graph/history/{entity}",
+        "relation",
+        history_pb2.GetEntityHistoryRequest,
+        "relation_type",
+    ),
+    ("get /api/graph/snapshot", "limit", history_pb2.GetSnapshotRequest, "page_size"),
+    ("get /api/graph/diff", "limit", history_pb2.DiffGraphRequest, "limit"),
+    ("get /api/graph/paths", "limit", structure_pb2.FindPathsRequest, "limit"),
+    ("get /api/graph/paths", "max_hops", structure_pb2.FindPathsRequest, "max_hops"),
+    ("get /api/facts", "limit", structure_pb2.ListFactsRequest, "page_size"),
+    ("get /api/findings", "limit", findings_pb2.SearchFindingsRequest, "page_size"),
+    ("get /api/findings", "owner", findings_pb2.FindingFilter, "owner"),
     ("get /api/jobs", "limit", ingest_pb2.ListIngestJobsRequest, "page_size"),
     ("get /api/jobs", "state", ingest_pb2.ListIngestJobsRequest, "states"),
     ("get /api/jobs/dead", "limit", ingest_pb2.ListDeadDocumentsRequest, "page_size"),
@@ -107,6 +134,35 @@ def test_a_parameter_is_documented_with_the_bounds_of_its_contract(
 
 def test_no_number_is_documented_as_any_that_the_wire_can_hold(document: dict[str, Any]) -> None:
     assert str(2**31 - 1) not in json.dumps(document)
+
+
+GRAPH_PATHS = ("/api/graph/", "/api/facts", "/api/findings", "/api/ontology")
+GRAPH_BODIES = (
+    *("End", "Findings", "FindingBody", "Insight", "Intent", "Outcome", "Metric", "Subject"),
+    *("FindingSearch", "FindingFilter", "MetricFilter", "Range"),
+    *("OntologyBody", "EntityType", "RelationType", "AttributeType", "Endpoints"),
+)
+
+
+def test_every_parameter_and_field_of_the_graphs_routes_is_described(
+    document: dict[str, Any],
+) -> None:
+    parameters = [
+        (path, parameter["name"])
+        for path, operations in document["paths"].items()
+        if path.startswith(GRAPH_PATHS)
+        for operation in operations.values()
+        for parameter in operation.get("parameters", ())
+        if not parameter.get("description")
+    ]
+    schemas = document["components"]["schemas"]
+    undescribed = [
+        (body, name)
+        for body in GRAPH_BODIES
+        for name, field in schemas[body]["properties"].items()
+        if not field.get("description")
+    ]
+    assert (parameters, undescribed) == ([], [])
 
 
 def test_whom_a_trusted_backend_may_name_is_documented_wherever_there_is_a_space() -> None:

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     import grpc
 
     from braid.common.v1.retrieval_pb2 import QueryEmbedding
+    from braid.graph.v1.findings_pb2 import FindingFilter
     from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
     from braid.vector.v1.models_pb2 import Distance
+    from braid_client.requests import EntityLike, TimeLike
 
 
 class ConnectionOptions(TypedDict, total=False):
@@ -90,6 +92,69 @@ class NeighborhoodOptions(CallOptions, total=False):
     limit: int | None
 
 
+class KnownFactOptions(CallOptions, total=False):
+    """Of every reading of facts over both clocks."""
+
+    relation_type: str
+    known_at: datetime | None
+
+
+class HistoryOptions(KnownFactOptions, total=False):
+    """Of `entity_history`."""
+
+    since: datetime | None
+    as_of: datetime | None
+    page_size: int | None
+    page_token: str
+
+
+class SnapshotOptions(KnownFactOptions, total=False):
+    """Of `snapshot`."""
+
+    entity: EntityLike | None
+    page_size: int | None
+    page_token: str
+
+
+class DiffOptions(KnownFactOptions, total=False):
+    """Of `diff`."""
+
+    entity: EntityLike | None
+    limit: int | None
+
+
+class ListFactsOptions(KnownFactOptions, total=False):
+    """Of `list_facts`."""
+
+    subject: EntityLike | None
+    object: EntityLike | None
+    as_of: TimeLike | None
+    page_size: int
+
+
+class PathOptions(CallOptions, total=False):
+    """Of `find_paths`."""
+
+    max_hops: int | None
+    limit: int | None
+    as_of: TimeLike | None
+    include_local: bool
+
+
+class FindingOptions(CallOptions, total=False):
+    """Of `search_findings`."""
+
+    finding_filter: FindingFilter | None
+    limit: int | None
+    query_embedding: QueryEmbedding | None
+
+
+class OntologyOptions(CallOptions, total=False):
+    """Of `put_ontology`."""
+
+    expected_version: int | None
+
+
 class PageOptions(CallOptions, total=False):
     """Of `list_documents`."""
 
@@ -100,6 +165,12 @@ class EntityOptions(PageOptions, total=False):
     """Of `entities`."""
 
     entity_type: str
+
+
+class FindingListOptions(PageOptions, total=False):
+    """Of `list_findings`."""
+
+    finding_filter: FindingFilter | None
 
 
 class DocumentOptions(CallOptions, total=False):
@@ -114,7 +185,7 @@ class DocumentOptions(CallOptions, total=False):
 
 
 class GivenVectorsOptions(CallOptions, total=False):
-    """Of `upsert_document`, `upsert_documents` and `ingest_facts`."""
+    """Of `upsert_document`, `upsert_documents`, `ingest_facts` and `add_findings`."""
 
     embedding_model: str
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.agent.v1 import search_pb2
+from braid.common.v1.retrieval_pb2 import TimeRange, TimeSelector
+from braid.graph.v1.entities_pb2 import EntitySelector
 from braid.vector.v1 import chunks_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# An entity's name, or which one of several is meant.
+EntityLike: TypeAlias = str | EntitySelector
+# An instant, or a half-open span.
+TimeLike: TypeAlias = datetime | TimeRange
 _HEADER_TEXT = re.compile(r"[ -~]*")
 
 
@@ -66,6 +72,22 @@ def timestamp(value: datetime | None) -> Timestamp | None:
     except OverflowError:
         raise ValueError("times must be within the years 1 to 9999 in UTC") from None
     return stamp
+
+
+def entity_selector(entity: EntityLike) -> EntitySelector:
+    """Which entity is meant; TypeError for what is neither a name nor a selector."""
+    if isinstance(entity, EntitySelector):
+        return entity
+    if not isinstance(entity, str):
+        raise TypeError(f"entities must be str or EntitySelector, not {type(entity).__name__}")
+    return EntitySelector(name=entity)
+
+
+def time_selector(value: TimeLike | None) -> TimeSelector | None:
+    """An aware datetime or a range as the time that an answer is about. Errors as for `timestamp`."""
+    if isinstance(value, TimeRange):
+        return TimeSelector(range=value)
+    return None if value is None else TimeSelector(instant=timestamp(value))
 
 
 def call_metadata(

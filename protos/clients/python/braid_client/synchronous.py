@@ -10,10 +10,20 @@ from braid_client.loop_thread import LoopThread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+    from datetime import datetime
 
     from braid.agent.v1 import ingest_pb2, search_pb2
-    from braid.graph.v1 import facts_pb2, query_pb2
-    from braid.graph.v1.ingest_pb2 import FactInput
+    from braid.graph.v1 import (
+        facts_pb2,
+        findings_pb2,
+        history_pb2,
+        ontology_pb2,
+        query_pb2,
+        structure_pb2,
+    )
+    from braid.graph.v1.findings_pb2 import FindingInput
+    from braid.graph.v1.ingest_pb2 import EndFactResponse, FactInput
+    from braid.graph.v1.ontology_pb2 import Ontology
     from braid.vector.v1 import documents_pb2, models_pb2
     from braid.vector.v1 import search_pb2 as vector_pb2
     from braid.vector.v1.documents_pb2 import DocumentInput
@@ -21,17 +31,26 @@ if TYPE_CHECKING:
         CallOptions,
         ComprehensiveOptions,
         ConnectionOptions,
+        DiffOptions,
         DocumentOptions,
         EntityOptions,
         FactOptions,
+        FindingListOptions,
+        FindingOptions,
         GivenVectorsOptions,
+        HistoryOptions,
         HybridOptions,
+        ListFactsOptions,
         ModelOptions,
         NeighborhoodOptions,
+        OntologyOptions,
         PageOptions,
+        PathOptions,
+        SnapshotOptions,
         TextOptions,
         VectorOptions,
     )
+    from braid_client.requests import EntityLike, TimeLike
 
 T = TypeVar("T")
 _END = object()
@@ -101,6 +120,72 @@ class Braid:
     def entities(self, **options: Unpack[EntityOptions]) -> Iterator[facts_pb2.Entity]:
         """As `AsyncBraid.entities`."""
         return self._each(self._client.entities(**options))
+
+    def entity_history(
+        self, entity: EntityLike, **options: Unpack[HistoryOptions]
+    ) -> history_pb2.GetEntityHistoryResponse:
+        """As `AsyncBraid.entity_history`."""
+        return self._run(self._client.entity_history(entity, **options))
+
+    def snapshot(
+        self, as_of: TimeLike, **options: Unpack[SnapshotOptions]
+    ) -> history_pb2.GetSnapshotResponse:
+        """As `AsyncBraid.snapshot`."""
+        return self._run(self._client.snapshot(as_of, **options))
+
+    def diff(
+        self, before: TimeLike, after: TimeLike | None = None, **options: Unpack[DiffOptions]
+    ) -> history_pb2.GraphDiff:
+        """As `AsyncBraid.diff`."""
+        return self._run(self._client.diff(before, after, **options))
+
+    def find_paths(
+        self, source: EntityLike, target: EntityLike, **options: Unpack[PathOptions]
+    ) -> structure_pb2.FindPathsResponse:
+        """As `AsyncBraid.find_paths`."""
+        return self._run(self._client.find_paths(source, target, **options))
+
+    def list_facts(self, **options: Unpack[ListFactsOptions]) -> Iterator[facts_pb2.Fact]:
+        """As `AsyncBraid.list_facts`."""
+        return self._each(self._client.list_facts(**options))
+
+    def get_fact(
+        self, fact_uuid: str, **options: Unpack[CallOptions]
+    ) -> structure_pb2.GetFactResponse:
+        """As `AsyncBraid.get_fact`."""
+        return self._run(self._client.get_fact(fact_uuid, **options))
+
+    def end_fact(
+        self, fact_uuid: str, invalid_time: datetime, **options: Unpack[CallOptions]
+    ) -> EndFactResponse:
+        """As `AsyncBraid.end_fact`."""
+        return self._run(self._client.end_fact(fact_uuid, invalid_time, **options))
+
+    def add_findings(
+        self, findings: Iterable[FindingInput], **options: Unpack[GivenVectorsOptions]
+    ) -> findings_pb2.AddFindingsResponse:
+        """As `AsyncBraid.add_findings`."""
+        return self._run(self._client.add_findings(list(findings), **options))
+
+    def search_findings(
+        self, query: str, **options: Unpack[FindingOptions]
+    ) -> findings_pb2.SearchFindingsResponse:
+        """As `AsyncBraid.search_findings`."""
+        return self._run(self._client.search_findings(query, **options))
+
+    def list_findings(
+        self, **options: Unpack[FindingListOptions]
+    ) -> Iterator[findings_pb2.Finding]:
+        """As `AsyncBraid.list_findings`."""
+        return self._each(self._client.list_findings(**options))
+
+    def get_ontology(self, **options: Unpack[CallOptions]) -> ontology_pb2.GetOntologyResponse:
+        """As `AsyncBraid.get_ontology`."""
+        return self._run(self._client.get_ontology(**options))
+
+    def put_ontology(self, ontology: Ontology, **options: Unpack[OntologyOptions]) -> int:
+        """As `AsyncBraid.put_ontology`."""
+        return self._run(self._client.put_ontology(ontology, **options))
 
     def ingest_document(
         self, data: bytes | str, **options: Unpack[DocumentOptions]

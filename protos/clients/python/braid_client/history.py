@@ -1,0 +1,198 @@
+"""Facts in time, for the asyncio client: histories, snapshots, differences, versions, ends and paths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from braid.graph.v1 import (
+    facts_pb2,
+    history_pb2,
+    ingest_pb2,
+    ingest_pb2_grpc,
+    query_pb2_grpc,
+    structure_pb2,
+)
+from braid_client.connection import Connection
+from braid_client.requests import entity_selector, time_selector, timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from datetime import datetime
+
+    from braid_client.requests import EntityLike, TimeLike
+
+
+class History(Connection):
+    """Part of `AsyncBraid`. An entity is given by its name, letter case ignored, or by an `EntitySelector` (by uuid, or
+    by name and type); a time by an aware datetime, or by a `TimeRange` where `TimeLike` is taken.
+    """
+
+    async def entity_history(
+        self,
+        entity: EntityLike,
+        *,
+        relation_type: str = "",
+        since: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        page_size: int | None = None,
+        page_token: str = "",
+        timeout: float | None = None,
+    ) -> history_pb2.GetEntityHistoryResponse:
+        """A page of an entity's facts, current and past, in time order; on the first page the whole in numbers.
+
+        `relation_type` is an exact name, letter case ignored; `since` leaves out what had ended by then; `as_of` is the
+        time that counts as now; `known_at` tells it as it was known then. `page_size` is 1–200 facts; `page_token` is
+        the `next_page_token` of the page before. Where several entities share the name, `homonyms` lists them and
+        nothing else is set. None leaves the contract's default.
+        """
+        request = history_pb2.GetEntityHistoryRequest(
+            entity=entity_selector(entity),
+            relation_type=relation_type,
+            since_time=timestamp(since),
+            reference_time=timestamp(as_of),
+            known_time=timestamp(known_at),
+            page_size=page_size,
+            page_token=page_token,
+        )
+        stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
+        with self._typed_errors(timeout):
+            return await stub.GetEntityHistory(request, **self._options(timeout))
+
+    async def snapshot(
+        self,
+        as_of: TimeLike,
+        *,
+        entity: EntityLike | None = None,
+        relation_type: str = "",
+        known_at: datetime | None = None,
+        page_size: int | None = None,
+        page_token: str = "",
+        timeout: float | None = None,
+    ) -> history_pb2.GetSnapshotResponse:
+        """A page of the facts that held at a time, and on the first page what has changed since.
+
+        `entity` stands at either end of the facts; the other arguments are those of `entity_history`.
+        """
+        request = history_pb2.GetSnapshotRequest(
+            as_of=time_selector(as_of),
+            entity=None if entity is None else entity_selector(entity),
+            relation_type=relation_type,
+            known_time=timestamp(known_at),
+            page_size=page_size,
+            page_token=page_token,
+        )
+        stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
+        with self._typed_errors(timeout):
+            return await stub.GetSnapshot(request, **self._options(timeout))
+
+    async def diff(
+        self,
+        before: TimeLike,
+        after: TimeLike | None = None,
+        *,
+        entity: EntityLike | None = None,
+        relation_type: str = "",
+        known_at: datetime | None = None,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> history_pb2.GraphDiff:
+        """What changed between two times: facts added, ended, and replaced by others of their subject and relation.
+
+        `after` is now when None; `limit` is 1–200 of each kind; the other arguments are those of `snapshot`.
+        """
+        request = history_pb2.DiffGraphRequest(
+            before=time_selector(before),
+            after=time_selector(after),
+            entity=None if entity is None else entity_selector(entity),
+            relation_type=relation_type,
+            known_time=timestamp(known_at),
+            limit=limit,
+        )
+        stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
+        with self._typed_errors(timeout):
+            answer = await stub.DiffGraph(request, **self._options(timeout))
+        return answer.diff
+
+    async def find_paths(
+        self,
+        source: EntityLike,
+        target: EntityLike,
+        *,
+        max_hops: int | None = None,
+        limit: int | None = None,
+        as_of: TimeLike | None = None,
+        include_local: bool = False,
+        timeout: float | None = None,
+    ) -> structure_pb2.FindPathsResponse:
+        """The shortest paths between two entities.
+
+        `max_hops` is 1–6 facts and `limit` 1–20 paths; all facts of a path hold at `as_of` (now when None);
+        `include_local` also goes along names that stand in one sentence.
+        """
+        request = structure_pb2.FindPathsRequest(
+            source=entity_selector(source),
+            target=entity_selector(target),
+            max_hops=max_hops,
+            limit=limit,
+            as_of=time_selector(as_of),
+            include_local=include_local,
+        )
+        stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
+        with self._typed_errors(timeout):
+            return await stub.FindPaths(request, **self._options(timeout))
+
+    async def list_facts(
+        self,
+        *,
+        subject: EntityLike | None = None,
+        relation_type: str = "",
+        object: EntityLike | None = None,  # noqa: A002 - the contract's own word
+        as_of: TimeLike | None = None,
+        known_at: datetime | None = None,
+        page_size: int = 200,
+        timeout: float | None = None,
+    ) -> AsyncIterator[facts_pb2.Fact]:
+        """Every stated fact that fits, page after page; `timeout` is each page's deadline.
+
+        Those that hold now when `as_of` is None; an empty `TimeRange()` is all time.
+        """
+        token = ""
+        while True:
+            request = structure_pb2.ListFactsRequest(
+                subject=None if subject is None else entity_selector(subject),
+                relation_type=relation_type,
+                object=None if object is None else entity_selector(object),
+                as_of=time_selector(as_of),
+                known_time=timestamp(known_at),
+                page_size=page_size,
+                page_token=token,
+            )
+            stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
+            with self._typed_errors(timeout):
+                page = await stub.ListFacts(request, **self._options(timeout))
+            for fact in page.facts:
+                yield fact
+            token = page.next_page_token
+            if not token:
+                return
+
+    async def get_fact(
+        self, fact_uuid: str, *, timeout: float | None = None
+    ) -> structure_pb2.GetFactResponse:
+        """A fact (unset when it was taken back), and all that was ever known of it."""
+        request = structure_pb2.GetFactRequest(uuid=fact_uuid)
+        stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
+        with self._typed_errors(timeout):
+            return await stub.GetFact(request, **self._options(timeout))
+
+    async def end_fact(
+        self, fact_uuid: str, invalid_time: datetime, *, timeout: float | None = None
+    ) -> ingest_pb2.EndFactResponse:
+        """Ends a fact: `invalid_time` is the first instant at which it no longer holds. Another one is a correction."""
+        request = ingest_pb2.EndFactRequest(
+            fact_uuid=fact_uuid, invalid_time=timestamp(invalid_time)
+        )
+        stub = ingest_pb2_grpc.GraphIngestServiceStub(self._channel("graph"))
+        with self._typed_errors(timeout):
+            return await stub.EndFact(request, **self._options(timeout))

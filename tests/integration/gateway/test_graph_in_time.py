@@ -1,0 +1,398 @@
+"""Histories, snapshots, paths, facts, findings, ontologies: what is asked arrives, and what is wrong is named."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from braid.common.v1 import legs_pb2, retrieval_pb2
+from braid.graph.v1 import (
+    entities_pb2,
+    findings_pb2,
+    history_pb2,
+    ingest_pb2,
+    ontology_pb2,
+    structure_pb2,
+)
+from services.runtime import errors
+from services.runtime.times import to_timestamp
+from tests.integration.gateway.conftest import Served
+from tests.integration.gateway.samples import DAY, ENTITY, ENTITY_JSON, FACT, FACT_JSON, struct
+
+HISTORY, FACTS = "/api/graph/history/", "/api/facts"
+UUID = "00000000-0000-4000-8000-000000000001"
+STAMP = to_timestamp(DAY)
+KNOWN = FACT.__class__(attributes=struct(share=0.5), create_time=STAMP)
+KNOWN.MergeFrom(FACT)
+KNOWN_JSON = FACT_JSON | {"attributes": {"share": 0.5}, "created_at": "2024-04-18T00:00:00Z"}
+INSTANT = retrieval_pb2.TimeSelector(instant=STAMP)
+
+
+def fields(response: Any) -> list[str]:
+    """Names of the wrong fields."""
+    assert response.status_code == 422, response.text
+    return [problem["field"] for problem in response.json()["fields"]]
+
+
+async def test_a_history_has_its_entity_facts_and_the_whole_in_numbers(served: Served) -> None:
+    summary = history_pb2.HistorySummary(
+        total=3,
+        current_total=1,
+        current=[KNOWN],
+        first_seen_time=STAMP,
+        never_changed=True,
+        unchanged_since_time=STAMP,
+        periods=[
+            history_pb2.HistoryPeriod(relation="OWNS", ended=1),
+            history_pb2.HistoryPeriod(relation="OWNS", start_time=STAMP, end_time=STAMP, began=2),
+        ],
+    )
+    answer = history_pb2.GetEntityHistoryResponse(
+        entity=ENTITY, facts=[KNOWN], next_page_token="t2", summary=summary
+    )
+    served.script.answer("GetEntityHistory", answer)
+    asked = {
+        "type": "Person",
+        "relation": "OWNS",
+        "since": "2024-04-18",
+        "as_of": "2024-04-18",
+        "known_at": "2024-04-18T02:00:00+02:00",
+        "limit": "1",
+        "cursor": "t1",
+    }
+    response = await served.http.get(HISTORY + "Jonas Weber", params=asked)
+    moment = "2024-04-18T00:00:00Z"
+    undated = {"relation": "OWNS", "start": None, "end": None, "began": 0, "ended": 1}
+    dated = {"relation": "OWNS", "start": moment, "end": moment, "began": 2, "ended": 0}
+    assert response.json() == {
+        "entity": ENTITY_JSON,
+        "homonyms": [],
+        "facts": [KNOWN_JSON],
+        "next_cursor": "t2",
+        "summary": {
+            "total": 3,
+            "current_total": 1,
+            "current": [KNOWN_JSON],
+            "first_seen_at": moment,
+            "earliest_valid_at": None,
+            "never_changed": True,
+            "unchanged_since": moment,
+            "periods": [undated, dated],
+            "periods_truncated": False,
+        },
+    }
+    assert served.script.seen[0].message == history_pb2.GetEntityHistoryRequest(
+        entity=entities_pb2.EntitySelector(name="Jonas Weber", type="Person"),
+        relation_type="OWNS",
+        since_time=STAMP,
+        reference_time=STAMP,
+        known_time=STAMP,
+        page_size=1,
+        page_token="t1",
+    )
+
+
+@pytest.mark.parametrize("name", ["a/b/c", "') MATCH (n) DETACH DELETE n //", "x?y=z", "a\n", UUID])
+async def test_a_history_is_of_the_very_name_that_was_asked_for(served: Served, name: str) -> None:
+    served.script.answer("GetEntityHistory", history_pb2.GetEntityHistoryResponse())
+    response = await served.http.get(HISTORY + quote(name, safe=""))
+    assert response.status_code == 200
+    assert served.script.seen[0].message.entity.name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("2024-04-18/..", True, False),
+        ("2024-04-18/", True, False),
+        ("../2024-04-18", False, True),
+        ("../..", False, False),
+        ("/", False, False),
+        ("2024-04-17T00:00:00Z/2024-04-18", True, True),
+    ],
+)
+async def test_a_range_may_be_open_at_either_side(
+    served: Served, text: str, start: bool, end: bool
+) -> None:
+    served.script.answer("GetSnapshot", history_pb2.GetSnapshotResponse())
+    response = await served.http.get("/api/graph/snapshot", params={"as_of": text})
+    assert response.json() == {"facts": [], "next_cursor": None, "changes": None}
+    selector = served.script.seen[0].message.as_of
+    assert selector.WhichOneof("at") == "range"
+    found = selector.range
+    assert (found.HasField("start_time"), found.HasField("end_time")) == (start, end)
+
+
+async def test_entities_are_named_by_name_type_or_uuid(served: Served) -> None:
+    served.script.answer("FindPaths", structure_pb2.FindPathsResponse())
+    asked = {"source": "a", "source_type": "Person", "target_uuid": UUID, "as_of": "2024-04-18"}
+    response = await served.http.get("/api/graph/paths", params=asked | {"include_local": "true"})
+    assert response.status_code == 200
+    assert served.script.seen[0].message == structure_pb2.FindPathsRequest(
+        source=entities_pb2.EntitySelector(name="a", type="Person"),
+        target=entities_pb2.EntitySelector(uuid=UUID),
+        as_of=INSTANT,
+        include_local=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        (HISTORY, ["entity"]),
+        (HISTORY + "%20", ["entity"]),
+        (HISTORY + "x" * 1001, ["entity"]),
+        (HISTORY + "x?by=uuid", ["entity"]),
+        (HISTORY + "x?by=both", ["by"]),
+        (HISTORY + "x?type=" + "x" * 201, ["type"]),
+        (HISTORY + "x?relation=" + "x" * 201, ["relation"]),
+        (HISTORY + "x?since=2024&as_of=then&known_at=1", ["since", "as_of", "known_at"]),
+        (HISTORY + "x?limit=201", ["limit"]),
+        (HISTORY + "x?cursor=" + "x" * 16385, ["cursor"]),
+        ("/api/graph/snapshot", ["as_of"]),
+        ("/api/graph/snapshot?as_of=", ["as_of"]),
+        ("/api/graph/snapshot?as_of=2024", ["as_of"]),
+        ("/api/graph/snapshot?as_of=2024-01-01/2023-01-01", ["as_of"]),
+        ("/api/graph/snapshot?as_of=2024-01-01/2024-01-01", ["as_of"]),
+        ("/api/graph/snapshot?as_of=2024-01-01/2025-01-01/2026-01-01", ["as_of"]),
+        ("/api/graph/snapshot?as_of=2024-01-01/then", ["as_of"]),
+        ("/api/graph/snapshot?as_of=2024-01-01&entity=", ["entity"]),
+        ("/api/graph/snapshot?as_of=2024-01-01&entity=a&entity_uuid=" + UUID, ["entity_uuid"]),
+        ("/api/graph/snapshot?as_of=2024-01-01&entity_uuid=x", ["entity_uuid"]),
+        ("/api/graph/snapshot?as_of=2024-01-01&entity_type=Person", ["entity_type"]),
+        ("/api/graph/diff", ["from"]),
+        ("/api/graph/diff?from=2024-01-01&to=soon", ["to"]),
+        ("/api/graph/diff?from=2025-01-01/2024-01-01&to=2024-01-01", ["from"]),
+        ("/api/graph/diff?from=2024-01-01&limit=0", ["limit"]),
+        ("/api/graph/paths", ["source"]),
+        ("/api/graph/paths?source=a", ["target"]),
+        ("/api/graph/paths?source=a&target=%20", ["target"]),
+        ("/api/graph/paths?source_uuid=a&target=b", ["source_uuid"]),
+        ("/api/graph/paths?source=a&target=b&max_hops=7&limit=21", ["max_hops", "limit"]),
+        ("/api/graph/paths?source=a&target=b&include_local=perhaps", ["include_local"]),
+        (FACTS + "?subject=", ["subject"]),
+        (FACTS + "?object_type=Service", ["object_type"]),
+        (FACTS + "?object_uuid=1", ["object_uuid"]),
+        (FACTS + "?as_of=now", ["as_of"]),
+        (FACTS + "/x", ["uuid"]),
+        ("/api/findings?kind=idea", ["kind[0]"]),
+        ("/api/findings?type=" + "x" * 101, ["type"]),
+        ("/api/findings?min_confidence=much", ["min_confidence"]),
+        ("/api/findings?min_confidence=nan", ["min_confidence"]),
+        ("/api/findings?priority=urgent", ["priority[0]"]),
+        ("/api/findings?about_entity=%20", ["about_entity"]),
+        ("/api/findings?about_entity_type=Person", ["about_entity_type"]),
+        ("/api/findings?about_entity=a&about_entity_type=1", ["about_entity_type"]),
+        ("/api/findings?chunk_id=x", ["chunk_id"]),
+        ("/api/findings?limit=201", ["limit"]),
+    ],
+)
+async def test_a_wrong_parameter_is_named_as_rest_calls_it(
+    served: Served, path: str, named: list[str]
+) -> None:
+    assert fields(await served.http.get(path)) == named
+    assert served.script.seen == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "named"),
+    [
+        ("POST", f"{FACTS}/{UUID}/end", {}, ["invalid_at"]),
+        ("POST", f"{FACTS}/{UUID}/end", {"invalid_at": "2024"}, ["invalid_at"]),
+        ("POST", f"{FACTS}/{UUID}/end", {"invalid_at": "2024-01-01/.."}, ["invalid_at"]),
+        ("POST", f"{FACTS}/{UUID}/end", {"invalid_at": "2024-01-01", "at": 1}, ["at"]),
+        ("POST", f"{FACTS}/x/end", {"invalid_at": "2024-01-01"}, ["uuid"]),
+        ("POST", "/api/findings", {"findings": []}, ["findings"]),
+        ("POST", "/api/findings", {"findings": [{}]}, ["findings[0]"]),
+        ("POST", "/api/findings", {"findings": [1] * 501}, ["findings"]),
+        (
+            "POST",
+            "/api/findings",
+            {"findings": [{"intent": {"goal": " "}, "chunk_ids": ["x"]}]},
+            ["findings[0].intent.goal", "findings[0].chunk_ids[0]"],
+        ),
+        (
+            "POST",
+            "/api/findings",
+            {"findings": [{"intent": {"goal": "a"}, "outcome": {"result": "b"}}]},
+            ["findings[0]"],
+        ),
+        (
+            "POST",
+            "/api/findings",
+            {"findings": [{"finding": {"key_insight": "a", "confidence": 2, "colour": "red"}}]},
+            ["findings[0].finding.colour"],
+        ),
+        (
+            "POST",
+            "/api/findings",
+            {"findings": [{"finding": {"key_insight": "a", "confidence": 2}}]},
+            ["findings[0].finding.confidence"],
+        ),
+        ("POST", "/api/findings/search", {"filter": {"kind": "intent"}}, ["filter.kind"]),
+        ("POST", "/api/findings/search", {"filter": {"chunk_id": "x"}}, ["filter.chunk_id"]),
+        (
+            "POST",
+            "/api/findings/search",
+            {"filter": {"created": {"start": "2024-01-01", "end": "2023-01-01"}}},
+            ["filter.created"],
+        ),
+        ("POST", "/api/findings/search", {"limit": 201, "cursor": 1}, ["cursor"]),
+        ("PUT", "/api/ontology", {"entity_types": [{"name": "1"}]}, ["entity_types[0].name"]),
+        ("PUT", "/api/ontology", {"version": -1}, ["version"]),
+        ("PUT", "/api/ontology", {"expected_version": 1}, ["expected_version"]),
+        (
+            "PUT",
+            "/api/ontology",
+            {"entity_types": [{"name": "A", "attributes": [{"name": "b", "kind": "date"}]}]},
+            ["entity_types[0].attributes[0].kind"],
+        ),
+        ("PUT", "/api/ontology", [], ["body"]),
+    ],
+)
+async def test_a_wrong_body_is_named_by_its_field_and_nothing_is_sent(
+    served: Served, method: str, path: str, body: Any, named: list[str]
+) -> None:
+    assert fields(await served.http.request(method, path, json=body)) == named
+    assert served.script.seen == []
+
+
+async def test_the_whole_filter_of_findings_arrives(served: Served) -> None:
+    served.script.answer("SearchFindings", findings_pb2.SearchFindingsResponse())
+    body = {
+        "query": "why?",
+        "limit": 3,
+        "filter": {
+            "kinds": ["finding", "outcome"],
+            "type": "risk",
+            "confidence": {"greater_than": 0.1, "at_most": 0.9},
+            "methodology": "logs",
+            "status": "done",
+            "priorities": ["low", "critical"],
+            "owner": "Mira",
+            "metric": {"name": "p95", "value": {"less_than": 5}},
+            "blocker": "staff",
+            "has_blockers": False,
+            "about_entity": {"name": "Ledger", "type": "Service"},
+            "about_finding": "q1",
+            "chunk_id": UUID,
+            "origin": "extracted",
+            "created": {"start": "2024-04-18"},
+            "ids": ["q1"],
+        },
+    }
+    response = await served.http.post("/api/findings/search", json=body)
+    assert response.status_code == 200, response.text
+    assert served.script.seen[0].message == findings_pb2.SearchFindingsRequest(
+        query="why?",
+        page_size=3,
+        filter=findings_pb2.FindingFilter(
+            kinds=[findings_pb2.FINDING_KIND_FINDING, findings_pb2.FINDING_KIND_OUTCOME],
+            type="risk",
+            confidence=findings_pb2.NumberRange(greater_than=0.1, at_most=0.9),
+            methodology="logs",
+            status="done",
+            priorities=[
+                findings_pb2.INTENT_PRIORITY_LOW,
+                findings_pb2.INTENT_PRIORITY_CRITICAL,
+            ],
+            owner="Mira",
+            metric=findings_pb2.MetricFilter(
+                name="p95", value=findings_pb2.NumberRange(less_than=5)
+            ),
+            blocker="staff",
+            has_blockers=False,
+            about_entity=findings_pb2.FindingSubject(name="Ledger", type="Service"),
+            about_finding="q1",
+            episode_uuid=UUID,
+            origin=findings_pb2.FINDING_ORIGIN_EXTRACTED,
+            create_time=retrieval_pb2.TimeRange(start_time=STAMP),
+            ids=["q1"],
+        ),
+    )
+
+
+async def test_a_degraded_search_for_findings_says_so(served: Served) -> None:
+    answer = findings_pb2.SearchFindingsResponse(
+        status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+    )
+    served.script.answer("SearchFindings", answer)
+    found = (await served.http.post("/api/findings/search", json={"query": "why?"})).json()
+    (leg,) = found["legs"]
+    assert (leg["status"], leg["reason"]) == ("DEGRADED", "EMBEDDER_UNAVAILABLE")
+    assert found["vector_path"] is None
+
+
+async def test_a_fact_that_was_taken_back_has_its_versions_alone(served: Served) -> None:
+    version = structure_pb2.FactVersion(
+        fact=KNOWN, known_time=STAMP, superseded_time=STAMP, chunk_id=UUID
+    )
+    served.script.answer("GetFact", structure_pb2.GetFactResponse(versions=[version]))
+    moment = "2024-04-18T00:00:00Z"
+    assert (await served.http.get(f"{FACTS}/{UUID}")).json() == {
+        "fact": None,
+        "versions": [
+            {"fact": KNOWN_JSON, "known_at": moment, "superseded_at": moment, "chunk_id": UUID}
+        ],
+    }
+
+
+ROUTES: list[tuple[str, str, str, Any]] = [
+    ("GetEntityHistory", "GET", HISTORY + "a", None),
+    ("GetSnapshot", "GET", "/api/graph/snapshot?as_of=2024-04-18", None),
+    ("DiffGraph", "GET", "/api/graph/diff?from=2024-04-18", None),
+    ("FindPaths", "GET", "/api/graph/paths?source=a&target=b", None),
+    ("ListFacts", "GET", FACTS, None),
+    ("GetFact", "GET", f"{FACTS}/{UUID}", None),
+    ("EndFact", "POST", f"{FACTS}/{UUID}/end", {"invalid_at": "2024-04-18"}),
+    ("AddFindings", "POST", "/api/findings", {"findings": [{"intent": {"goal": "a"}}]}),
+    ("SearchFindings", "GET", "/api/findings", None),
+    ("SearchFindings", "POST", "/api/findings/search", {}),
+    ("GetOntology", "GET", "/api/ontology", None),
+    ("PutOntology", "PUT", "/api/ontology", {}),
+]
+
+
+@pytest.mark.parametrize(("rpc", "method", "path", "body"), ROUTES)
+async def test_a_store_that_is_away_is_503_and_a_failure_has_one_shape(
+    served: Served, rpc: str, method: str, path: str, body: Any
+) -> None:
+    served.script.fail(rpc, errors.StoreUnavailableError("neo4j", 2.5))
+    response = await served.http.request(method, path, json=body)
+    assert (response.status_code, response.headers["retry-after"]) == (503, "3")
+    assert response.json().keys() == {"detail", "reason", "request_id"}
+    assert response.json()["reason"] == "STORE_UNAVAILABLE"
+
+
+@pytest.mark.parametrize(
+    ("rpc", "path"),
+    [
+        ("ListFacts", FACTS),
+        ("SearchFindings", "/api/findings"),
+        ("GetEntityHistory", HISTORY + "a"),
+    ],
+)
+async def test_a_cursor_that_the_tier_refuses_is_named(served: Served, rpc: str, path: str) -> None:
+    refusal = errors.InvalidFieldError(errors.FieldError("page_token", "belongs to another query"))
+    served.script.fail(rpc, refusal)
+    assert fields(await served.http.get(path, params={"cursor": "abc"})) == ["cursor"]
+
+
+async def test_a_stale_version_of_the_ontology_is_409(served: Served) -> None:
+    served.script.fail("PutOntology", errors.WrongStateError("There is another version by now."))
+    response = await served.http.put("/api/ontology", json={"version": 3})
+    assert (response.status_code, response.json()["reason"]) == (409, "WRONG_STATE")
+    assert served.script.seen[0].message == ontology_pb2.PutOntologyRequest(
+        ontology=ontology_pb2.Ontology(), expected_version=3
+    )
+
+
+async def test_an_end_arrives_with_its_fact(served: Served) -> None:
+    answer = ingest_pb2.EndFactResponse(fact=KNOWN, changed=True, space_revision=4)
+    served.script.answer("EndFact", answer)
+    response = await served.http.post(f"{FACTS}/{UUID}/end", json={"invalid_at": "2024-04-18"})
+    assert response.json() == {"fact": KNOWN_JSON, "changed": True, "revision": 4}
+    expected = ingest_pb2.EndFactRequest(fact_uuid=UUID, invalid_time=STAMP)
+    assert served.script.seen[0].message == expected
