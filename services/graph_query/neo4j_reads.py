@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from services.graph_query.domain import Entity, FactFilter, GraphStats, Neighborhood
+from typing import Any
+
+from services.graph_query.domain import (
+    Entity,
+    EntityListing,
+    EntityOrder,
+    EntityPage,
+    EntityPosition,
+    FactFilter,
+    GraphStats,
+    Neighborhood,
+)
 from services.graph_query.neo4j_records import (
     entity,
     entity_ref,
@@ -13,6 +24,14 @@ from services.graph_query.neo4j_records import (
 from services.graph_query.neo4j_schema import index_states
 from services.graph_query.neo4j_search import Neo4jSearch, filter_parameters
 from services.runtime.errors import NotFoundError
+
+_LISTINGS = {
+    EntityOrder.NAME: "list_entities",
+    EntityOrder.MENTIONS: "list_entities_by_mentions",
+}
+# Entities that one query looks at for a filtered page, and how many queries a page may take: see the contract.
+_SCAN = 2_000
+_MAX_SCANS = 5
 
 
 class Neo4jReads(Neo4jSearch):
@@ -48,18 +67,44 @@ class Neo4jReads(Neo4jSearch):
         )
 
     async def list_entities(
-        self, space: str, entity_type: str, after: tuple[str, str], limit: int
-    ) -> list[Entity]:
-        """Entities by key and uuid after a position."""
+        self, space: str, listing: EntityListing, after: EntityPosition, limit: int
+    ) -> EntityPage:
+        """Entities after a position, in as many scans as fill the page, up to a bound."""
+        filtered = bool(listing.type) or listing.document_titles is not None
+        scan = max(limit + 1, _SCAN) if filtered else limit + 1
+        found: list[Entity] = []
+        end: EntityPosition | None = after
+        for _ in range(_MAX_SCANS if filtered else 1):
+            if end is None or len(found) > limit:
+                break
+            row = await self._scan_entities(space, listing, end, limit + 1 - len(found), scan)
+            found += [entity(one) for one in row["entities"]]
+            end = _entity_position(*row["last"]) if row["seen"] == scan else None
+        if len(found) > limit:
+            last = found[limit - 1]
+            end = EntityPosition(last.mentions, last.key, last.uuid)
+        return EntityPage(found[:limit], end)
+
+    async def _scan_entities(
+        self,
+        space: str,
+        listing: EntityListing,
+        after: EntityPosition,
+        limit: int,
+        scan: int,
+    ) -> dict[str, Any]:
         rows = await self._database.read(
-            "list_entities",
+            _LISTINGS[listing.order],
             space=space,
-            type=entity_type,
-            after_key=after[0],
-            after_uuid=after[1],
+            type=listing.type,
+            titles=listing.document_titles,
+            after_rank=-after.mentions,
+            after_key=after.key,
+            after_uuid=after.uuid,
             limit=limit,
+            scan=scan,
         )
-        return [entity(row) for row in rows]
+        return rows[0]
 
     async def stats(self, space: str) -> GraphStats:
         """The space's graph in numbers, and the state of the indexes."""
@@ -77,3 +122,7 @@ class Neo4jReads(Neo4jSearch):
             indexes=await index_states(self._database),
             revision=row["revision"],
         )
+
+
+def _entity_position(rank: int | None, key: str, uuid: str) -> EntityPosition:
+    return EntityPosition(-(rank or 0), key, uuid)
