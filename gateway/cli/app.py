@@ -14,6 +14,7 @@ from rich.console import Console
 
 from gateway.cli import show, upkeep
 from gateway.cli.ends import has_ended, require_success
+from gateway.cli.entities import list_entities
 from gateway.cli.errors import CliError, GoesOnError
 from gateway.cli.jobs import jobs
 from gateway.cli.running import run, wants_json
@@ -32,6 +33,7 @@ app = typer.Typer(
 graph = typer.Typer(help="Walk the graph.", no_args_is_help=True)
 documents = typer.Typer(help="List, show and delete documents.", no_args_is_help=True)
 app.add_typer(graph, name="graph")
+graph.command("entities")(list_entities)
 app.add_typer(documents, name="documents")
 app.add_typer(jobs, name="jobs")
 for command in (upkeep.check, upkeep.reembed, upkeep.reextract):
@@ -102,7 +104,7 @@ def ingest(
 
     session: Session = context.obj
     try:
-        with session.api() as api, ConsoleBars(session.err) as bars:
+        with session.api(changes=True) as api, ConsoleBars(session.err) as bars:
             report = Ingest(api, bars).run(find(paths))
     except KeyboardInterrupt:
         raise GoesOnError("jobs that were accepted go on; `braid jobs list` shows them") from None
@@ -141,8 +143,8 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     """Say which services serve, and what the graph holds. Ends with 1 when one does not serve."""
     session: Session = context.obj
     with session.api() as api:
-        answer = read_status(api)
-    _show(session, answer, show_status, as_json)
+        answer = read_status(api, session.gateway)
+    _show(session, answer, partial(show_status, gateway=session.gateway), as_json)
     if answer["status"] != READY:
         raise typer.Exit(1)
 
@@ -166,22 +168,6 @@ def neighborhood(  # noqa: PLR0917 - as above
     with session.api() as api:
         answer = api.get(path, type=kind, limit=limit, as_of=as_of)
     _show(session, answer, show.show_neighborhood, as_json)
-
-
-@graph.command()
-def entities(
-    context: typer.Context,
-    kind: Annotated[str | None, typer.Option("--type", help="Only entities of this type.")] = None,
-    limit: Limit = None,
-    cursor: Cursor = None,
-    as_json: AsJson = False,
-) -> None:
-    """List entities by name."""
-    session: Session = context.obj
-    with session.api() as api:
-        answer = api.get("/api/graph/entities", type=kind, limit=limit, cursor=cursor)
-    columns = {"name": "name", "type": "type", "mentions": "mentions"}
-    _show_page(session, answer, "entities", columns, as_json)
 
 
 @documents.command("list")
@@ -213,7 +199,7 @@ def delete_document(context: typer.Context, document_id: str, as_json: AsJson = 
     from gateway.cli.api import segment  # noqa: PLC0415
 
     session: Session = context.obj
-    with session.api() as api:
+    with session.api(changes=True) as api:
         answer = api.delete(f"/api/documents/{segment(document_id)}")
         if not has_ended(answer["job"]):
             answer["job"] = upkeep.ended(api, session, answer["job"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Column, Table
@@ -124,7 +125,15 @@ def show_pairs(out: Console, pairs: Json) -> None:
 
 
 def _cell(value: Any) -> Text:
-    return styled("" if value in (None, [], {}) else str(value))
+    if value is None or value in ([], {}):
+        return Text("")
+    if isinstance(value, bool):
+        return Text("yes" if value else "no")
+    if isinstance(value, float):
+        return Text(f"{value:.4g}")
+    if isinstance(value, dict | list):
+        return styled(json.dumps(value, ensure_ascii=False))
+    return styled(str(value))
 
 
 def _show_end(out: Console, answer: Json) -> None:

@@ -27,7 +27,7 @@ def check(
 ) -> None:
     """Compare what both stores hold, and mend it if asked to. Exit code 1 when something is amiss."""
     session: Session = context.obj
-    with session.api() as api:
+    with session.api(changes=repair) as api:
         if repair:
             suffix = "" if limit is None else f"?limit={limit}"
             answer = api.post(f"/api/consistency{suffix}", None)
@@ -77,7 +77,7 @@ def ended(api: Api, session: Session, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _start(session: Session, path: str, body: Any, *, wait: bool, as_json: bool) -> None:
-    with session.api() as api:
+    with session.api(changes=True) as api:
         job = api.post(path, body)["job"]
         if wait:
             job = ended(api, session, job)
