@@ -80,7 +80,7 @@ def up(  # noqa: PLR0917 - typer names them all
     workers: Annotated[int, typer.Option(help="Processes that work on jobs.", min=1, max=32)] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Start PostgreSQL, Neo4j and Braid on this machine, and keep them running until Ctrl-C."""
+    """Start the stack of this folder, until Ctrl-C: PostgreSQL, Neo4j and Braid on this machine."""
     import asyncio  # noqa: PLC0415 - as below: each command pays for what it imports
 
     from gateway.cli.up import Wishes  # noqa: PLC0415
@@ -97,7 +97,7 @@ def ingest(
     paths: Annotated[list[Path], typer.Argument(help=f"Files or folders: {' '.join(KINDS)}")],
     as_json: AsJson = False,
 ) -> None:
-    """Add documents, and facts (.jsonl lines with subject, relation, object). Unchanged ones are passed over."""
+    """Add documents and facts. Facts are .jsonl lines with subject, relation, object; unchanged files are skipped."""
     from gateway.cli.bars import ConsoleBars  # noqa: PLC0415
     from gateway.cli.ingest import Ingest  # noqa: PLC0415
     from gateway.cli.sources import find  # noqa: PLC0415
@@ -190,7 +190,12 @@ def show_document(context: typer.Context, document_id: str, as_json: AsJson = Fa
     session: Session = context.obj
     with session.api() as api:
         answer = api.get(f"/api/documents/{segment(document_id)}")
-    _show(session, answer, show.show_pairs, as_json)
+    if as_json:
+        session.show_json(answer)
+    else:
+        # A long document has thousands of chunks: their number says enough.
+        shown = {name: value for name, value in answer.items() if name != "chunk_ids"}
+        show.show_record(session.out, shown)
 
 
 @documents.command("delete")
@@ -213,9 +218,7 @@ def _show_page(
     session: Session, answer: dict[str, Any], name: str, columns: dict[str, str], as_json: bool
 ) -> None:
     def shown(out: Console, answer: dict[str, Any]) -> None:
-        show.show_table(out, columns, answer[name])
-        if answer["next_cursor"]:
-            out.print(f"More: --cursor {answer['next_cursor']}", markup=False, soft_wrap=True)
+        show.show_page(out, columns, answer[name], answer["next_cursor"])
 
     _show(session, answer, shown, as_json)
 

@@ -61,9 +61,7 @@ def list_entities(  # noqa: PLR0917 - typer names them all
         for one in answer["entities"]
     ]
     columns = {"name": "name", "type": "type", "mentions": "mentions", "": "title"}
-    show.show_table(session.out, columns, rows)
-    if answer["next_cursor"]:
-        session.out.print(f"More: --cursor {answer['next_cursor']}", markup=False, soft_wrap=True)
+    show.show_page(session.out, columns, rows, answer["next_cursor"])
 
 
 def _full_page(

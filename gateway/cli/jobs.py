@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -31,11 +32,22 @@ Cursor = Annotated[str | None, typer.Option(help="Go on where the page before en
 JobId = Annotated[str, typer.Argument(help="The job's id.")]
 
 
+class State(StrEnum):
+    """How far a job is."""
+
+    queued = "queued"
+    running = "running"
+    succeeded = "succeeded"
+    failed = "failed"
+    cancelled = "cancelled"
+
+
 @jobs.command("list")
 def list_jobs(  # noqa: PLR0917 - typer names them all
     context: typer.Context,
     state: Annotated[
-        list[str] | None, typer.Option(help="Only in this state; may be given again.")
+        list[State] | None,
+        typer.Option(case_sensitive=False, help="Only in this state; may be given again."),
     ] = None,
     kind: Annotated[
         str | None, typer.Option(help="Only of this kind, such as upload or delete.")
@@ -46,7 +58,7 @@ def list_jobs(  # noqa: PLR0917 - typer names them all
 ) -> None:
     """List jobs, the latest first: of what kind, of what, when, how far, and why not further."""
     session: Session = context.obj
-    states = [one.upper() for one in state or ()] or None
+    states = [one.value.upper() for one in state or ()] or None
     with session.api() as api:
         answer = api.get("/api/jobs", state=states, kind=kind, limit=limit, cursor=cursor)
     if as_json:
@@ -150,7 +162,7 @@ def _show_job(session: Session, answer: dict[str, Any], as_json: bool) -> None:
         "failures": {"document": "id", "stage": "stage", "reason": "reason"},
         "removed": {"store": "store", "removed": "kind", "count": "count"},
     }
-    show.show_pairs(
+    show.show_record(
         session.out, {name: value for name, value in answer.items() if name not in tables}
     )
     for name, columns in tables.items():
@@ -165,6 +177,4 @@ def _show_page(
     if as_json:
         session.show_json(answer)
         return
-    show.show_table(session.out, columns, answer[name])
-    if answer["next_cursor"]:
-        session.out.print(f"More: --cursor {answer['next_cursor']}", markup=False, soft_wrap=True)
+    show.show_page(session.out, columns, answer[name], answer["next_cursor"])

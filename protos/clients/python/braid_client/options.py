@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import grpc
 
     from braid.common.v1.retrieval_pb2 import QueryEmbedding
+    from braid.graph.v1.query_pb2 import DocumentTitles, EntityOrder
     from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
     from braid.vector.v1.models_pb2 import Distance
 
@@ -99,6 +100,8 @@ class EntityOptions(PageOptions, total=False):
     """Of `entities`."""
 
     entity_type: str
+    order_by: EntityOrder.ValueType | None
+    document_titles: DocumentTitles.ValueType | None
 
 
 class DocumentOptions(CallOptions, total=False):
