@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from services.graph_query.domain import (
@@ -29,9 +30,8 @@ _LISTINGS = {
     EntityOrder.NAME: "list_entities",
     EntityOrder.MENTIONS: "list_entities_by_mentions",
 }
-# Entities that one query looks at for a filtered page, and how many queries a page may take: see the contract.
-_SCAN = 2_000
-_MAX_SCANS = 5
+# Entities that are looked at for one page: see the contract.
+_MAX_SCANNED = 10_000
 
 
 class Neo4jReads(Neo4jSearch):
@@ -70,20 +70,17 @@ class Neo4jReads(Neo4jSearch):
         self, space: str, listing: EntityListing, after: EntityPosition, limit: int
     ) -> EntityPage:
         """Entities after a position, in as many scans as fill the page, up to a bound."""
-        filtered = bool(listing.type) or listing.document_titles is not None
-        scan = max(limit + 1, _SCAN) if filtered else limit + 1
         found: list[Entity] = []
-        end: EntityPosition | None = after
-        for _ in range(_MAX_SCANS if filtered else 1):
-            if end is None or len(found) > limit:
-                break
-            row = await self._scan_entities(space, listing, end, limit + 1 - len(found), scan)
+        for scan in _scans(listing, limit + 1):
+            row = await self._scan_entities(space, listing, after, limit + 1 - len(found), scan)
             found += [entity(one) for one in row["entities"]]
-            end = _entity_position(*row["last"]) if row["seen"] == scan else None
-        if len(found) > limit:
-            last = found[limit - 1]
-            end = EntityPosition(last.mentions, last.key, last.uuid)
-        return EntityPage(found[:limit], end)
+            if len(found) > limit:
+                last = found[limit - 1]
+                return EntityPage(found[:limit], EntityPosition(last.mentions, last.key, last.uuid))
+            if row["seen"] < scan:
+                return EntityPage(found)
+            after = _entity_position(*row["last"])
+        return EntityPage(found, after)
 
     async def _scan_entities(
         self,
@@ -122,6 +119,18 @@ class Neo4jReads(Neo4jSearch):
             indexes=await index_states(self._database),
             revision=row["revision"],
         )
+
+
+def _scans(listing: EntityListing, wanted: int) -> Iterator[int]:
+    """How many entities the queries for a page look at, one after the other until it is full."""
+    if not listing.type and listing.document_titles is None:
+        yield wanted
+        return
+    left, scan = _MAX_SCANNED, 4 * wanted
+    while left > 0:
+        yield min(scan, left)
+        left -= scan
+        scan *= 2
 
 
 def _entity_position(rank: int | None, key: str, uuid: str) -> EntityPosition:

@@ -17,8 +17,7 @@ CALL () {
   RETURN collect(k) AS names
 }
 CALL (names) {
-  UNWIND names AS k
-  WITH k WHERE $p.type = '' OR k.type = $p.type
+  UNWIND [k IN names WHERE ($p.type = '' OR k.type = $p.type) AND (coalesce($p.titles, false) = false OR k.title)] AS k
   MATCH (n:Entity {uuid: k.entity_uuid}) USING INDEX SEEK n:Entity(uuid)
   WITH k, n, coalesce(k.title, false) AND NOT EXISTS { (n)-[:RELATES_TO]-() } AND NOT EXISTS { (n)<-[:MENTIONS]-() } AS title
   WHERE $p.titles IS NULL OR title = $p.titles
