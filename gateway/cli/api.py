@@ -9,6 +9,7 @@ from urllib.parse import quote
 import httpx
 
 from gateway.cli.answers import Answer, answer_of, body_of
+from gateway.cli.discovery import Probed
 from gateway.cli.ends import POLL_SECONDS, has_ended
 from gateway.cli.errors import AwayError, CliError
 
@@ -21,6 +22,7 @@ TIMEOUT = httpx.Timeout(150.0, connect=5.0)
 PATIENCE_SECONDS = 60.0
 UNREACHABLE_SECONDS = 10.0
 LONGEST_WAIT = 10.0
+PROBE_SECONDS = 1.0
 # What may be otherwise when it is tried again.
 _PASSING = (httpx.NetworkError, httpx.RemoteProtocolError)
 
@@ -154,6 +156,19 @@ class Api:
             told = f"{self.url} cannot be reached: {error or type(error).__name__}"
             kind = AwayError if isinstance(error, _PASSING) else CliError
             raise kind(told, reason="UNREACHABLE") from None
+
+
+def probe(url: str) -> Probed:
+    """What is at an address, as far as it says within a second."""
+    try:
+        response = httpx.get(f"{url}/healthz", timeout=PROBE_SECONDS, trust_env=False)
+        body = response.json()
+    except httpx.ReadTimeout:
+        return Probed.SILENT
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError):
+        return Probed.ABSENT
+    found = response.is_success and body == {"status": "ok"}
+    return Probed.GATEWAY if found else Probed.ABSENT
 
 
 def segment(name: str) -> str:

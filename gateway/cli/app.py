@@ -14,6 +14,7 @@ from rich.console import Console
 
 from gateway.cli import graph_history, show, upkeep
 from gateway.cli.ends import has_ended, require_success
+from gateway.cli.entities import list_entities
 from gateway.cli.errors import CliError, GoesOnError
 from gateway.cli.graph_facts import facts
 from gateway.cli.graph_findings import findings
@@ -35,6 +36,7 @@ app = typer.Typer(
 graph = typer.Typer(help="Walk the graph.", no_args_is_help=True)
 documents = typer.Typer(help="List, show and delete documents.", no_args_is_help=True)
 app.add_typer(graph, name="graph")
+graph.command("entities")(list_entities)
 app.add_typer(documents, name="documents")
 app.add_typer(jobs, name="jobs")
 app.add_typer(facts, name="facts")
@@ -92,7 +94,7 @@ def up(  # noqa: PLR0917 - typer names them all
     workers: Annotated[int, typer.Option(help="Processes that work on jobs.", min=1, max=32)] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Start PostgreSQL, Neo4j and Braid on this machine, and keep them running until Ctrl-C."""
+    """Start the stack of this folder, until Ctrl-C: PostgreSQL, Neo4j and Braid on this machine."""
     import asyncio  # noqa: PLC0415 - as below: each command pays for what it imports
 
     from gateway.cli.up import Wishes  # noqa: PLC0415
@@ -109,14 +111,14 @@ def ingest(
     paths: Annotated[list[Path], typer.Argument(help=f"Files or folders: {' '.join(KINDS)}")],
     as_json: AsJson = False,
 ) -> None:
-    """Add documents, and facts (.jsonl lines with subject, relation, object). Unchanged ones are passed over."""
+    """Add documents and facts. Facts are .jsonl lines with subject, relation, object; unchanged files are skipped."""
     from gateway.cli.bars import ConsoleBars  # noqa: PLC0415
     from gateway.cli.ingest import Ingest  # noqa: PLC0415
     from gateway.cli.sources import find  # noqa: PLC0415
 
     session: Session = context.obj
     try:
-        with session.api() as api, ConsoleBars(session.err) as bars:
+        with session.api(changes=True) as api, ConsoleBars(session.err) as bars:
             report = Ingest(api, bars).run(find(paths))
     except KeyboardInterrupt:
         raise GoesOnError("jobs that were accepted go on; `braid jobs list` shows them") from None
@@ -155,8 +157,8 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     """Say which services serve, and what the graph holds. Ends with 1 when one does not serve."""
     session: Session = context.obj
     with session.api() as api:
-        answer = read_status(api)
-    _show(session, answer, show_status, as_json)
+        answer = read_status(api, session.gateway)
+    _show(session, answer, partial(show_status, gateway=session.gateway), as_json)
     if answer["status"] != READY:
         raise typer.Exit(1)
 
@@ -182,22 +184,6 @@ def neighborhood(  # noqa: PLR0917 - as above
     _show(session, answer, show.show_neighborhood, as_json)
 
 
-@graph.command()
-def entities(
-    context: typer.Context,
-    kind: Annotated[str | None, typer.Option("--type", help="Only entities of this type.")] = None,
-    limit: Limit = None,
-    cursor: Cursor = None,
-    as_json: AsJson = False,
-) -> None:
-    """List entities by name."""
-    session: Session = context.obj
-    with session.api() as api:
-        answer = api.get("/api/graph/entities", type=kind, limit=limit, cursor=cursor)
-    columns = {"name": "name", "type": "type", "mentions": "mentions"}
-    _show_page(session, answer, "entities", columns, as_json)
-
-
 @documents.command("list")
 def list_documents(
     context: typer.Context, limit: Limit = None, cursor: Cursor = None, as_json: AsJson = False
@@ -218,7 +204,12 @@ def show_document(context: typer.Context, document_id: str, as_json: AsJson = Fa
     session: Session = context.obj
     with session.api() as api:
         answer = api.get(f"/api/documents/{segment(document_id)}")
-    _show(session, answer, show.show_pairs, as_json)
+    if as_json:
+        session.show_json(answer)
+    else:
+        # A long document has thousands of chunks: their number says enough.
+        shown = {name: value for name, value in answer.items() if name != "chunk_ids"}
+        show.show_record(session.out, shown)
 
 
 @documents.command("delete")
@@ -227,7 +218,7 @@ def delete_document(context: typer.Context, document_id: str, as_json: AsJson = 
     from gateway.cli.api import segment  # noqa: PLC0415
 
     session: Session = context.obj
-    with session.api() as api:
+    with session.api(changes=True) as api:
         answer = api.delete(f"/api/documents/{segment(document_id)}")
         if not has_ended(answer["job"]):
             answer["job"] = upkeep.ended(api, session, answer["job"])
@@ -241,9 +232,7 @@ def _show_page(
     session: Session, answer: dict[str, Any], name: str, columns: dict[str, str], as_json: bool
 ) -> None:
     def shown(out: Console, answer: dict[str, Any]) -> None:
-        show.show_table(out, columns, answer[name])
-        if answer["next_cursor"]:
-            out.print(f"More: --cursor {answer['next_cursor']}", markup=False, soft_wrap=True)
+        show.show_page(out, columns, answer[name], answer["next_cursor"])
 
     _show(session, answer, shown, as_json)
 

@@ -2,46 +2,72 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from gateway.cli import show
 from gateway.cli.session import Session
+from gateway.cli.when import between, moment, moment_and_age
 
 jobs = typer.Typer(help="List, show, cancel and retry jobs.", no_args_is_help=True)
 
+_UPLOAD = "upload"
+JOB_COLUMNS = (
+    "id",
+    "kind",
+    "state",
+    "document",
+    "documents",
+    "accepted",
+    "started",
+    "ended",
+    "reason",
+)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Limit = Annotated[int | None, typer.Option(help="How many at most.")]
 Cursor = Annotated[str | None, typer.Option(help="Go on where the page before ended.")]
 JobId = Annotated[str, typer.Argument(help="The job's id.")]
 
 
+class State(StrEnum):
+    """How far a job is."""
+
+    queued = "queued"
+    running = "running"
+    succeeded = "succeeded"
+    failed = "failed"
+    cancelled = "cancelled"
+
+
 @jobs.command("list")
-def list_jobs(
+def list_jobs(  # noqa: PLR0917 - typer names them all
     context: typer.Context,
     state: Annotated[
-        list[str] | None, typer.Option(help="Only in this state; may be given again.")
+        list[State] | None,
+        typer.Option(case_sensitive=False, help="Only in this state; may be given again."),
+    ] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="Only of this kind, such as upload or delete.")
     ] = None,
     limit: Limit = None,
     cursor: Cursor = None,
     as_json: AsJson = False,
 ) -> None:
-    """List jobs, the latest first."""
+    """List jobs, the latest first: of what kind, of what, when, how far, and why not further."""
     session: Session = context.obj
-    states = [one.upper() for one in state or ()] or None
+    states = [one.value.upper() for one in state or ()] or None
     with session.api() as api:
-        answer = api.get("/api/jobs", state=states, limit=limit, cursor=cursor)
-    columns = {
-        "id": "id",
-        "state": "state",
-        "documents": "documents_total",
-        "searchable": "documents_searchable",
-        "graph-ready": "documents_graph_ready",
-        "failed": "documents_failed",
-        "waiting for": "waiting_for",
-    }
-    _show_page(session, answer, "jobs", columns, as_json)
+        answer = api.get("/api/jobs", state=states, kind=kind, limit=limit, cursor=cursor)
+    if as_json:
+        session.show_json(answer)
+        return
+    now = datetime.now(UTC)
+    rows = {"jobs": [job_row(job, now) for job in answer["jobs"]]}
+    columns = {name: name for name in JOB_COLUMNS}
+    _show_page(session, answer | rows, "jobs", columns, as_json=False)
 
 
 @jobs.command()
@@ -79,10 +105,51 @@ def retry(context: typer.Context, job_id: JobId, as_json: AsJson = False) -> Non
     _act(context.obj, job_id, "retry", as_json)
 
 
+def job_row(job: dict[str, Any], now: datetime) -> dict[str, str]:
+    """A job in the list; `now` is what ages are counted to."""
+    took = between(job["started_at"], job["ended_at"])
+    return {
+        "id": job["id"],
+        "kind": job["kind"],
+        "state": job["state"],
+        "document": job["title"] or job["source"] or job["document_id"] or "",
+        "documents": _progress(job),
+        "accepted": moment_and_age(job["created_at"], now),
+        "started": moment(job["started_at"]),
+        "ended": f"{moment(job['ended_at'])} (took {took})" if took else moment(job["ended_at"]),
+        "reason": _reason(job),
+    }
+
+
+def _progress(job: dict[str, Any]) -> str:
+    """`3`, when all are through; else also how far they are."""
+    total = job["documents_total"]
+    parts = {
+        "searchable": job["documents_searchable"],
+        "graph-ready": job["documents_graph_ready"],
+    }
+    told = [f"{count} {name}" for name, count in parts.items() if count < total]
+    if job["documents_failed"]:
+        told.append(f"{job['documents_failed']} failed")
+    return f"{total}: {', '.join(told)}" if told and job["kind"] == _UPLOAD else str(total or "")
+
+
+def _reason(job: dict[str, Any]) -> str:
+    """Why it does not go on, or what failed first."""
+    if job["waiting_for"]:
+        return f"waits: {job['waiting_for']}"
+    if not job["failures"]:
+        return ""
+    first = job["failures"][0]
+    more = max(job["documents_failed"], len(job["failures"])) - 1
+    told = f"{first['id']}: {first['reason']}" if first["id"] else first["reason"]
+    return f"{told} (and {more} more)" if more > 0 else told
+
+
 def _act(session: Session, job_id: str, verb: str, as_json: bool) -> None:
     from gateway.cli.api import segment  # noqa: PLC0415 - as above
 
-    with session.api() as api:
+    with session.api(changes=True) as api:
         answer = api.post(f"/api/jobs/{segment(job_id)}/{verb}", {})
     _show_job(session, answer, as_json)
 
@@ -91,12 +158,17 @@ def _show_job(session: Session, answer: dict[str, Any], as_json: bool) -> None:
     if as_json:
         session.show_json(answer)
         return
-    failures = answer["failures"]
-    show.show_pairs(
-        session.out, {name: value for name, value in answer.items() if name != "failures"}
+    tables = {
+        "failures": {"document": "id", "stage": "stage", "reason": "reason"},
+        "removed": {"store": "store", "removed": "kind", "count": "count"},
+    }
+    show.show_record(
+        session.out, {name: value for name, value in answer.items() if name not in tables}
     )
-    columns = {"document": "id", "stage": "stage", "reason": "reason"}
-    show.show_table(session.out, columns, failures)
+    for name, columns in tables.items():
+        if answer[name]:
+            session.out.print("")
+            show.show_table(session.out, columns, answer[name])
 
 
 def _show_page(
@@ -105,6 +177,4 @@ def _show_page(
     if as_json:
         session.show_json(answer)
         return
-    show.show_table(session.out, columns, answer[name])
-    if answer["next_cursor"]:
-        session.out.print(f"More: --cursor {answer['next_cursor']}", markup=False, soft_wrap=True)
+    show.show_page(session.out, columns, answer[name], answer["next_cursor"])

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from gateway.cli.errors import CliError
+from gateway.cli.discovery import DEFAULT_DATA, find_gateway
 from gateway.cli.safe import line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gateway.cli.api import Api
-
-DEFAULT_DATA = ".braid"
+    from gateway.cli.discovery import Gateway
+    from gateway.cli.errors import CliError
 
 
 @dataclass(slots=True)
@@ -28,6 +28,7 @@ class Session:
     out: Console
     err: Console
     as_json: bool = False
+    gateway: Gateway | None = field(default=None, init=False)
     _answered: bool = field(default=False, init=False)
 
     @property
@@ -35,13 +36,19 @@ class Session:
         """The local stack's data folder."""
         return Path(self.environment.get("BRAID_DATA") or DEFAULT_DATA)
 
-    def api(self) -> Api:
-        """A client of the gateway: `BRAID_URL`, else the local stack that runs over the data folder."""
-        # Only commands that ask need it, and `--help` should be there at once.
-        from gateway.cli.api import Api  # noqa: PLC0415
+    def api(self, *, changes: bool = False) -> Api:
+        """A client of the gateway that is found.
 
-        url = self.environment.get("BRAID_URL") or self._local_url()
-        return Api(url, self.environment.get("BRAID_API_KEY", ""))
+        With `changes`, for commands that change data, a gateway that nothing here names is told on standard error.
+        """
+        # Only commands that ask need it, and `--help` should be there at once.
+        from gateway.cli.api import Api, probe  # noqa: PLC0415
+
+        self.gateway = find_gateway(self.environment, probe)
+        if changes and not self.gateway.is_named:
+            told = line(f"braid: using {self.gateway}")
+            self.err.print(told, markup=False, highlight=False, soft_wrap=True)
+        return Api(self.gateway.url, self.environment.get("BRAID_API_KEY", ""))
 
     def show_json(self, value: Any) -> None:
         """Prints a value as JSON, for other programs: as it is, escaped where it is not printable."""
@@ -59,15 +66,6 @@ class Session:
         """Prints the failure as JSON where that is asked for and nothing was answered: programs read one object."""
         if self.as_json and not self._answered:
             self.show_json(error.as_json())
-
-    def _local_url(self) -> str:
-        try:
-            told = json.loads((self.data / "run.json").read_text())
-            return f"http://{told['addresses']['gateway']}"
-        except (OSError, ValueError, KeyError, TypeError):
-            raise CliError(
-                f"no running stack under {self.data}: start one with `braid up`, or set BRAID_URL"
-            ) from None
 
 
 def _escaped(text: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Column, Table
 from rich.text import Text
 
 from gateway.cli.safe import line, styled
+from gateway.cli.when import moment_and_age
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -117,6 +120,28 @@ def show_table(out: Console, columns: dict[str, str], rows: list[Json]) -> None:
     out.print(table)
 
 
+def show_page(out: Console, columns: dict[str, str], rows: list[Json], cursor: str | None) -> None:
+    """A page as a table, and how to see the next one."""
+    if rows:
+        show_table(out, columns, rows)
+    else:
+        out.print("Nothing on this page." if cursor else "Nothing to list.")
+    if cursor:
+        out.print(f"More: --cursor {cursor}", markup=False, soft_wrap=True)
+
+
+def show_record(out: Console, record: Json) -> None:
+    """An object's fields, one a line, its times with their ages."""
+    now = datetime.now(UTC)
+    show_pairs(
+        out,
+        {
+            name: moment_and_age(value, now) if name.endswith("_at") else value
+            for name, value in record.items()
+        },
+    )
+
+
 def show_pairs(out: Console, pairs: Json) -> None:
     """Names and values, one a line."""
     for name, value in pairs.items():
@@ -124,7 +149,15 @@ def show_pairs(out: Console, pairs: Json) -> None:
 
 
 def _cell(value: Any) -> Text:
-    return styled("" if value in (None, [], {}) else str(value))
+    if value is None or value in ([], {}):
+        return Text("")
+    if isinstance(value, bool):
+        return Text("yes" if value else "no")
+    if isinstance(value, float):
+        return Text(f"{value:.4g}")
+    if isinstance(value, dict | list):
+        return styled(json.dumps(value, ensure_ascii=False))
+    return styled(str(value))
 
 
 def _show_end(out: Console, answer: Json) -> None:

@@ -1,35 +1,78 @@
-"""How the services are: told whole also when some of them are away."""
+"""How the services are: shown whole also when some of them are away."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from gateway.cli.errors import CliError
-from gateway.cli.show import show_pairs
+from gateway.cli.show import show_pairs, show_table
+from gateway.cli.when import moment_and_age
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from gateway.cli.api import Api
+    from gateway.cli.discovery import Gateway
 
 READY = "ready"
+_ONLINE = "ONLINE"
+_COUNTS = {
+    "entities": "entities",
+    "facts": "facts",
+    "local facts": "local_facts",
+    "episodes": "episodes",
+    "revision": "revision",
+}
 
 
-def read_status(api: Api) -> dict[str, Any]:
+def read_status(api: Api, gateway: Gateway | None) -> dict[str, Any]:
     """Which services serve, and what the graph holds: `graph` has a `reason` alone when that cannot be said."""
     told = api.readiness()
     status = told.get("status", "not ready")
-    return {"url": api.url, "status": status, "services": told["services"], "graph": _graph(api)}
+    found = {"found_by": gateway.found_by} if gateway else {}
+    return {
+        "url": api.url,
+        **found,
+        "status": status,
+        "services": told["services"],
+        "graph": _graph(api),
+    }
 
 
-def show_status(out: Console, answer: dict[str, Any]) -> None:
-    """One line a service, and one a number of the graph."""
-    pairs = {"gateway": answer["url"], **answer["services"]}
-    show_pairs(out, pairs | {f"graph {name}": value for name, value in answer["graph"].items()})
+def show_status(out: Console, answer: dict[str, Any], gateway: Gateway | None = None) -> None:
+    """One line a service, one a number of the graph, and its entities by type."""
+    show_pairs(out, {"gateway": gateway or answer["url"], **answer["services"]})
+    graph = answer["graph"]
+    if "reason" in graph:
+        show_pairs(out, {"graph reason": graph["reason"]})
+        return
+    pairs: dict[str, Any] = {f"graph {name}": graph[key] for name, key in _COUNTS.items()}
+    last = moment_and_age(graph["last_ingest_at"], datetime.now(UTC))
+    pairs |= {
+        "graph last ingest": last or "never",
+        "graph indexes": index_summary(graph["indexes"]),
+    }
+    show_pairs(out, pairs)
+    types = graph["entities_by_type"]
+    if types:
+        ordered = sorted(types.items(), key=lambda one: (-one[1], one[0]))
+        rows = [{"type": name or "(no type)", "entities": count} for name, count in ordered]
+        out.print("")
+        show_table(out, {"type": "type", "entities": "entities"}, rows)
+
+
+def index_summary(states: dict[str, str]) -> str:
+    """`45 indexes online`, and those by name that are not."""
+    online = sum(state == _ONLINE for state in states.values())
+    others = [f"{name} {state}" for name, state in sorted(states.items()) if state != _ONLINE]
+    told = f"{online} {'index' if online == 1 else 'indexes'} online"
+    return "; ".join([told, *others])
 
 
 def _graph(api: Api) -> dict[str, Any]:
     try:
-        return dict(api.get("/api/graph/status"))
+        graph: dict[str, Any] = api.get("/api/graph/status")
     except CliError as error:
         return {"reason": error.reason or error.detail}
+    return graph

@@ -13,6 +13,7 @@ from rich.text import Text
 from gateway.cli import show
 from gateway.cli.api import Api
 from gateway.cli.bars import ConsoleBars
+from gateway.cli.discovery import StartedStacks
 from gateway.cli.errors import CliError
 from gateway.cli.ingest import Ingest
 from gateway.cli.safe import styled
@@ -54,6 +55,7 @@ async def up(session: Session, data: Path, wishes: Wishes) -> None:
             async with LocalStack(
                 data, ports=ports, progress=progress, processes=processes
             ) as stack:
+                StartedStacks(session.environment).add(stack.data)
                 await greet(session, stack.data, stack.addresses, wishes)
                 await asyncio.Event().wait()
     except asyncio.CancelledError:

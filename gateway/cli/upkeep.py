@@ -25,9 +25,9 @@ def check(
     limit: Annotated[int | None, typer.Option(help="How many of a kind are listed.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare what both stores hold, and mend it if asked to. Exit code 1 when something is amiss."""
+    """Compare both stores, and mend them if asked to. Exit code 1 when something is amiss."""
     session: Session = context.obj
-    with session.api() as api:
+    with session.api(changes=repair) as api:
         if repair:
             suffix = "" if limit is None else f"?limit={limit}"
             answer = api.post(f"/api/consistency{suffix}", None)
@@ -49,7 +49,7 @@ def reembed(
     wait: Annotated[bool, typer.Option(help="Show its progress until it ends.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Move the space to the embedding model that the settings name, while it serves."""
+    """Move to the configured embedding model. The space serves meanwhile."""
     _start(context.obj, "/api/reembed", {"keep_former": keep_former}, wait=wait, as_json=as_json)
 
 
@@ -58,7 +58,7 @@ def reextract(
     wait: Annotated[bool, typer.Option(help="Show its progress until it ends.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Give every chunk to the graph again: a language model added later reads it."""
+    """Read every chunk into the graph again. A language model added later reads it then."""
     _start(context.obj, "/api/reextract", None, wait=wait, as_json=as_json)
 
 
@@ -77,7 +77,7 @@ def ended(api: Api, session: Session, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _start(session: Session, path: str, body: Any, *, wait: bool, as_json: bool) -> None:
-    with session.api() as api:
+    with session.api(changes=True) as api:
         job = api.post(path, body)["job"]
         if wait:
             job = ended(api, session, job)

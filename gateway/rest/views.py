@@ -126,6 +126,11 @@ def entity(message: facts_pb2.Entity) -> Json:
     }
 
 
+def listed_entity(message: facts_pb2.Entity) -> Json:
+    """The same in a listing, which tells what is only the title of a document."""
+    return entity(message) | {"document_title": message.document_title}
+
+
 def citation(source: retrieval_pb2.Citation) -> Json:
     """Where a statement stands."""
     return {
@@ -270,8 +275,13 @@ def job(message: ingest_pb2.IngestJob) -> Json:
         "searchable_per_second": message.searchable_per_second,
         "graph_ready_per_second": message.graph_ready_per_second,
         "removed": _removed(message.removed),
+        "document_id": message.document_id or None,
+        "title": message.title or None,
+        "source": message.source or None,
         "created_at": time(message, "create_time"),
         "updated_at": time(message, "update_time"),
+        "started_at": time(message, "start_time"),
+        "ended_at": time(message, "end_time"),
     }
 
 

@@ -147,6 +147,46 @@ class Entity:
     mentions: int = 0
     attributes: Mapping[str, Scalar] = field(default_factory=dict)
     key: str = field(default="", compare=False)
+    # Known only as the title of a document; listings set it.
+    document_title: bool | None = field(default=None, compare=False)
+
+
+class EntityOrder(Enum):
+    """The order of a listing of entities."""
+
+    NAME = "name"
+    MENTIONS = "mentions"
+
+
+@dataclass(frozen=True, slots=True)
+class EntityListing:
+    """Which entities are listed, and in which order. `type` "" is any; `document_titles` True lists only those that are
+    known only as the title of a document, False leaves them out, None does neither.
+    """
+
+    type: str = ""
+    order: EntityOrder = EntityOrder.NAME
+    document_titles: bool | None = None
+
+
+class EntityPosition(NamedTuple):
+    """A place in a listing of entities; in one by name, `mentions` plays no part."""
+
+    mentions: int
+    key: str
+    uuid: str
+
+
+# Before every entity: none has as many mentions.
+FIRST_ENTITY = EntityPosition(2**53, "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class EntityPage:
+    """Entities of a listing, and where to go on: None at the end. A page that is not the last may be short."""
+
+    entities: Sequence[Entity]
+    next: EntityPosition | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,10 @@ from dataclasses import replace
 from services.graph_query.domain import (
     Citation,
     Entity,
+    EntityListing,
+    EntityOrder,
+    EntityPage,
+    EntityPosition,
     EntityRef,
     Fact,
     FactFilter,
@@ -15,6 +19,7 @@ from services.graph_query.domain import (
     Neighborhood,
     Origin,
 )
+from services.graph_query.extraction.extract import MentionKind
 from services.graph_query.fake_space import FakeSpace, StoredFact
 from services.graph_query.identity import co_occurrence_uuid
 from services.graph_query.intervals import end_of, moment_of, start_of
@@ -109,15 +114,32 @@ class FakeReads:
         )
 
     async def list_entities(
-        self, space: str, entity_type: str, after: tuple[str, str], limit: int
-    ) -> list[Entity]:
-        """Entities by key and uuid after a position."""
+        self, space: str, listing: EntityListing, after: EntityPosition, limit: int
+    ) -> EntityPage:
+        """Entities after a position."""
         held = self.readable(space)
         keys = {uuid: key for key, types in held.types.items() for uuid in types.values()}
-        found = [replace(entity_of(held, uuid), key=keys[uuid]) for uuid in held.entities()]
-        found = [one for one in found if not entity_type or one.type == entity_type]
-        found = [one for one in found if (one.key, one.uuid) > after]
-        return sorted(found, key=lambda one: (one.key, one.uuid))[:limit]
+        places = {
+            EntityPosition(entity.mentions, keys[entity.uuid], entity.uuid): entity
+            for entity in (entity_of(held, uuid) for uuid in held.entities())
+            if not listing.type or entity.type == listing.type
+            if listing.document_titles in (None, _is_document_title(held, entity.uuid))
+        }
+
+        def rank(place: EntityPosition) -> tuple[int, str, str]:
+            by_mentions = listing.order is EntityOrder.MENTIONS
+            return (-place.mentions if by_mentions else 0, place.key, place.uuid)
+
+        later = [place for place in sorted(places, key=rank) if rank(place) > rank(after)]
+        page = [
+            replace(
+                places[place],
+                key=place.key,
+                document_title=_is_document_title(held, place.uuid),
+            )
+            for place in later[:limit]
+        ]
+        return EntityPage(page, later[limit - 1] if len(later) > limit else None)
 
     async def stats(self, space: str) -> GraphStats:
         """The space's graph in numbers."""
@@ -215,6 +237,14 @@ def _edges_by_neighbor(held: FakeSpace, center: str, only: FactFilter) -> dict[s
 
 def _rank(facts: list[Fact]) -> tuple[bool, int]:
     return all(fact.origin is Origin.LOCAL for fact in facts), -len(facts)
+
+
+def _is_document_title(held: FakeSpace, uuid: str) -> bool:
+    """Whether an entity is known only as the title of a document."""
+    kinds = {rows.mentions[uuid].kind for rows in held.rows.values() if uuid in rows.mentions}
+    found = held.resolution()
+    described = any(found.uuid(name) == uuid for _, name in held.described())
+    return kinds == {MentionKind.ABOUT} and not _degree(held, uuid) and not described
 
 
 def _degree(held: FakeSpace, uuid: str) -> int:

@@ -15,7 +15,9 @@ from braid.graph.v1 import facts_pb2, ingest_pb2, query_pb2
 from services.graph_query.domain import (
     Citation,
     Entity,
+    EntityListing,
     EntityName,
+    EntityOrder,
     EntityRef,
     Fact,
     FactFilter,
@@ -51,6 +53,10 @@ _ORDERS = {
     Order.MMR: query_pb2.FACT_RERANKER_MMR,
     Order.NODE_DISTANCE: query_pb2.FACT_RERANKER_NODE_DISTANCE,
     Order.CROSS_ENCODER: query_pb2.FACT_RERANKER_CROSS_ENCODER,
+}
+_TITLES = {
+    query_pb2.DOCUMENT_TITLES_EXCLUDE: False,
+    query_pb2.DOCUMENT_TITLES_ONLY: True,
 }
 _SCALARS = frozenset({"string_value", "number_value", "bool_value"})
 _PATHS = {
@@ -124,6 +130,17 @@ def entity(one: Entity) -> facts_pb2.Entity:
         summary=one.summary,
         mentions=one.mentions,
         attributes=_struct(one.attributes),
+        document_title=one.document_title,
+    )
+
+
+def entity_listing(request: query_pb2.ListEntitiesRequest) -> EntityListing:
+    """Which entities are listed, and in which order."""
+    by_mentions = request.order_by == query_pb2.ENTITY_ORDER_MENTIONS
+    return EntityListing(
+        type=request.type,
+        order=EntityOrder.MENTIONS if by_mentions else EntityOrder.NAME,
+        document_titles=_TITLES.get(request.document_titles),
     )
 
 

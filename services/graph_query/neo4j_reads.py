@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from services.graph_query.domain import Entity, FactFilter, GraphStats, Neighborhood
+from collections.abc import Iterator
+from typing import Any
+
+from services.graph_query.domain import (
+    Entity,
+    EntityListing,
+    EntityOrder,
+    EntityPage,
+    EntityPosition,
+    FactFilter,
+    GraphStats,
+    Neighborhood,
+)
 from services.graph_query.neo4j_records import (
     entity,
     entity_ref,
@@ -13,6 +25,13 @@ from services.graph_query.neo4j_records import (
 from services.graph_query.neo4j_schema import index_states
 from services.graph_query.neo4j_search import Neo4jSearch, filter_parameters
 from services.runtime.errors import NotFoundError
+
+_LISTINGS = {
+    EntityOrder.NAME: "list_entities",
+    EntityOrder.MENTIONS: "list_entities_by_mentions",
+}
+# Entities that are looked at for one page: see the contract.
+_MAX_SCANNED = 10_000
 
 
 class Neo4jReads(Neo4jSearch):
@@ -48,18 +67,41 @@ class Neo4jReads(Neo4jSearch):
         )
 
     async def list_entities(
-        self, space: str, entity_type: str, after: tuple[str, str], limit: int
-    ) -> list[Entity]:
-        """Entities by key and uuid after a position."""
+        self, space: str, listing: EntityListing, after: EntityPosition, limit: int
+    ) -> EntityPage:
+        """Entities after a position, in as many scans as fill the page, up to a bound."""
+        found: list[Entity] = []
+        for scan in _scans(listing, limit + 1):
+            row = await self._scan_entities(space, listing, after, limit + 1 - len(found), scan)
+            found += [entity(one) for one in row["entities"]]
+            if len(found) > limit:
+                last = found[limit - 1]
+                return EntityPage(found[:limit], EntityPosition(last.mentions, last.key, last.uuid))
+            if row["seen"] < scan:
+                return EntityPage(found)
+            after = _entity_position(*row["last"])
+        return EntityPage(found, after)
+
+    async def _scan_entities(
+        self,
+        space: str,
+        listing: EntityListing,
+        after: EntityPosition,
+        limit: int,
+        scan: int,
+    ) -> dict[str, Any]:
         rows = await self._database.read(
-            "list_entities",
+            _LISTINGS[listing.order],
             space=space,
-            type=entity_type,
-            after_key=after[0],
-            after_uuid=after[1],
+            type=listing.type,
+            titles=listing.document_titles,
+            after_rank=-after.mentions,
+            after_key=after.key,
+            after_uuid=after.uuid,
             limit=limit,
+            scan=scan,
         )
-        return [entity(row) for row in rows]
+        return rows[0]
 
     async def stats(self, space: str) -> GraphStats:
         """The space's graph in numbers, and the state of the indexes."""
@@ -77,3 +119,19 @@ class Neo4jReads(Neo4jSearch):
             indexes=await index_states(self._database),
             revision=row["revision"],
         )
+
+
+def _scans(listing: EntityListing, wanted: int) -> Iterator[int]:
+    """How many entities the queries for a page look at, one after the other until it is full."""
+    if not listing.type and listing.document_titles is None:
+        yield wanted
+        return
+    left, scan = _MAX_SCANNED, 4 * wanted
+    while left > 0:
+        yield min(scan, left)
+        left -= scan
+        scan *= 2
+
+
+def _entity_position(rank: int | None, key: str, uuid: str) -> EntityPosition:
+    return EntityPosition(-(rank or 0), key, uuid)

@@ -31,6 +31,7 @@ def entity(row: dict[str, Any]) -> Entity:
         row["mentions"],
         dict(row.get("attributes", ())),
         row.get("key", ""),
+        row.get("document_title"),
     )
 
 

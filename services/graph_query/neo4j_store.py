@@ -209,6 +209,7 @@ class Neo4jStore(Neo4jReads):
             now = _after(instant(state["last_write"]))
             writer = SpaceWriter(tx, space, gazetteer, now, texts=state["texts"])
             result = await work(writer)
+            await writer.count_mentions()
             if writer.changed:
                 names = int(writer.names_changed)
                 told = {"space": space, "names": names, "now": writer.now}

@@ -40,6 +40,8 @@ class SpaceWriter:
         self.changed = False
         self.names_changed = False
         self.entities_created = 0
+        # Entities whose mentions change: they are counted once, at the end of the write.
+        self._mentioned: set[str] = set()
         # Episodes that this write takes out, and their documents.
         self.taken: dict[str, str] = {}
         self._transaction = transaction
@@ -73,6 +75,7 @@ class SpaceWriter:
 
     async def apply(self, changes: Changes) -> None:
         """Writes and removes rows; entities that are missing are created first."""
+        self._mentioned |= changes.cut_entities() | {row.entity for row in changes.mentions_put}
         await self.spell(changes.spelt(), changes.names)
         if changes.sentences_cut:
             cut = [[row.uuid, row.subject, row.targets] for row in changes.sentences_cut]
@@ -144,6 +147,12 @@ class SpaceWriter:
         if told:
             await self.run("create_entities", rows=told, now=self.now)
         self.entities_created += len(told)
+
+    async def count_mentions(self) -> None:
+        """Counts the mentions of all entities that this write gave some or took some from."""
+        if self._mentioned:
+            told = {"uuids": sorted(self._mentioned), "about": int(MentionKind.ABOUT)}
+            await self.run("count_mentions", **told)
 
     async def link(self, put: Mapping[str, Uuids]) -> None:
         """Marks names as ones that text is linked to."""

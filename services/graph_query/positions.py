@@ -1,11 +1,13 @@
-"""Positions in listings by (name, uuid)."""
+"""Positions in listings, as page tokens carry them."""
 
 from __future__ import annotations
 
+from services.graph_query.domain import FIRST_ENTITY, EntityListing, EntityPosition
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.paging import decode_token
+from services.runtime.paging import Scalar, decode_token
 
 FIRST = ("", "")
+_NO_TOKEN = InvalidFieldError(FieldError("page_token", "is not a token of this service"))
 
 
 def position(token: str, query: tuple[str, ...]) -> tuple[str, str]:
@@ -14,5 +16,22 @@ def position(token: str, query: tuple[str, ...]) -> tuple[str, str]:
         return FIRST
     name, uuid = decode_token(token, query, length=2)
     if not isinstance(name, str) or not isinstance(uuid, str):
-        raise InvalidFieldError(FieldError("page_token", "is not a token of this service"))
+        raise _NO_TOKEN
     return name, uuid
+
+
+def listing_query(space: str, listing: EntityListing) -> tuple[Scalar, ...]:
+    """What a token of a listing of entities is bound to."""
+    return ("entities", space, listing.type, listing.order.value, listing.document_titles)
+
+
+def entity_position(token: str, query: tuple[Scalar, ...]) -> EntityPosition:
+    """The same for listings of entities; `FIRST_ENTITY` without a token."""
+    if not token:
+        return FIRST_ENTITY
+    mentions, key, uuid = decode_token(token, query, length=3)
+    if type(mentions) is not int or not 0 <= mentions <= FIRST_ENTITY.mentions:
+        raise _NO_TOKEN
+    if not isinstance(key, str) or not isinstance(uuid, str):
+        raise _NO_TOKEN
+    return EntityPosition(mentions, key, uuid)

@@ -16,7 +16,7 @@ from braid.graph.v1 import (
 from services.graph_query import mapping
 from services.graph_query.history.calls import HistoryCalls
 from services.graph_query.names import name_key
-from services.graph_query.positions import position
+from services.graph_query.positions import entity_position, listing_query
 from services.graph_query.query_vector import QueryVector
 from services.graph_query.searching import FactSearch, FactSearcher
 from services.graph_query.store import GraphStore
@@ -28,7 +28,6 @@ from services.runtime.times import to_timestamp
 _SEARCH_LIMIT = 10
 _NEIGHBOR_LIMIT = 20
 _PAGE_SIZE = 50
-_LISTING = "entities by key"
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -100,15 +99,14 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
     ) -> query_pb2.ListEntitiesResponse:
         """A page of entities."""
         space = current_call().space
-        query = (_LISTING, space, request.type)
+        listing = mapping.entity_listing(request)
+        query = listing_query(space, listing)
         size = request.page_size if request.HasField("page_size") else _PAGE_SIZE
-        after = position(request.page_token, query)
-        found = await self._store.list_entities(space, request.type, after, size + 1)
-        page = found[:size]
-        more = len(found) > size
-        token = encode_token(query, [page[-1].key, page[-1].uuid]) if more else ""
+        after = entity_position(request.page_token, query)
+        page = await self._store.list_entities(space, listing, after, size)
         return query_pb2.ListEntitiesResponse(
-            entities=[mapping.entity(one) for one in page], next_page_token=token
+            entities=[mapping.entity(one) for one in page.entities],
+            next_page_token=encode_token(query, list(page.next)) if page.next else "",
         )
 
     async def ListFacts(

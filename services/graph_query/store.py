@@ -11,7 +11,9 @@ from typing import NamedTuple, Protocol
 from services.graph_query.domain import (
     DeletionCounts,
     EndedFact,
-    Entity,
+    EntityListing,
+    EntityPage,
+    EntityPosition,
     EpisodeCounts,
     Fact,
     FactCounts,
@@ -116,11 +118,12 @@ class GraphStore(Protocol):
         """An entity's neighbours. NotFoundError("entity") when no entity has the name and type."""
 
     async def list_entities(
-        self, space: str, entity_type: str, after: tuple[str, str], limit: int
-    ) -> list[Entity]:
-        """Entities with their keys, by (key, uuid) after a position; ("", "") is the beginning.
+        self, space: str, listing: EntityListing, after: EntityPosition, limit: int
+    ) -> EntityPage:
+        """Entities after a position, by (key, uuid) or by (most mentions, key, uuid).
 
-        Neither changes with the spelling of a name: no write makes a listing skip or repeat what stays.
+        Key and uuid do not change with the spelling of a name: no write makes a listing by name skip or repeat what
+        stays. A page looks at a bounded number of entities: with a filter it may be short before the end.
         """
 
     async def stats(self, space: str) -> GraphStats:

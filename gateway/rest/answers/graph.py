@@ -61,10 +61,16 @@ class Neighborhood(Shape):
     homonyms: list[EntityEnd]
 
 
+class ListedEntity(Entity):
+    """A node of the graph; `document_title` marks what is known only as the title of a document."""
+
+    document_title: bool
+
+
 class Entities(Shape):
     """A page of entities; `next_cursor` is null at the end."""
 
-    entities: list[Entity]
+    entities: list[ListedEntity]
     next_cursor: str | None
     total_hint: int | None
 

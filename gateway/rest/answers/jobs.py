@@ -40,8 +40,13 @@ class Job(Shape):
     searchable_per_second: float
     graph_ready_per_second: float
     removed: list[Removed]
+    document_id: str | None
+    title: str | None
+    source: str | None
     created_at: str | None
     updated_at: str | None
+    started_at: str | None
+    ended_at: str | None
 
 
 class OneJob(Shape):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
@@ -56,7 +56,7 @@ async def neighborhood(  # noqa: PLR0917 - FastAPI names them all
 
 
 @router.get("/entities", response_model=Entities)
-async def entities(
+async def entities(  # noqa: PLR0917 - as above
     caller: CallerDep,
     clients: ClientsDep,
     kind: Annotated[str, Query(alias="type", description="Only entities of this type.")] = "",
@@ -66,13 +66,29 @@ async def entities(
         Query(description="How many, 1–200. Default 50."),
     ] = None,
     cursor: Annotated[str, Query(description="`next_cursor` of the page before.")] = "",
+    order: Annotated[
+        Literal["name", "mentions"], Query(description="By name, or most mentioned first.")
+    ] = "name",
+    titles: Annotated[
+        Literal["include", "exclude", "only"],
+        Query(description="What to do with entities that are known only as a document's title."),
+    ] = "include",
 ) -> Response:
-    """The entities by name, in pages that stay stable while others write."""
-    request = query_pb2.ListEntitiesRequest(type=kind, page_size=limit, page_token=cursor)
+    """The entities by name or most mentioned first, in pages that stay stable while others write.
+
+    With `type` or `titles` a page may be short, even empty, before the end: only a null `next_cursor` ends the list.
+    """
+    request = query_pb2.ListEntitiesRequest(
+        type=kind,
+        page_size=limit,
+        page_token=cursor,
+        order_by=query_pb2.EntityOrder.Value(f"ENTITY_ORDER_{order.upper()}"),
+        document_titles=query_pb2.DocumentTitles.Value(f"DOCUMENT_TITLES_{titles.upper()}"),
+    )
     answer = await caller.ask(_SERVICE + "ListEntities", clients.graph.ListEntities, request)
     return JsonAnswer(
         {
-            "entities": [views.entity(entity) for entity in answer.entities],
+            "entities": [views.listed_entity(entity) for entity in answer.entities],
             "next_cursor": answer.next_page_token or None,
             "total_hint": None,
         }

@@ -44,6 +44,11 @@ def job_message(job: JobRecord) -> ingest_pb2.IngestJob:
             job.documents_graph_ready, job.start_time, job.graph_ready_time
         ),
         removed=removed_rows(job),
+        document_id=job.arguments.get("document_id", ""),
+        title=job.arguments.get("title", ""),
+        source=job.arguments.get("source", ""),
+        start_time=to_timestamp(job.start_time) if job.start_time else None,
+        end_time=to_timestamp(job.end_time) if job.end_time else None,
     )
 
 

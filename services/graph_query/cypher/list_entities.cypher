@@ -1,10 +1,18 @@
-// A page of the space's entities by their names' keys and uuid, after a position. An entity keeps both, however it is spelt.
-MATCH (k:EntityName) USING INDEX SEEK k:EntityName(group_id, name_key, type)
-WHERE k.group_id = $p.space AND k.name_key >= $p.after_key AND k.type >= '' AND (k.name_key > $p.after_key OR k.entity_uuid > $p.after_uuid)
-  AND ($p.type = '' OR k.type = $p.type)
-WITH k ORDER BY k.group_id, k.name_key, k.entity_uuid LIMIT $p.limit
-MATCH (n:Entity {uuid: k.entity_uuid}) USING INDEX SEEK n:Entity(uuid)
-RETURN n.uuid AS uuid, n.name AS name, labels(n) AS labels, coalesce(n.summary, '') AS summary,
-  [key IN coalesce(n.attribute_names, []) | [key, n[key]]] AS attributes,
-  COUNT { (n)<-[:BRAID_MENTIONS]-() } AS mentions, k.name_key AS key
-ORDER BY key, uuid
+// Of the space's next `scan` entities by their names' keys and uuid, after a position: those that fit, at most `limit`, and
+// where the scan ended. An entity keeps both, however it is spelt. `titles` null: whether or not they are documents' titles.
+CALL () {
+  MATCH (k:EntityName) USING INDEX SEEK k:EntityName(group_id, name_key, type)
+  WHERE k.group_id = $p.space AND k.name_key >= $p.after_key AND k.type >= '' AND (k.name_key > $p.after_key OR k.entity_uuid > $p.after_uuid)
+  WITH k ORDER BY k.group_id, k.name_key, k.entity_uuid LIMIT $p.scan
+  RETURN collect(k) AS names
+}
+CALL (names) {
+  UNWIND [k IN names WHERE ($p.type = '' OR k.type = $p.type) AND (coalesce($p.titles, false) = false OR k.title)] AS k
+  MATCH (n:Entity {uuid: k.entity_uuid}) USING INDEX SEEK n:Entity(uuid)
+  WITH k, n, coalesce(k.title, false) AND NOT EXISTS { (n)-[:RELATES_TO]-() } AND NOT EXISTS { (n)<-[:MENTIONS]-() } AS title
+  WHERE $p.titles IS NULL OR title = $p.titles
+  WITH k, n, title ORDER BY k.name_key, k.entity_uuid LIMIT $p.limit
+  RETURN collect({uuid: n.uuid, name: n.name, labels: labels(n), summary: coalesce(n.summary, ''), mentions: -coalesce(k.mention_rank, 0),
+    attributes: [key IN coalesce(n.attribute_names, []) | [key, n[key]]], document_title: title, key: k.name_key}) AS entities
+}
+RETURN size(names) AS seen, [names[-1].mention_rank, names[-1].name_key, names[-1].entity_uuid] AS last, entities

@@ -54,6 +54,7 @@ async def test_the_answer_carries_the_receipt_and_the_job_that_keeps_it(world: W
     answer = await delete(world)
     assert receipt(answer.removed) == WHOLE
     assert (answer.job.kind, answer.job.state) == ("delete", ingest_pb2.JOB_STATE_SUCCEEDED)
+    assert answer.job.document_id == "d"
     request = ingest_pb2.GetIngestJobRequest(job_id=answer.job.id)
     kept = (await world.ingest.GetIngestJob(request, metadata=ALICE)).job
     assert receipt(kept.removed) == WHOLE

@@ -49,6 +49,9 @@ async def test_a_document_becomes_searchable_and_graph_ready(world: World) -> No
     assert (episode.document_id, episode.document_title) == ("notes/a.md", "Title")
     assert not stored.HasField("valid_time")
     assert episode.reference_time == job.create_time
+    assert (job.kind, job.source, job.title, job.document_id) == ("upload", "notes/a.md", "", "")
+    times = (job.create_time, job.start_time, job.end_time)
+    assert sorted(time.ToNanoseconds() for time in times) == [one.ToNanoseconds() for one in times]
 
 
 async def test_chunks_are_embedded_with_their_title_and_stored_under_the_models_name(

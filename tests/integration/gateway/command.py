@@ -48,6 +48,7 @@ async def started(
     *arguments: str | Path,
     output: int | IO[bytes] = PIPE,
     environment: Mapping[str, str] = MappingProxyType({}),
+    cwd: Path | None = None,
 ) -> Process:
     """The command, as it begins to run against the gateway."""
     return await asyncio.create_subprocess_exec(
@@ -58,6 +59,7 @@ async def started(
         env=os.environ | {"BRAID_URL": served.url, "COLUMNS": "80", **environment},
         stdout=output,
         stderr=PIPE,
+        cwd=cwd,
     )
 
 
@@ -71,6 +73,8 @@ async def ended_of(process: Process) -> Ended:
     return Ended(process.returncode, (out or b"").decode(), err.decode())
 
 
-async def braid(served: Served, *arguments: str | Path, **environment: str) -> Ended:
+async def braid(
+    served: Served, *arguments: str | Path, cwd: Path | None = None, **environment: str
+) -> Ended:
     """Runs the command against the gateway."""
-    return await ended_of(await started(served, *arguments, environment=environment))
+    return await ended_of(await started(served, *arguments, environment=environment, cwd=cwd))

@@ -197,7 +197,10 @@ JOB = ingest_pb2.IngestJob(
     kind="upload",
     waiting_for="neo4j cannot be reached now.",
     searchable_per_second=2.5,
+    title="Notes",
+    source="notes.md",
     create_time=to_timestamp(DAY),
+    start_time=to_timestamp(DAY),
 )
 JOB_JSON = {
     "id": JOB_ID,
@@ -214,8 +217,13 @@ JOB_JSON = {
     "waiting_for": "neo4j cannot be reached now.",
     "searchable_per_second": 2.5,
     "graph_ready_per_second": 0.0,
+    "document_id": None,
+    "title": "Notes",
+    "source": "notes.md",
     "created_at": "2024-04-18T00:00:00Z",
     "updated_at": None,
+    "started_at": "2024-04-18T00:00:00Z",
+    "ended_at": None,
 }
 DOCUMENT = documents_pb2.Document(
     document_id="notes/a.md",

@@ -12,10 +12,12 @@ from rich.console import Console
 
 from braid.agent.v1 import ingest_pb2
 from braid.common.v1 import legs_pb2
+from braid.graph.v1 import facts_pb2, query_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest
-from braid.graph.v1 import query_pb2
 from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
+from gateway.cli.discovery import StartedStacks
+from gateway.cli.jobs import JOB_COLUMNS
 from gateway.cli.session import Session
 from gateway.cli.up import Wishes, greet
 from services.runtime import errors
@@ -27,6 +29,7 @@ from tests.integration.gateway.samples import (
     DOCUMENT,
     ENTITY,
     FACT,
+    JOB,
     JOB_ID,
 )
 from tests.integration.gateway.scripted import Script
@@ -129,8 +132,58 @@ async def test_documents_are_listed_shown_and_deleted(served: Served) -> None:
 async def test_the_status_names_services_and_counts(served: Served) -> None:
     served.script.answer("GetGraphStats", query_pb2.GetGraphStatsResponse(entities=7))
     ended = await braid(served, "status")
+    assert f"gateway: {served.url} (named by BRAID_URL)\n" in ended.out
     assert "vector_search: SERVING" in ended.out
     assert "graph entities: 7" in ended.out
+    assert "graph last ingest: never\n" in ended.out
+
+
+async def test_the_status_sums_up_indexes_and_shows_types_as_a_table(served: Served) -> None:
+    stats = query_pb2.GetGraphStatsResponse(
+        entities_by_type={"Person": 2, "": 40, "Service": 2},
+        indexes={f"index_{n}": "ONLINE" for n in range(45)}
+        | {"late": "POPULATING", "broken": "FAILED"},
+    )
+    served.script.answer("GetGraphStats", stats)
+    ended = await braid(served, "status")
+    told = ended.out.splitlines()
+    assert "graph indexes: 45 indexes online; broken FAILED; late POPULATING" in told
+    assert [line.split() for line in told[-4:]] == [
+        ["type", "entities"],
+        ["(no", "type)", "40"],
+        ["Person", "2"],
+        ["Service", "2"],
+    ]
+    assert "{" not in ended.out
+
+
+async def test_the_status_as_json_is_complete(served: Served) -> None:
+    stats = query_pb2.GetGraphStatsResponse(entities=7, indexes={"a": "ONLINE"})
+    served.script.answer("GetGraphStats", stats)
+    told = (await braid(served, "status", "--json")).json()
+    assert (told["url"], told["found_by"], told["status"]) == (served.url, "BRAID_URL", "ready")
+    assert told["graph"]["indexes"] == {"a": "ONLINE"}
+    assert told["graph"]["entities_by_type"] == {}
+    assert set(told["services"].values()) == {"SERVING"}
+
+
+async def test_from_another_folder_it_finds_the_last_started_stack_and_says_so(
+    served: Served, tmp_path: Path
+) -> None:
+    state, data = tmp_path / "state", tmp_path / "data"
+    data.mkdir()
+    address = served.url.removeprefix("http://")
+    (data / "run.json").write_text(json.dumps({"addresses": {"gateway": address}}))
+    StartedStacks({"XDG_STATE_HOME": str(state)}).add(data)
+    served.script.answer("GetGraphStats", query_pb2.GetGraphStatsResponse())
+    served.script.answer("CancelIngestJob", ingest_pb2.CancelIngestJobResponse(job=DONE))
+    environment = {"BRAID_URL": "", "XDG_STATE_HOME": str(state)}
+    status = await braid(served, "status", cwd=tmp_path, **environment)
+    named = f"{served.url} (the last started stack, under {data})"
+    assert f"gateway: {named}\n" in status.out
+    assert status.err == ""
+    changed = await braid(served, "jobs", "cancel", JOB_ID, cwd=tmp_path, **environment)
+    assert (changed.code, changed.err) == (0, f"braid: using {named}\n")
 
 
 async def test_the_status_is_told_whole_when_a_service_is_away(
@@ -274,6 +327,62 @@ async def test_a_stack_that_was_asked_a_question_prints_one_json_document(
     await greet(session, tmp_path, addresses, wishes)
     told = {"url": served.url, "addresses": addresses, "answer": COMPREHENSIVE_JSON}
     assert json.loads(out.getvalue()) == told
+
+
+async def test_entities_are_listed_most_mentioned_first_with_titles_marked(served: Served) -> None:
+    title = facts_pb2.Entity(uuid="e-2", name="Harbour Note", mentions=9, document_title=True)
+    answer = query_pb2.ListEntitiesResponse(entities=[title, ENTITY], next_page_token="n")
+    served.script.answer("ListEntities", answer)
+    ended = await braid(served, "graph", "entities", "--limit", "2")
+    (request,) = (seen.message for seen in served.script.seen)
+    assert request.order_by == query_pb2.ENTITY_ORDER_MENTIONS
+    assert [line.split() for line in ended.out.splitlines()] == [
+        ["name", "type", "mentions"],
+        ["Harbour", "Note", "9", "document", "title"],
+        ["Jonas", "Weber", "Person", "3"],
+        ["More:", "--cursor", "n"],
+    ]
+
+
+async def test_a_filtered_list_goes_on_until_its_page_is_full(served: Served) -> None:
+    short = query_pb2.ListEntitiesResponse(entities=[ENTITY], next_page_token="n")
+    served.script.answer("ListEntities", short)
+    options = ("--titles", "exclude", "--order", "name", "--limit", "3", "--json")
+    listed = (await braid(served, "graph", "entities", *options)).json()
+    asked = [(seen.message.page_size, seen.message.page_token) for seen in served.script.seen]
+    assert asked == [(3, ""), (2, "n"), (1, "n")]
+    assert (len(listed["entities"]), listed["next_cursor"]) == (3, "n")
+    request = served.script.seen[0].message
+    assert request.document_titles == query_pb2.DOCUMENT_TITLES_EXCLUDE
+    assert request.order_by == query_pb2.ENTITY_ORDER_NAME
+
+
+async def test_the_list_of_jobs_tells_kind_file_times_and_reason(served: Served) -> None:
+    served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[JOB]))
+    ended = await braid(served, "jobs", "list", "--kind", "upload")
+    assert served.script.seen[0].message.kind == "upload"
+    head, row = ended.out.splitlines()
+    assert head.split() == list(JOB_COLUMNS)
+    assert row.split()[:4] == [JOB_ID, "upload", "RUNNING", "Notes"]
+    assert "2: 1 searchable, 0 graph-ready, 1 failed" in row
+    assert "2024-04-18 00:00:00Z (" in row
+    assert row.endswith("waits: neo4j cannot be reached now.")
+
+
+async def test_values_that_are_objects_are_shown_as_json_never_as_python(served: Served) -> None:
+    answer = documents_pb2.GetDocumentResponse(document=DOCUMENT)
+    served.script.answer("GetDocument", answer)
+    removed = [ingest_pb2.RemovedRows(store="neo4j", kind="facts", count=2)]
+    job = ingest_pb2.IngestJob(id=JOB_ID, kind="delete", removed=removed)
+    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=job))
+    document = await braid(served, "documents", "show", "notes/a.md")
+    assert 'metadata: {"kind": "note"}\n' in document.out
+    shown = (await braid(served, "jobs", "show", JOB_ID)).out
+    assert [line.split() for line in shown.splitlines()[-2:]] == [
+        ["store", "removed", "count"],
+        ["neo4j", "facts", "2"],
+    ]
+    assert "{" not in shown
 
 
 async def test_jobs_are_listed_and_the_dead_have_reasons(served: Served) -> None:

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from braid.graph.v1 import query_pb2
+from braid.graph.v1 import facts_pb2, query_pb2
 from services.runtime import errors
 from services.runtime.times import to_timestamp
 from tests.integration.gateway.conftest import Served
@@ -78,6 +78,8 @@ async def test_an_unknown_entity_is_404(served: Served) -> None:
         (AROUND + "x?as_of=then", "as_of"),
         ("/api/graph/entities?limit=201", "limit"),
         ("/api/graph/entities?type=%00", "type"),
+        ("/api/graph/entities?order=size", "order"),
+        ("/api/graph/entities?titles=none", "titles"),
         ("/api/graph/entities?cursor=" + "x" * 16385, "cursor"),
     ],
 )
@@ -96,12 +98,33 @@ async def test_entities_come_in_pages(served: Served) -> None:
     parameters = {"type": "Person", "limit": "1", "cursor": "t1"}
     response = await served.http.get("/api/graph/entities", params=parameters)
     assert response.json() == {
-        "entities": [ENTITY_JSON],
+        "entities": [ENTITY_JSON | {"document_title": False}],
         "next_cursor": "t2",
         "total_hint": None,
     }
-    expected = query_pb2.ListEntitiesRequest(type="Person", page_size=1, page_token="t1")
+    expected = query_pb2.ListEntitiesRequest(
+        type="Person",
+        page_size=1,
+        page_token="t1",
+        order_by=query_pb2.ENTITY_ORDER_NAME,
+        document_titles=query_pb2.DOCUMENT_TITLES_INCLUDE,
+    )
     assert served.script.seen[0].message == expected
+
+
+async def test_entities_come_most_mentioned_first_and_without_titles(served: Served) -> None:
+    title = facts_pb2.Entity(uuid="e-2", name="Harbour Note", mentions=9, document_title=True)
+    served.script.answer("ListEntities", query_pb2.ListEntitiesResponse(entities=[title]))
+    only = await served.http.get("/api/graph/entities?order=mentions&titles=only")
+    await served.http.get("/api/graph/entities?order=mentions&titles=exclude")
+    (shown,) = only.json()["entities"]
+    assert (shown["name"], shown["document_title"]) == ("Harbour Note", True)
+    asked = [seen.message for seen in served.script.seen]
+    assert [one.order_by for one in asked] == [query_pb2.ENTITY_ORDER_MENTIONS] * 2
+    assert [one.document_titles for one in asked] == [
+        query_pb2.DOCUMENT_TITLES_ONLY,
+        query_pb2.DOCUMENT_TITLES_EXCLUDE,
+    ]
 
 
 async def test_the_last_page_has_no_cursor(served: Served) -> None:

@@ -23,6 +23,8 @@ IN_ORDER = (
     "page_of_findings",
     "page_of_names",
 )
+# Pages of entities: of them the page alone is put in order, after it was read in the order of an index.
+LISTINGS = ("list_entities", "list_entities_by_mentions")
 # Reading all that a space has to put it in order: a `Top`, a `PartialTop` or a `Sort`.
 ORDERING = ("Top", "Sort")
 
@@ -40,6 +42,15 @@ def operators(plan: dict[str, Any]) -> Iterator[str]:
     yield plan["operatorType"].partition("@")[0]
     for child in plan.get("children", ()):
         yield from operators(child)
+
+
+def reading_paths(plan: dict[str, Any]) -> Iterator[list[str]]:
+    """For each index that a plan reads: the operators from there to the plan's end."""
+    name = plan["operatorType"].partition("@")[0]
+    if "IndexSeek" in name:
+        yield [name]
+    for child in plan.get("children", ()):
+        yield from ([*path, name] for path in reading_paths(child))
 
 
 def details(plan: dict[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from services.graph_query.extracted import DescribedEntity, Reading
 from services.graph_query.neo4j_store import Neo4jStore
 from services.runtime.errors import BraidError
 from tests.conftest import LoopThread
-from tests.store_suite.graph.builders import fact, new_space, passage
+from tests.store_suite.graph.builders import fact, listed, new_space, passage
 from tests.store_suite.graph.neo4j_graph import dump, opened
 
 NAMES = ["Anna Bell", "Karl Otto", "Mira Okafor", "Payments Guild", "Ledger Works"]
@@ -79,7 +79,7 @@ async def test_every_acknowledged_write_outlives_a_kill_in_the_middle_of_writing
         await asyncio.gather(*writers)
         await asyncio.to_thread(stores_loop.run, graph_stores.neo4j.start())
         await _until_ready(store)
-    found = await store.list_entities(space, "", ("", ""), 10_000)
+    found = await listed(store, space, limit=10_000)
     there = {one.name for one in found}
     assert acknowledged <= there
     # Whole or not at all: an entity is there only with its fact.

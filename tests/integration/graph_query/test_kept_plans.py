@@ -8,7 +8,7 @@ from pathlib import Path
 from deploy.local.stores import LocalStores
 from services.graph_query.lucene import query_terms
 from services.graph_query.neo4j_store import Neo4jStore
-from tests.store_suite.graph.builders import ALWAYS, fact, new_space, passage, unit
+from tests.store_suite.graph.builders import ALWAYS, fact, listed, new_space, passage, unit
 from tests.store_suite.graph.neo4j_graph import connected, opened
 from tests.stores import FORGETFUL, data_folder
 
@@ -32,7 +32,7 @@ async def _use(store: Neo4jStore, space: str, size: int) -> None:
         for exact in (True, False):
             assert await store.search_vector(space, unit(1), ALWAYS, 5, exact=exact)
         await store.neighborhood(space, "anna bell", "", 5, ALWAYS)
-        await store.list_entities(space, "", ("", ""), 5)
+        await listed(store, space, limit=5)
 
 
 async def _given_up(data: Path) -> int:

@@ -10,11 +10,13 @@ from neo4j import AsyncDriver
 from deploy.local.stores import LocalStores
 from tests.integration.graph_query.plans import (
     IN_ORDER,
+    LISTINGS,
     ORDERING,
     PLANNED,
     details,
     operators,
     plan_of,
+    reading_paths,
 )
 from tests.store_suite.graph.neo4j_graph import connected
 
@@ -40,6 +42,19 @@ async def test_a_page_of_facts_is_read_in_the_order_of_an_index(
 ) -> None:
     plan = await plan_of(driver, name)
     assert [one for one in operators(plan) if one.endswith(ORDERING)] == []
+
+
+@pytest.mark.parametrize("name", LISTINGS)
+async def test_a_page_of_entities_is_cut_before_anything_else_is_done_with_it(
+    driver: AsyncDriver, name: str
+) -> None:
+    plan = await plan_of(driver, name)
+    paths = [
+        path for path in reading_paths(plan) if "Range" not in path[0] or "Unique" not in path[0]
+    ]
+    for path in paths:
+        cut = [one for one in path if "Limit" in one or one.endswith(ORDERING)]
+        assert cut, path
 
 
 @pytest.mark.parametrize("name", ["create_claims", "cut_claims"])

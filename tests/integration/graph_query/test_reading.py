@@ -17,7 +17,7 @@ from services.graph_query.ontology.domain import (
 from services.models.errors import LanguageModelUnavailable
 from services.runtime.errors import WrongStateError
 from tests.integration.graph_query.reading import Reading, reading
-from tests.store_suite.graph.builders import ALWAYS, at, day, fact, unit
+from tests.store_suite.graph.builders import ALWAYS, at, day, fact, listed, unit
 from tests.stubs.embedders import StubEmbedder, StubModels
 from tests.stubs.openai_server import Answer, hang, raw, server_error
 
@@ -72,7 +72,7 @@ async def test_an_episode_ends_in_the_graph_with_types_attributes_and_dates(
     assert (led.relation, led.origin, led.target.type) == ("LEADS", Origin.EXTRACTED, "Team")
     assert (led.valid_at, led.invalid_at) == (day("2020-03-01"), None)
     assert [cited.chunk_id for cited in led.citations] == [found.episode("d1", MIRA).uuid]
-    people = await store.list_entities(found.space, "Person", ("", ""), 10)
+    people = await listed(store, found.space, "Person")
     assert [(one.name, one.attributes) for one in people] == [("Mira Okafor", {"role": "lead"})]
     assert people[0].mentions == 1
     in_full = await store.facts(found.space, [led.uuid])
@@ -213,7 +213,7 @@ async def test_entities_that_a_caller_stated_are_met_again_and_not_forked(
         await store.add_facts(found.space, [fact("mira okafor", "WORKS_AT", "Braid Works")], "")
         await store.ontologies.put_ontology(found.space, PEOPLE, None)
         await found.intake.add(found.space, [found.episode("d1", MIRA)])
-    people = await store.list_entities(found.space, "Person", ("", ""), 10)
+    people = await listed(store, found.space, "Person")
     assert len(people) == 1
     relations = {one.relation for one in await facts_of(store, found.space, "Mira Okafor")}
     assert relations == {"LEADS", "WORKS_AT"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 import grpc
 import pytest
@@ -119,6 +120,26 @@ async def test_pages_of_entities_are_bound_to_their_query(tier: Tier) -> None:
             metadata=tier.ours,
         )
     assert failed.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_pages_by_mentions_are_bound_to_their_order_and_titles(tier: Tier) -> None:
+    await filled(tier)
+    first = query_pb2.ListEntitiesRequest(page_size=2, order_by=query_pb2.ENTITY_ORDER_MENTIONS)
+    page = await tier.query.ListEntities(first, metadata=tier.ours)
+    mentions = [one.mentions for one in page.entities]
+    assert mentions == sorted(mentions, reverse=True)
+    assert all(one.HasField("document_title") for one in page.entities)
+    later: dict[str, Any] = {"page_token": page.next_page_token, "order_by": first.order_by}
+    await tier.query.ListEntities(query_pb2.ListEntitiesRequest(**later), metadata=tier.ours)
+    for other in (
+        {"order_by": query_pb2.ENTITY_ORDER_NAME},
+        {"document_titles": query_pb2.DOCUMENT_TITLES_EXCLUDE},
+        {"type": "Person"},
+    ):
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            request = query_pb2.ListEntitiesRequest(**{**later, **other})
+            await tier.query.ListEntities(request, metadata=tier.ours)
+        assert failed.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
 async def test_types_filter_and_the_base_label_is_no_type(tier: Tier) -> None:

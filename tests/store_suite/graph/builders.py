@@ -8,9 +8,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from services.graph_query.domain import EntityName, FactFilter, GivenFact, Passage
+from services.graph_query.domain import (
+    FIRST_ENTITY,
+    Entity,
+    EntityListing,
+    EntityName,
+    FactFilter,
+    GivenFact,
+    Passage,
+)
 from services.graph_query.fake import FakeGraphStore
 from services.graph_query.intervals import OPEN
+from services.graph_query.store import GraphStore
 
 DIMENSION = 384
 ALWAYS = FactFilter(-OPEN, OPEN)
@@ -44,6 +53,13 @@ def fact(
     ends = [EntityName(end) if isinstance(end, str) else end for end in (subject, target)]
     told = more.pop("fact", f"{ends[0].name} {relation.lower()} {ends[1].name}")
     return GivenFact(ends[0], relation, ends[1], told, **more)
+
+
+async def listed(
+    store: GraphStore, space: str, kind: str = "", *, limit: int = 10
+) -> Sequence[Entity]:
+    """The first entities of a space by name, of one type or of any."""
+    return (await store.list_entities(space, EntityListing(kind), FIRST_ENTITY, limit)).entities
 
 
 def day(text: str) -> datetime:

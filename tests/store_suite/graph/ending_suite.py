@@ -28,6 +28,7 @@ from tests.store_suite.graph.builders import (
     at,
     day,
     fact,
+    listed,
     new_space,
     passage,
     unit,
@@ -150,7 +151,7 @@ class ReadingSuite:
         assert await store.readings.unread(space, [one]) == []
         [led] = await around(store, space)
         assert [cited.chunk_id for cited in led.citations] == [one.uuid]
-        people = await store.list_entities(space, "Person", ("", ""), 10)
+        people = await listed(store, space, "Person")
         assert [(one.summary, one.attributes) for one in people] == [("Leads.", {"age": 40})]
 
     async def test_two_statements_of_one_relation_are_two_facts(self, store: Graph) -> None:
@@ -377,7 +378,7 @@ class ReadingSuite:
 
 
 async def _described(store: Graph, space: str) -> list[tuple[str, object]]:
-    people = await store.list_entities(space, "Person", ("", ""), 10)
+    people = await listed(store, space, "Person")
     return [(one.summary, one.attributes) for one in people]
 
 

@@ -7,7 +7,7 @@ import pytest
 from services.graph_query.domain import EntityName
 from services.graph_query.store import GraphStore
 from services.runtime.errors import WrongStateError
-from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, passage, unit
+from tests.store_suite.graph.builders import ALWAYS, day, fact, listed, new_space, passage, unit
 
 PERSON = "Person"
 
@@ -37,7 +37,7 @@ class FactsSuite:
         await store.add_episodes(space, [passage(space, "d1", "Anna Bell", "She owns it.")])
         typed = fact(EntityName("anna  BELL", PERSON), "OWNS", "Payments")
         await store.add_facts(space, [typed], "")
-        people = await store.list_entities(space, PERSON, ("", ""), 10)
+        people = await listed(store, space, PERSON)
         assert [(one.name, one.type, one.mentions) for one in people] == [("Anna Bell", PERSON, 1)]
         assert (await store.stats(space)).entities_by_type == {"": 1, PERSON: 1}
 

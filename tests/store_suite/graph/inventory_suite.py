@@ -14,7 +14,7 @@ from services.graph_query.inventory.store import EPISODES_AT_ONCE, InventoryStor
 from services.graph_query.positions import FIRST
 from services.graph_query.readings import ReadingStore
 from services.graph_query.store import GraphStore
-from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, passage
+from tests.store_suite.graph.builders import ALWAYS, day, fact, listed, new_space, passage
 
 
 class Store(GraphStore, Protocol):
@@ -76,7 +76,7 @@ class InventorySuite:
         assert (page.unjoined, page.looked_through, page.last[0]) == ([], 2, "Bob")
         rest = await store.inventory.unjoined_entities(space, page.last, 2)
         assert (rest.unjoined, rest.looked_through, rest.last[0]) == ([], 1, "Eve")
-        joined = [entity.uuid for entity in await store.list_entities(space, "", ("", ""), 10)]
+        joined = [entity.uuid for entity in await listed(store, space)]
         assert await store.inventory.delete_unjoined(space, joined) == 0
         assert (await store.stats(space)).entities == 3
 

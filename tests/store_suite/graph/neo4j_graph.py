@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_store
+from services.graph_query.extraction.extract import MentionKind
 from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.settings import GraphSettings
 from tests.store_suite.graph.builders import Dump
@@ -23,7 +24,7 @@ _PAIRS = """MATCH (a:Entity {group_id: $space})-[r:CO_OCCURS]->(b:Entity)
 RETURN r.sentence_uuid, a.uuid, b.uuid"""
 _ENTITIES = """MATCH (n:Entity {group_id: $space})
 OPTIONAL MATCH (k:EntityName {entity_uuid: n.uuid})
-RETURN n.uuid, k.name_key, k.type, n.name, [l IN labels(n) WHERE l <> 'Entity']"""
+RETURN n.uuid, k.name_key, k.type, n.name, [l IN labels(n) WHERE l <> 'Entity'], k.mention_rank, k.title"""
 _FACTS = """MATCH (a:Entity)-[e:RELATES_TO {group_id: $space}]->(b:Entity)
 RETURN e.uuid, a.uuid, b.uuid, e.episodes"""
 _STRAYS = """MATCH (n {group_id: $space})
@@ -87,8 +88,10 @@ async def dump(stores: LocalStores, space: str) -> Dump:
         told = sorted((row[0], row[4], target) for row in sentences for target in row[5])
         assert pairs == told
         entities = {}
-        for uuid, key, kind, name, labels in await rows(_ENTITIES):
+        for uuid, key, kind, name, labels, rank, title in await rows(_ENTITIES):
             assert labels == ([kind] if kind else [])
+            kinds = [row[2] for row in mentions if row[1] == uuid]
+            assert (rank, title) == (-len(kinds), set(kinds) == {MentionKind.ABOUT})
             entities[uuid] = (key, kind, name)
         facts = {u: (a, b, tuple(c)) for u, a, b, c in await rows(_FACTS)}
     return Dump(mentions, sentences, entities, facts)

@@ -10,7 +10,7 @@ from services.graph_query.domain import EntityName, Fact, Origin, Scalar
 from services.graph_query.lucene import name_candidates, query_terms
 from services.graph_query.store import GraphStore, Hit, WordHits
 from services.runtime.errors import NotFoundError
-from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage, unit
+from tests.store_suite.graph.builders import ALWAYS, at, day, fact, listed, new_space, passage, unit
 
 
 async def search(store: GraphStore, space: str, question: str, only=ALWAYS) -> WordHits:  # type: ignore[no-untyped-def]
@@ -165,7 +165,7 @@ class ReadingSuite:
         empty = new_space()
         found = await search(store, empty, "who owns the Payments Service")
         assert (found.text, found.entity, found.sentences, found.state.revision) == ([], [], [], 0)
-        assert await store.list_entities(empty, "", ("", ""), 10) == []
+        assert await listed(store, empty) == []
 
     async def test_a_neighbourhood_puts_stated_facts_first_and_tells_the_whole_number(
         self, store: GraphStore
@@ -197,34 +197,6 @@ class ReadingSuite:
         space = await owners(store)
         with pytest.raises(NotFoundError):
             await store.neighborhood(space, name, "", 10, ALWAYS)
-
-    async def test_pages_follow_each_other_without_gap_or_repeat(self, store: GraphStore) -> None:
-        space = new_space()
-        names = [f"Item {number:02}" for number in range(7)]
-        await store.add_facts(space, [fact(name, "IS", "Thing Kind") for name in names], "")
-        seen: list[str] = []
-        after = ("", "")
-        while page := await store.list_entities(space, "", after, 3):
-            seen += [one.name for one in page]
-            after = (page[-1].key, page[-1].uuid)
-        assert seen == [*names, "Thing Kind"]
-
-    async def test_an_entity_that_is_spelt_anew_is_neither_skipped_nor_listed_twice(
-        self, store: GraphStore
-    ) -> None:
-        space = new_space()
-        names = ["ITEM ONE", "Item Two", "item six"]
-        await store.add_facts(space, [fact(name, "IS", "Thing Kind") for name in names], "")
-        first = await store.list_entities(space, "", ("", ""), 2)
-        assert [one.name for one in first] == ["ITEM ONE", "item six"]
-        anew = [
-            fact(name, "IS", "Thing Kind", document_id="d") for name in ("Item One", "Item Six")
-        ]
-        await store.add_facts(space, anew, "")
-        rest = await store.list_entities(space, "", (first[-1].key, first[-1].uuid), 9)
-        assert [one.name for one in rest] == ["Item Two", "Thing Kind"]
-        whole = await store.list_entities(space, "", ("", ""), 9)
-        assert [one.name for one in whole[:2]] == ["Item One", "Item Six"]
 
     async def test_stats_count_what_is_there(self, store: GraphStore) -> None:
         space = await owners(store)

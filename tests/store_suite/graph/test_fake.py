@@ -8,6 +8,7 @@ from services.graph_query.fake import FakeGraphStore
 from services.graph_query.store import GraphStore
 from tests.store_suite.graph.facts_suite import FactsSuite
 from tests.store_suite.graph.history_suite import HistorySuite
+from tests.store_suite.graph.listing_suite import ListingSuite
 from tests.store_suite.graph.reading_suite import ReadingSuite
 from tests.store_suite.graph.structure_suite import StructureSuite
 from tests.store_suite.graph.versions_suite import VersionsSuite
@@ -41,3 +42,7 @@ class TestStructure(StructureSuite):
 
 class TestVersions(VersionsSuite):
     """Versions of documents in memory."""
+
+
+class TestListings(ListingSuite):
+    """Listings in memory."""

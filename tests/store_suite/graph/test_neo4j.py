@@ -10,6 +10,7 @@ from deploy.local.stores import LocalStores
 from services.graph_query.store import GraphStore
 from tests.store_suite.graph.facts_suite import FactsSuite
 from tests.store_suite.graph.history_suite import HistorySuite
+from tests.store_suite.graph.listing_suite import ListingSuite
 from tests.store_suite.graph.neo4j_graph import opened
 from tests.store_suite.graph.reading_suite import ReadingSuite
 from tests.store_suite.graph.structure_suite import StructureSuite
@@ -45,3 +46,7 @@ class TestStructure(StructureSuite):
 
 class TestVersions(VersionsSuite):
     """Versions of documents in Neo4j."""
+
+
+class TestListings(ListingSuite):
+    """Listings in Neo4j."""

@@ -10,7 +10,7 @@ from services.graph_query.domain import DeletionCounts, FactFilter
 from services.graph_query.intervals import OPEN
 from services.graph_query.store import GraphStore
 from services.runtime.errors import InvalidFieldError, NotFoundError
-from tests.store_suite.graph.builders import fact, new_space, passage
+from tests.store_suite.graph.builders import fact, listed, new_space, passage
 
 ALWAYS = FactFilter(-OPEN, OPEN)
 
@@ -26,7 +26,7 @@ class WritingSuite:
         counts = await store.add_episodes(space, [passage(space, "d1", "Lothair II", text)])
         assert (counts.episodes, counts.entities, counts.mentions) == (1, 3, 3)
         assert counts.local_facts == 2
-        names = [one.name for one in await store.list_entities(space, "", ("", ""), 10)]
+        names = [one.name for one in await listed(store, space)]
         assert names == ["Ermengarde of Tours", "Lothair II", "Teutberga"]
 
     async def test_the_same_passage_again_changes_nothing(self, store: GraphStore) -> None:
@@ -61,7 +61,7 @@ class WritingSuite:
         await store.add_episodes(space, [one])
         counts = await store.add_episodes(space, [replace(one, title="New Name")])
         assert counts.episodes == 0
-        names = [found.name for found in await store.list_entities(space, "", ("", ""), 10)]
+        names = [found.name for found in await listed(store, space)]
         assert names == ["New Name", "Teutberga"]
 
     async def test_deleting_everything_leaves_nothing(self, store: GraphStore) -> None:

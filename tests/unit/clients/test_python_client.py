@@ -15,6 +15,7 @@ import pytest
 import braid_client
 from braid.agent.v1 import ingest_pb2
 from braid.common.v1 import errors_pb2
+from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid_client import AsyncBraid, Braid, BraidCallError
 from braid_client.options import (
@@ -90,6 +91,19 @@ async def test_the_tiers_are_asked_directly(client: AsyncBraid) -> None:
 
 async def test_entities_come_page_after_page(client: AsyncBraid) -> None:
     assert [entity.name async for entity in client.entities(page_size=1)] == ["A", "B"]
+
+
+async def test_every_page_of_entities_is_asked_for_in_the_same_order(
+    client: AsyncBraid, backend: Backend
+) -> None:
+    told = {
+        "order_by": query_pb2.ENTITY_ORDER_MENTIONS,
+        "document_titles": query_pb2.DOCUMENT_TITLES_EXCLUDE,
+    }
+    async for _ in client.entities(**told):  # type: ignore[arg-type]
+        pass
+    asked = [one for one in backend.requests if isinstance(one, query_pb2.ListEntitiesRequest)]
+    assert [(one.order_by, one.document_titles) for one in asked] == [tuple(told.values())] * 2
 
 
 async def test_an_upload_goes_in_parts_and_its_job_is_waited_for(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from braid.common.v1.retrieval_pb2 import QueryEmbedding
     from braid.graph.v1.findings_pb2 import FindingFilter
+    from braid.graph.v1.query_pb2 import DocumentTitles, EntityOrder
     from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
     from braid.vector.v1.models_pb2 import Distance
     from braid_client.requests import EntityLike, TimeLike
@@ -165,6 +166,8 @@ class EntityOptions(PageOptions, total=False):
     """Of `entities`."""
 
     entity_type: str
+    order_by: EntityOrder.ValueType | None
+    document_titles: DocumentTitles.ValueType | None
 
 
 class FindingListOptions(PageOptions, total=False):

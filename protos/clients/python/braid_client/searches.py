@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from braid.common.v1.retrieval_pb2 import QueryEmbedding
+    from braid.graph.v1.query_pb2 import DocumentTitles, EntityOrder
     from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
 
 
@@ -230,13 +231,30 @@ class Searches(Connection):
             return await stub.GetNeighborhood(request, **self._options(timeout))
 
     async def entities(
-        self, *, entity_type: str = "", page_size: int = 200, timeout: float | None = None
+        self,
+        *,
+        entity_type: str = "",
+        order_by: EntityOrder.ValueType | None = None,
+        document_titles: DocumentTitles.ValueType | None = None,
+        page_size: int = 200,
+        timeout: float | None = None,
     ) -> AsyncIterator[facts_pb2.Entity]:
-        """Every entity of the space by name, page after page; `timeout` is each page's deadline."""
+        """Every entity of the space, page after page; `timeout` is each page's deadline.
+
+        `order_by` is by name (`ENTITY_ORDER_NAME`, the default) or most mentioned first (`ENTITY_ORDER_MENTIONS`);
+        `document_titles` leaves out what is known only as the title of a document (`DOCUMENT_TITLES_EXCLUDE`), or lists
+        only that (`DOCUMENT_TITLES_ONLY`); `document_title` of an entity marks it.
+        """
         token = ""
         while True:
             request = query_pb2.ListEntitiesRequest(
-                type=entity_type, page_size=page_size, page_token=token
+                type=entity_type,
+                page_size=page_size,
+                page_token=token,
+                order_by=query_pb2.ENTITY_ORDER_UNSPECIFIED if order_by is None else order_by,
+                document_titles=query_pb2.DOCUMENT_TITLES_UNSPECIFIED
+                if document_titles is None
+                else document_titles,
             )
             stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
             with self._typed_errors(timeout):

@@ -191,6 +191,11 @@ class IngestJob(_message.Message):
     SEARCHABLE_PER_SECOND_FIELD_NUMBER: _builtins.int
     GRAPH_READY_PER_SECOND_FIELD_NUMBER: _builtins.int
     REMOVED_FIELD_NUMBER: _builtins.int
+    DOCUMENT_ID_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
+    START_TIME_FIELD_NUMBER: _builtins.int
+    END_TIME_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The job's id."""
     state: Global___JobState.ValueType
@@ -215,6 +220,12 @@ class IngestJob(_message.Message):
     """Documents a second that became searchable, from the start of the work to the last of them. 0 before the first."""
     graph_ready_per_second: _builtins.float
     """Documents a second that became graph-ready, likewise."""
+    document_id: _builtins.str
+    """The document's id that the upload named, or the document to delete. Empty when none was named."""
+    title: _builtins.str
+    """The title that the upload named. Empty when none was named."""
+    source: _builtins.str
+    """The source that the upload named, such as its file's name. Empty when none was named."""
     @_builtins.property
     def failures(self) -> _containers.RepeatedCompositeFieldContainer[Global___IngestFailure]:
         """Documents that could not be taken, with the reason; at most the first 1,000, in ListIngestJobs the first 10."""
@@ -230,6 +241,14 @@ class IngestJob(_message.Message):
     @_builtins.property
     def removed(self) -> _containers.RepeatedCompositeFieldContainer[Global___RemovedRows]:
         """What a job of kind `delete` has removed, once it has succeeded."""
+
+    @_builtins.property
+    def start_time(self) -> _timestamp_pb2.Timestamp:
+        """When the work began; unset before."""
+
+    @_builtins.property
+    def end_time(self) -> _timestamp_pb2.Timestamp:
+        """When it ended; unset before."""
 
     def __init__(
         self,
@@ -250,10 +269,15 @@ class IngestJob(_message.Message):
         searchable_per_second: _builtins.float = ...,
         graph_ready_per_second: _builtins.float = ...,
         removed: _abc.Iterable[Global___RemovedRows] | None = ...,
+        document_id: _builtins.str = ...,
+        title: _builtins.str = ...,
+        source: _builtins.str = ...,
+        start_time: _timestamp_pb2.Timestamp | None = ...,
+        end_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "update_time", b"update_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "start_time", b"start_time", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks_written", b"chunks_written", "create_time", b"create_time", "documents_failed", b"documents_failed", "documents_graph_ready", b"documents_graph_ready", "documents_searchable", b"documents_searchable", "documents_total", b"documents_total", "documents_unchanged", b"documents_unchanged", "failures", b"failures", "graph_ready_per_second", b"graph_ready_per_second", "id", b"id", "kind", b"kind", "removed", b"removed", "searchable_per_second", b"searchable_per_second", "state", b"state", "update_time", b"update_time", "waiting_for", b"waiting_for"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks_written", b"chunks_written", "create_time", b"create_time", "document_id", b"document_id", "documents_failed", b"documents_failed", "documents_graph_ready", b"documents_graph_ready", "documents_searchable", b"documents_searchable", "documents_total", b"documents_total", "documents_unchanged", b"documents_unchanged", "end_time", b"end_time", "failures", b"failures", "graph_ready_per_second", b"graph_ready_per_second", "id", b"id", "kind", b"kind", "removed", b"removed", "searchable_per_second", b"searchable_per_second", "source", b"source", "start_time", b"start_time", "state", b"state", "title", b"title", "update_time", b"update_time", "waiting_for", b"waiting_for"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -279,6 +279,7 @@ class Entity(_message.Message):
     SUMMARY_FIELD_NUMBER: _builtins.int
     MENTIONS_FIELD_NUMBER: _builtins.int
     ATTRIBUTES_FIELD_NUMBER: _builtins.int
+    DOCUMENT_TITLE_FIELD_NUMBER: _builtins.int
     uuid: _builtins.str
     """The entity's uuid."""
     name: _builtins.str
@@ -289,6 +290,10 @@ class Entity(_message.Message):
     """A short description where one is known."""
     mentions: _builtins.int
     """Number of chunks that mention it."""
+    document_title: _builtins.bool
+    """Whether it is known only as the title of a document: no chunk of another document mentions it, no stated fact joins it,
+    no text describes it. ListEntities sets it; unset elsewhere.
+    """
     @_builtins.property
     def attributes(self) -> _struct_pb2.Struct:
         """What is noted of it by its type: flat values."""
@@ -302,11 +307,14 @@ class Entity(_message.Message):
         summary: _builtins.str = ...,
         mentions: _builtins.int = ...,
         attributes: _struct_pb2.Struct | None = ...,
+        document_title: _builtins.bool | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_document_title", b"_document_title", "attributes", b"attributes", "document_title", b"document_title"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "mentions", b"mentions", "name", b"name", "summary", b"summary", "type", b"type", "uuid", b"uuid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_document_title", b"_document_title", "attributes", b"attributes", "document_title", b"document_title", "mentions", b"mentions", "name", b"name", "summary", b"summary", "type", b"type", "uuid", b"uuid"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__document_title: _TypeAlias = _typing.Literal["document_title"]  # noqa: Y015
+    _WhichOneofArgType__document_title: _TypeAlias = _typing.Literal["_document_title", b"_document_title"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__document_title) -> _WhichOneofReturnType__document_title | None: ...
 
 Global___Entity: _TypeAlias = Entity  # noqa: Y015

@@ -83,6 +83,62 @@ FACT_VECTOR_PATH_INDEX: FactVectorPath.ValueType  # 2
 """The approximate index, with the space and the time inside its filter."""
 Global___FactVectorPath: _TypeAlias = FactVectorPath  # noqa: Y015
 
+class _EntityOrder:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _EntityOrderEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EntityOrder.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ENTITY_ORDER_UNSPECIFIED: _EntityOrder.ValueType  # 0
+    """The default: by name."""
+    ENTITY_ORDER_NAME: _EntityOrder.ValueType  # 1
+    """By name, letter case ignored, then uuid. No write makes the listing skip or repeat an entity that stays."""
+    ENTITY_ORDER_MENTIONS: _EntityOrder.ValueType  # 2
+    """Most mentioned first, then by name, letter case ignored, then uuid. An entity whose number of mentions does not change
+    meanwhile is neither skipped nor repeated; one that changes its place may be.
+    """
+
+class EntityOrder(_EntityOrder, metaclass=_EntityOrderEnumTypeWrapper):
+    """The order of a listing of entities."""
+
+ENTITY_ORDER_UNSPECIFIED: EntityOrder.ValueType  # 0
+"""The default: by name."""
+ENTITY_ORDER_NAME: EntityOrder.ValueType  # 1
+"""By name, letter case ignored, then uuid. No write makes the listing skip or repeat an entity that stays."""
+ENTITY_ORDER_MENTIONS: EntityOrder.ValueType  # 2
+"""Most mentioned first, then by name, letter case ignored, then uuid. An entity whose number of mentions does not change
+meanwhile is neither skipped nor repeated; one that changes its place may be.
+"""
+Global___EntityOrder: _TypeAlias = EntityOrder  # noqa: Y015
+
+class _DocumentTitles:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _DocumentTitlesEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_DocumentTitles.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    DOCUMENT_TITLES_UNSPECIFIED: _DocumentTitles.ValueType  # 0
+    """The default: they are listed among the others."""
+    DOCUMENT_TITLES_INCLUDE: _DocumentTitles.ValueType  # 1
+    """They are listed among the others."""
+    DOCUMENT_TITLES_EXCLUDE: _DocumentTitles.ValueType  # 2
+    """They are left out."""
+    DOCUMENT_TITLES_ONLY: _DocumentTitles.ValueType  # 3
+    """Only they are listed."""
+
+class DocumentTitles(_DocumentTitles, metaclass=_DocumentTitlesEnumTypeWrapper):
+    """What a listing does with entities that are known only as the title of a document: `Entity.document_title`."""
+
+DOCUMENT_TITLES_UNSPECIFIED: DocumentTitles.ValueType  # 0
+"""The default: they are listed among the others."""
+DOCUMENT_TITLES_INCLUDE: DocumentTitles.ValueType  # 1
+"""They are listed among the others."""
+DOCUMENT_TITLES_EXCLUDE: DocumentTitles.ValueType  # 2
+"""They are left out."""
+DOCUMENT_TITLES_ONLY: DocumentTitles.ValueType  # 3
+"""Only they are listed."""
+Global___DocumentTitles: _TypeAlias = DocumentTitles  # noqa: Y015
+
 @_typing.final
 class SearchFactsRequest(_message.Message):
     """A search for facts."""
@@ -322,22 +378,30 @@ class ListEntitiesRequest(_message.Message):
     TYPE_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    ORDER_BY_FIELD_NUMBER: _builtins.int
+    DOCUMENT_TITLES_FIELD_NUMBER: _builtins.int
     type: _builtins.str
     """Only entities of this type. Empty: all."""
     page_size: _builtins.int
     """How many at most, 1–200. Default 50."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before, for the same type."""
+    """Where to go on: `next_page_token` of the page before, for the same type, order and titles."""
+    order_by: Global___EntityOrder.ValueType
+    """In which order. Default: by name."""
+    document_titles: Global___DocumentTitles.ValueType
+    """What to do with documents' titles. Default: include them."""
     def __init__(
         self,
         *,
         type: _builtins.str = ...,
         page_size: _builtins.int | None = ...,
         page_token: _builtins.str = ...,
+        order_by: Global___EntityOrder.ValueType = ...,
+        document_titles: Global___DocumentTitles.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "page_size", b"page_size"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "page_size", b"page_size", "page_token", b"page_token", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "document_titles", b"document_titles", "order_by", b"order_by", "page_size", b"page_size", "page_token", b"page_token", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__page_size: _TypeAlias = _typing.Literal["page_size"]  # noqa: Y015
     _WhichOneofArgType__page_size: _TypeAlias = _typing.Literal["_page_size", b"_page_size"]  # noqa: Y015
@@ -354,10 +418,12 @@ class ListEntitiesResponse(_message.Message):
     ENTITIES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end."""
+    """Where the next page begins; empty at the end, and only there."""
     @_builtins.property
     def entities(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Entity]:
-        """By name, letter case ignored, then uuid: an entity that is spelt anew stays where it is."""
+        """In the order that was asked for: an entity that is spelt anew stays where it is. With a type, or without titles, a
+        page may be short, even empty, before the end: at most 10,000 entities are looked at for one page.
+        """
 
     def __init__(
         self,

@@ -124,7 +124,7 @@ class GraphQueryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListEntities(self, request, context):
-        """The space's entities by name, in pages that stay stable while others write.
+        """The space's entities, by name or most mentioned first, in pages that stay stable while others write.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

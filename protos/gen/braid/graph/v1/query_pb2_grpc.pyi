@@ -24,7 +24,7 @@ class GraphQueryServiceStub:
     GetNeighborhood: _aio.UnaryUnaryMultiCallable[_query_pb2.GetNeighborhoodRequest, _query_pb2.GetNeighborhoodResponse]
     """An entity's direct neighbours and the facts that join them."""
     ListEntities: _aio.UnaryUnaryMultiCallable[_query_pb2.ListEntitiesRequest, _query_pb2.ListEntitiesResponse]
-    """The space's entities by name, in pages that stay stable while others write."""
+    """The space's entities, by name or most mentioned first, in pages that stay stable while others write."""
     ListFacts: _aio.UnaryUnaryMultiCallable[_structure_pb2.ListFactsRequest, _structure_pb2.ListFactsResponse]
     """Stated facts by subject, relation, object and time, in pages that stay stable while others write."""
     GetFact: _aio.UnaryUnaryMultiCallable[_structure_pb2.GetFactRequest, _structure_pb2.GetFactResponse]
@@ -71,7 +71,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _query_pb2.ListEntitiesRequest,
         context: _aio.ServicerContext[_query_pb2.ListEntitiesRequest, _abc.Awaitable[_query_pb2.ListEntitiesResponse]],
     ) -> _abc.Awaitable[_query_pb2.ListEntitiesResponse]:
-        """The space's entities by name, in pages that stay stable while others write."""
+        """The space's entities, by name or most mentioned first, in pages that stay stable while others write."""
 
     @_abc_1.abstractmethod
     def ListFacts(

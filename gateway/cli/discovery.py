@@ -1,0 +1,140 @@
+"""Which gateway is used: that of BRAID_URL, of this folder's stack, of the last started one, at the default address."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gateway.cli.errors import CliError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+DEFAULT_DATA = ".braid"
+DEFAULT_URL = "http://127.0.0.1:8080"
+_REMEMBERED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """A gateway's address, and how it was found: `BRAID_URL`, `folder`, `last started` or `default address`."""
+
+    url: str
+    found_by: str
+    data: Path | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the caller's environment or folder names it, so that it is no surprise."""
+        return self.found_by in {"BRAID_URL", "folder"}
+
+    def __str__(self) -> str:
+        told = {
+            "BRAID_URL": "named by BRAID_URL",
+            "folder": f"the stack under {self.data}",
+            "last started": f"the last started stack, under {self.data}",
+        }
+        return f"{self.url} ({told.get(self.found_by, 'the default address')})"
+
+
+class StartedStacks:
+    """The data folders of the stacks that this user started, the latest first, in a file of the user's state folder."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._path = _state_folder(environment)
+
+    def paths(self) -> list[Path]:
+        """The folders; none when nothing can be read."""
+        try:
+            told: Any = json.loads((self._path / "stacks.json").read_text()) if self._path else []
+        except (OSError, ValueError):
+            return []
+        found = told if isinstance(told, list) else []
+        return [Path(one) for one in found if isinstance(one, str) and Path(one).is_absolute()]
+
+    def add(self, data: Path) -> None:
+        """Remembers a stack as the last started one. Where that cannot be written, nothing is remembered."""
+        if self._path is None:
+            return
+        latest = data.absolute()
+        folders = [latest, *(one for one in self.paths() if one != latest)][:_REMEMBERED]
+        try:
+            self._path.mkdir(parents=True, exist_ok=True)
+            fresh = self._path / f"stacks.{latest.stat().st_ino}.new"
+            fresh.write_text(json.dumps([str(one) for one in folders]))
+            fresh.replace(self._path / "stacks.json")
+        except OSError:
+            return
+
+
+class Probed(Enum):
+    """What is at an address: a Braid gateway, something that accepts connections and is silent, or neither."""
+
+    GATEWAY = "gateway"
+    SILENT = "silent"
+    ABSENT = "absent"
+
+
+def find_gateway(environment: Mapping[str, str], probe: Callable[[str], Probed]) -> Gateway:
+    """The gateway to use. CliError, which says what was tried, when there is none.
+
+    Who names a data folder by BRAID_DATA means that stack and no other.
+    """
+    if url := environment.get("BRAID_URL"):
+        return Gateway(url, "BRAID_URL")
+    folder = environment.get("BRAID_DATA") or DEFAULT_DATA
+    here, named = Path(folder).absolute(), folder != DEFAULT_DATA
+    url = running_url(here)
+    # One that is busy is still the one that is meant.
+    if url and (named or probe(url) is not Probed.ABSENT):
+        return Gateway(url, "folder", here)
+    tried = [f"{here}: {_not_running(url)}"]
+    if named:
+        raise _nothing_found(tried)
+    return _elsewhere(StartedStacks(environment).paths(), here, probe, tried)
+
+
+def running_url(data: Path) -> str:
+    """The gateway of the stack that runs over a data folder, "" when none does."""
+    try:
+        told = json.loads((data / "run.json").read_text())
+        return f"http://{told['addresses']['gateway']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def _elsewhere(
+    started: Iterable[Path], here: Path, probe: Callable[[str], Probed], tried: list[str]
+) -> Gateway:
+    for data in started:
+        url = "" if data == here else running_url(data)
+        if url and probe(url) is Probed.GATEWAY:
+            return Gateway(url, "last started", data)
+        if url:
+            tried.append(f"{data}: {_not_running(url)}")
+    if probe(DEFAULT_URL) is Probed.GATEWAY:
+        return Gateway(DEFAULT_URL, "default address")
+    raise _nothing_found([*tried, f"{DEFAULT_URL}: no Braid gateway answers"])
+
+
+def _not_running(url: str) -> str:
+    return f"{url} does not answer" if url else "no stack runs there"
+
+
+def _nothing_found(tried: list[str]) -> CliError:
+    return CliError(
+        f"no running stack found; tried {'; '.join(tried)}. Start one with `braid up`, or set BRAID_URL",
+        reason="UNREACHABLE",
+    )
+
+
+def _state_folder(environment: Mapping[str, str]) -> Path | None:
+    """`$XDG_STATE_HOME/braid`, by default `~/.local/state/braid`; None for a user without a home."""
+    base = Path(environment.get("XDG_STATE_HOME", ""))
+    if base.is_absolute():
+        return base / "braid"
+    home = Path(environment.get("HOME", ""))
+    return home / ".local" / "state" / "braid" if home.is_absolute() else None

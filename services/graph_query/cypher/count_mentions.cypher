@@ -1,0 +1,8 @@
+// Counts mentions of entities anew, for the order of listings; `title`: whether only documents of this title mention one.
+UNWIND $p.uuids AS uuid
+MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)
+MATCH (k:EntityName {entity_uuid: uuid}) USING INDEX SEEK k:EntityName(entity_uuid)
+WITH k, -COUNT { (n)<-[:BRAID_MENTIONS]-() } AS rank,
+  NOT EXISTS { (n)<-[m:BRAID_MENTIONS]-() WHERE m.kind <> $p.about } AS untold
+WITH k, rank, untold AND rank < 0 AS title WHERE k.mention_rank <> rank OR k.title <> title
+SET k.mention_rank = rank, k.title = title

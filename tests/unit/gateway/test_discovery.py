@@ -1,0 +1,154 @@
+"""Which gateway the command finds, and what it says when it finds none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gateway.cli.discovery import (
+    DEFAULT_URL,
+    Gateway,
+    Probed,
+    StartedStacks,
+    find_gateway,
+    running_url,
+)
+from gateway.cli.errors import CliError
+
+HERE = "http://127.0.0.1:1001"
+THERE = "http://127.0.0.1:1002"
+ELSEWHERE = "http://127.0.0.1:1003"
+
+
+def stack(data: Path, url: str) -> Path:
+    """A data folder as that of a stack that runs, or did when its machine went down."""
+    data.mkdir(parents=True, exist_ok=True)
+    address = url.removeprefix("http://")
+    (data / "run.json").write_text(json.dumps({"addresses": {"gateway": address}}))
+    return data
+
+
+def only(*urls: str) -> Callable[[str], Probed]:
+    """Gateways answer at these addresses alone."""
+    return lambda url: Probed.GATEWAY if url in urls else Probed.ABSENT
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The environment of a user who works in an empty folder."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return {"HOME": str(tmp_path / "home"), "XDG_STATE_HOME": str(tmp_path / "state")}
+
+
+def test_the_address_that_is_set_is_taken_whatever_runs(
+    home: dict[str, str], tmp_path: Path
+) -> None:
+    stack(tmp_path / "work" / ".braid", HERE)
+    found = find_gateway(home | {"BRAID_URL": ELSEWHERE}, only(HERE, DEFAULT_URL))
+    assert found == Gateway(ELSEWHERE, "BRAID_URL")
+
+
+def test_this_folders_stack_comes_before_the_last_started_one(
+    home: dict[str, str], tmp_path: Path
+) -> None:
+    here = stack(tmp_path / "work" / ".braid", HERE)
+    StartedStacks(home).add(stack(tmp_path / "there", THERE))
+    found = find_gateway(home, only(HERE, THERE, DEFAULT_URL))
+    assert found == Gateway(HERE, "folder", here)
+    assert found.is_named
+
+
+def test_this_folders_stack_is_taken_while_it_is_too_busy_to_answer(
+    home: dict[str, str], tmp_path: Path
+) -> None:
+    stack(tmp_path / "work" / ".braid", HERE)
+    assert find_gateway(home, lambda _: Probed.SILENT).url == HERE
+
+
+def test_from_another_folder_the_last_started_stack_that_answers_is_found(
+    home: dict[str, str], tmp_path: Path
+) -> None:
+    for name, url in (("a", HERE), ("b", THERE), ("c", ELSEWHERE)):
+        StartedStacks(home).add(stack(tmp_path / name, url))
+    StartedStacks(home).add(tmp_path / "a")
+    assert find_gateway(home, only(HERE, THERE, ELSEWHERE)).url == HERE
+    found = find_gateway(home, only(THERE, ELSEWHERE, DEFAULT_URL))
+    assert found == Gateway(ELSEWHERE, "last started", tmp_path / "c")
+    assert not found.is_named
+    (tmp_path / "c" / "run.json").unlink()  # as a stack that was stopped leaves it
+    assert find_gateway(home, only(THERE, DEFAULT_URL)).url == THERE
+
+
+def test_the_default_address_is_the_last_resort(home: dict[str, str]) -> None:
+    assert find_gateway(home, only(DEFAULT_URL)) == Gateway(DEFAULT_URL, "default address")
+
+
+def test_something_else_at_the_default_address_is_no_gateway(home: dict[str, str]) -> None:
+    with pytest.raises(CliError, match="no running stack"):
+        find_gateway(home, lambda _: Probed.SILENT)
+
+
+def test_who_names_a_data_folder_means_no_other_stack(home: dict[str, str], tmp_path: Path) -> None:
+    named = home | {"BRAID_DATA": str(tmp_path / "named")}
+    StartedStacks(home).add(stack(tmp_path / "there", THERE))
+    with pytest.raises(CliError, match="no stack runs there"):
+        find_gateway(named, only(THERE, DEFAULT_URL))
+    stack(tmp_path / "named", HERE)
+    assert find_gateway(named, only()).url == HERE
+
+
+def test_a_failure_says_all_that_was_tried(home: dict[str, str], tmp_path: Path) -> None:
+    StartedStacks(home).add(stack(tmp_path / "there", THERE))
+    with pytest.raises(CliError) as failed:
+        find_gateway(home, only())
+    told = failed.value.line()
+    assert f"{tmp_path / 'work' / '.braid'}: no stack runs there" in told
+    assert f"{tmp_path / 'there'}: {THERE} does not answer" in told
+    assert f"{DEFAULT_URL}: no Braid gateway answers" in told
+    assert "`braid up`" in told
+    assert "BRAID_URL" in told
+
+
+def test_the_latest_ten_stacks_are_remembered_once_each(
+    home: dict[str, str], tmp_path: Path
+) -> None:
+    stacks = StartedStacks(home)
+    for number in (*range(12), 5):
+        stacks.add(stack(tmp_path / str(number), HERE))
+    assert [one.name for one in stacks.paths()] == [
+        str(number) for number in (5, 11, 10, 9, 8, 7, 6, 4, 3, 2)
+    ]
+
+
+def test_state_goes_to_the_home_without_a_folder_for_it(tmp_path: Path) -> None:
+    stacks = StartedStacks({"HOME": str(tmp_path), "XDG_STATE_HOME": "relative"})
+    stacks.add(stack(tmp_path / "a", HERE))
+    assert (tmp_path / ".local" / "state" / "braid" / "stacks.json").exists()
+    assert stacks.paths() == [tmp_path / "a"]
+
+
+@pytest.mark.parametrize("content", ["", "{}", "7", '["relative", 7, null]', "\x00"])
+def test_a_broken_state_is_no_state(home: dict[str, str], content: str) -> None:
+    path = Path(home["XDG_STATE_HOME"]) / "braid" / "stacks.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    assert StartedStacks(home).paths() == []
+
+
+def test_a_state_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for environment in ({}, {"XDG_STATE_HOME": str(tmp_path / "file")}):
+        stacks = StartedStacks(environment)
+        stacks.add(stack(tmp_path / "a", HERE))
+        assert stacks.paths() == []
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"addresses": 7}', '{"addresses": {}}'])
+def test_a_broken_file_of_a_running_stack_is_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "run.json").write_text(content)
+    assert running_url(tmp_path) == ""
