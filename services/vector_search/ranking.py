@@ -44,7 +44,7 @@ Terms = Counter[str]
 def words_of(text: str) -> list[str]:
     """Lower-cased words in order, in one spelling and without accents, the commonest ones included. No stemming.
 
-    Where there are no spaces, each letter but the last of a run is a word together with the next one, and the last alone.
+    Where there are no spaces, each letter but the last of a run is a word together with the next one.
     """
     words = []
     for word in _words_as_written(text):

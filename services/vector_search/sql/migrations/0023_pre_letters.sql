@@ -81,10 +81,18 @@ create function parted_as_written(p_text text) returns text language sql immutab
     '\1\2 ', 'g')
 $$;
 
--- As before, without accents, and in pairs where there are no spaces: what phrases are looked for with.
+-- As before, without accents, and in pairs where there are no spaces: what phrases are looked for with. A word that would be a
+-- common one without its accents keeps them: thé is not the.
 create or replace function parted(p_text text) returns text language sql immutable as $$
-  select case when octet_length(p_text) = length(p_text) then parted_as_written(p_text)
-              else in_pairs(without_accents(parted_as_written(p_text)), true) end
+  select case when octet_length(p_text) = length(p_text) then parted_as_written(p_text) else (
+    select in_pairs(string_agg(
+      case when w.written <> w.plain and numnode(plainto_tsquery('english', w.plain)) = 0 then w.written else w.plain end,
+      ' ' order by w.place), true)
+    from (
+      select u.word as written, without_accents(u.word) as plain, u.place
+      from regexp_split_to_table(parted_as_written(p_text), '[[:space:]]+') with ordinality u (word, place)
+    ) w
+  ) end
 $$;
 
 -- The words of a text that is not all ASCII, with their places: one with accents is there as it is, and as queries with and without
