@@ -56,7 +56,7 @@ def split(
     *,
     end: int | None = None,
 ) -> list[Span]:
-    """Spans of the chunks of `text` from `start` up to `end`, in order, none empty, none longer than `limit` characters.
+    """Spans of the chunks of `text` from `start` to `end`, in order, none empty, none longer than `limit` characters.
 
     `breaks` says where parts of the text begin; without it blank lines do. No chunk begins or ends with white space;
     nothing but white space is left out. A text within the limit is one.
