@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from services.graph_query.extraction.tokens import tokenize
 from services.graph_query.names import STOP_WORDS, WORD, link_token, word_set
+from services.graph_query.plain_words import words_of_query
 
 _PIECE = re.compile(r"[A-Za-z0-9]+")
 _MAX_TERMS = 64
@@ -23,7 +24,7 @@ _ANALYZER_STOP_WORDS = word_set(
 
 def query_terms(text: str) -> list[str]:
     """The words of a question that are worth looking for, in order, each once."""
-    words = (match.group().lower() for match in WORD.finditer(text))
+    words = (word for word in words_of_query(text) if WORD.fullmatch(word))
     kept = (word for word in words if word not in STOP_WORDS and len(word) <= _MAX_TERM_LENGTH)
     return list(dict.fromkeys(kept))[:_MAX_TERMS]
 

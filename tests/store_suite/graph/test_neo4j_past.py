@@ -146,7 +146,7 @@ async def test_facts_of_before_their_ends_were_words_are_found_by_them(
     space = new_space()
     told = [fact("Nova", "KNOWS", "Old Friend"), fact("Luna", "KNOWS", "Old Friend")]
     await store.add_facts(space, told, "")
-    await driver.execute_query("DROP INDEX braid_fact_words")
+    await driver.execute_query("DROP INDEX braid_fact_terms")
     await driver.execute_query(_WITHOUT_ENDS, space=space)
     await store.ensure_schema()
     only = replace(ALWAYS, entity_key="nova")

@@ -16,17 +16,17 @@ _UNSEEN = "\\s\u200b-\u200d\u2060\ufe0e\ufe0f\ufeff"
 # A link that shows nothing else is there to be copied: ¶ after a heading, ↩ after a footnote.
 _MARK = re.compile(rf"[{_UNSEEN}]*[¶#§🔗⚓↩]?[{_UNSEEN}]*")
 _PERMALINK_CLASSES = frozenset(
-    [
-        "headerlink",
-        "permalink",
+    {
         "anchor",
         "anchor-link",
         "anchorjs-link",
         "hash-link",
         "header-anchor",
+        "headerlink",
         "heading-anchor",
         "heading-link",
-    ]
+        "permalink",
+    }
 )
 _PERMALINK_WORDS = frozenset({"permalink", "link", "anchor", "direct link", "link to this heading"})
 _SKIP_LINK = re.compile(r"skip to (the )?(main )?(content|navigation|menu|search)", re.IGNORECASE)

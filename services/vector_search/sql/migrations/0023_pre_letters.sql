@@ -81,12 +81,15 @@ create function parted_as_written(p_text text) returns text language sql immutab
     '\1\2 ', 'g')
 $$;
 
--- As before, without accents, and in pairs where there are no spaces: what phrases are looked for with. A word that would be a
--- common one without its accents keeps them: thé is not the.
+-- As before, without accents, and in pairs where there are no spaces: what phrases are looked for with. A word keeps its accents
+-- where it would be a common one without them (thé is not the), or the parser would take it for something else.
 create or replace function parted(p_text text) returns text language sql immutable as $$
   select case when octet_length(p_text) = length(p_text) then parted_as_written(p_text) else (
     select in_pairs(string_agg(
-      case when w.written <> w.plain and numnode(plainto_tsquery('english', w.plain)) = 0 then w.written else w.plain end,
+      case when w.written <> w.plain and (
+             numnode(plainto_tsquery('english', w.plain)) = 0
+             or to_tsvector('simple', w.plain) <> without_accents(to_tsvector('simple', w.written)::text)::tsvector)
+           then w.written else w.plain end,
       ' ' order by w.place), true)
     from (
       select u.word as written, without_accents(u.word) as plain, u.place
