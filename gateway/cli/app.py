@@ -98,12 +98,13 @@ def ingest(
     """Add documents, and facts (.jsonl lines with subject, relation, object). Unchanged ones are passed over."""
     from gateway.cli.bars import ConsoleBars  # noqa: PLC0415
     from gateway.cli.ingest import Ingest  # noqa: PLC0415
+    from gateway.cli.page_titles import without_site_names  # noqa: PLC0415
     from gateway.cli.sources import find  # noqa: PLC0415
 
     session: Session = context.obj
     try:
         with session.api() as api, ConsoleBars(session.err) as bars:
-            report = Ingest(api, bars).run(find(paths))
+            report = Ingest(api, bars).run(without_site_names(find(paths)))
     except KeyboardInterrupt:
         raise GoesOnError("jobs that were accepted go on; `braid jobs list` shows them") from None
     told = report.as_json()

@@ -29,7 +29,8 @@ insert into posting (space, lexeme, chunk_id, tf, length, current)
 delete from term;
 insert into term (space, lexeme, df, postings)
   select space, lexeme, count(*) filter (where current), count(*) from posting group by 1, 2;
-update space_stats s set total = (select coalesce(sum(c.length), 0) from chunk c where c.space = s.space and c.current)"""
+update space_stats s set total = (
+  select coalesce(sum(c.length), 0) from chunk c where c.space = s.space and c.current)"""
 
 
 async def respell(database: TestDatabase) -> None:
@@ -52,7 +53,7 @@ async def test_chunks_of_before_are_found_regardless_of_accents_and_within_sente
 ) -> None:
     texts = {"a": "the caf\u00e9", "b": "the cafe", "c": "\u65e5\u672c\u306e\u8239", "d": "plain"}
     await store.upsert(SPACE, MODEL, [document(key, text) for key, text in texts.items()])
-    await store.upsert(SPACE, MODEL, [document("a", "the caf\u00e9 again")])
+    await store.upsert(SPACE, MODEL, [document("a", "the caf\u00e9 lamp")])
     expected = await found(store, "cafe"), await found(store, "\u65e5\u672c")
     async with store.pools[1].transaction() as session:
         await session.execute(BEFORE)
@@ -63,7 +64,7 @@ async def test_chunks_of_before_are_found_regardless_of_accents_and_within_sente
         == expected
         == (["a", "b"], ["c"])
     )
-    assert await found(store, "the caf\u00e9 again", TextMatch.PHRASE) == ["a"]
+    assert await found(store, "the caf\u00e9 lamp", TextMatch.PHRASE) == ["a"]
     assert (await store.stats(SPACE)).revision == revision + 1
     connection = await asyncpg.connect(vector_database.dsn("braid_reader"))
     try:

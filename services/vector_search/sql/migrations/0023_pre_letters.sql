@@ -38,18 +38,17 @@ $$;
 create function in_pairs(p_text text, p_last boolean) returns text language sql immutable strict as $$
   select case when p_text !~ ('[' || unspaced() || ']') then p_text
   else (
-    select translate(
-      case when p_last then t.paired else regexp_replace(t.paired, E'\x04[^\x03\x04]*\x03', ' ', 'g') end, E'\x03\x04', '  ')
+    select string_agg(
+      case when u.letter is null then u.other
+           when u.next is not null then ' ' || u.letter || u.next
+           when p_last or u.previous is null then ' ' || u.letter || ' '
+           else ' ' end, '' order by u.place)
     from (
-      select regexp_replace(
-        regexp_replace(
-          -- Each letter x as 1x2x3, the numbers being characters; then of 2x3 1y2 only what makes xy and 4; then the first x is left out.
-          regexp_replace(
-            translate(p_text, E'\x01\x02\x03\x04', '    '), '(' || unspaced_letter() || ')', E'\x01\\1\x02\\1\x03', 'g'),
-          E'\x03\x01([^\x02]*)\x02', E'\\1\x04', 'g'),
-        E'\x01[^\x02]*\x02', ' ', 'g') as paired
-      offset 0
-    ) t
+      select m.parts[1] as letter, m.parts[2] as other, m.place,
+             lead(m.parts[1]) over by_place as next, lag(m.parts[1]) over by_place as previous
+      from regexp_matches(p_text, '(' || unspaced_letter() || ')|([^' || unspaced() || ']+)', 'g') with ordinality m (parts, place)
+      window by_place as (order by m.place)
+    ) u
   ) end
 $$;
 
