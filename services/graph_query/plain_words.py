@@ -78,6 +78,15 @@ def all_words(text: str) -> set[str]:
     return words
 
 
+def parts_of_runs(text: str, max_letters: int) -> Iterator[str]:
+    """All that stands in runs without spaces and may be a name: two letters or more."""
+    for word in _parts(text):
+        if _RUN.match(word):
+            for start in range(len(word) - 1):
+                for end in range(start + 2, min(start + max_letters, len(word)) + 1):
+                    yield word[start:end]
+
+
 def _parts(text: str) -> Iterator[str]:
     if text.isascii():
         return (match.group().lower() for match in WORD.finditer(text))

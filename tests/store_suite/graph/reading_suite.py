@@ -99,6 +99,23 @@ class ReadingSuite:
         shown = await in_full(store, space, found.text)
         assert sorted(one.source.name for one in shown) == sources
 
+    async def test_an_entity_is_named_within_a_sentence_without_spaces(
+        self, store: GraphStore
+    ) -> None:
+        space = new_space()
+        told = [
+            fact("\u65e5\u672c", "OWNS", "\u8239"),
+            fact("\u30c9\u30a4\u30c4", "OWNS", "\u8eca"),
+        ]
+        await store.add_facts(space, told, "")
+        for question, relation in (
+            ("\u65e5\u672c\u306f\u4f55\u3092", 0),
+            ("\u30c9\u30a4\u30c4\u306f?", 1),
+        ):
+            found = await search(store, space, question)
+            shown = await in_full(store, space, found.entity)
+            assert [one.source.name for one in shown] == [told[relation].subject.name]
+
     async def test_sentences_are_found_regardless_of_accents(self, store: GraphStore) -> None:
         space = new_space()
         text = "Anna Bell met Karl Otto in the caf\u00e9 at noon."
