@@ -81,10 +81,13 @@ class Api:
         """A deletion."""
         return self._ask("DELETE", path)
 
-    def upload(self, name: str, data: bytes, kind: str, full: Full | None = None) -> Any:
+    def upload(
+        self, name: str, data: bytes, kind: str, full: Full | None = None, *, title: str = ""
+    ) -> Any:
         """One file, whose name becomes its document's id; answers with its job. `full` is told of waits for a place."""
         # A file's name arrives with some of its characters escaped; a field arrives as it is.
-        form: dict[str, Any] = {"data": {"source": name}, "files": {"file": (name, data, kind)}}
+        fields = {"source": name, **({"title": title} if title else {})}
+        form: dict[str, Any] = {"data": fields, "files": {"file": (name, data, kind)}}
         return self._patiently("POST", "/api/documents", full, **form)
 
     def facts(self, facts: list[dict[str, Any]], full: Full | None = None) -> Any:

@@ -114,12 +114,13 @@ def ingest(
     """Add documents and facts. Facts are .jsonl lines with subject, relation, object; unchanged files are skipped."""
     from gateway.cli.bars import ConsoleBars  # noqa: PLC0415
     from gateway.cli.ingest import Ingest  # noqa: PLC0415
+    from gateway.cli.page_titles import without_site_names  # noqa: PLC0415
     from gateway.cli.sources import find  # noqa: PLC0415
 
     session: Session = context.obj
     try:
         with session.api(changes=True) as api, ConsoleBars(session.err) as bars:
-            report = Ingest(api, bars).run(find(paths))
+            report = Ingest(api, bars).run(without_site_names(find(paths)))
     except KeyboardInterrupt:
         raise GoesOnError("jobs that were accepted go on; `braid jobs list` shows them") from None
     told = report.as_json()

@@ -163,7 +163,8 @@ class Ingest:
 
     def _upload(self, source: Source, data: bytes, lines: list[int]) -> None:
         try:
-            job = self._api.upload(source.id, data, source.kind, self._bars.full)["job"]
+            titled = {"title": source.title} if source.title else {}
+            job = self._api.upload(source.id, data, source.kind, self._bars.full, **titled)["job"]
         except CliError as error:
             if not error.fields:
                 raise

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to ingest; `id` is its path within the folder that was named."""
+    """A file to ingest; `id` is its path within the folder that was named. Without a title it has its own."""
 
     path: Path
     id: str
     kind: str
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

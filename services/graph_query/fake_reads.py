@@ -24,7 +24,8 @@ from services.graph_query.fake_space import FakeSpace, StoredFact
 from services.graph_query.identity import co_occurrence_uuid
 from services.graph_query.intervals import end_of, moment_of, start_of
 from services.graph_query.local_graph import SentenceRow
-from services.graph_query.names import WORD, link_key, name_key
+from services.graph_query.names import link_key, name_key
+from services.graph_query.plain_words import all_words
 from services.graph_query.store import Hit, SpaceState, WordHits
 from services.runtime.errors import BraidError, NotFoundError
 
@@ -197,7 +198,7 @@ def best(hits: list[Hit], limit: int) -> list[Hit]:
 
 def overlap(terms: Sequence[str], text: str) -> float:
     """How many of the terms a text has."""
-    words = {match.group().lower() for match in WORD.finditer(text)}
+    words = all_words(text)
     return float(sum(term in words for term in terms))
 
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from services.graph_query.extraction.tokens import tokenize
-from services.graph_query.names import STOP_WORDS, WORD, link_token, word_set
+from services.graph_query.names import STOP_WORDS, WORD, link_key, link_token, word_set
+from services.graph_query.plain_words import parts_of_runs, words_of_query
 
 _PIECE = re.compile(r"[A-Za-z0-9]+")
 _MAX_TERMS = 64
 _MAX_TERM_LENGTH = 100
 _MAX_CLAUSES = 500
 _MAX_NAME_WORDS = 10
+# Of a name in a script without spaces.
+_MAX_NAME_LETTERS = 8
+_MAX_RUN_PARTS = 100
 _MAX_NAME_KEYS = 200
 # Lucene's own English stop words: the analyzer drops them, so a clause of these alone would match nothing.
 _ANALYZER_STOP_WORDS = word_set(
@@ -23,7 +28,7 @@ _ANALYZER_STOP_WORDS = word_set(
 
 def query_terms(text: str) -> list[str]:
     """The words of a question that are worth looking for, in order, each once."""
-    words = (match.group().lower() for match in WORD.finditer(text))
+    words = (word for word in words_of_query(text) if WORD.fullmatch(word))
     kept = (word for word in words if word not in STOP_WORDS and len(word) <= _MAX_TERM_LENGTH)
     return list(dict.fromkeys(kept))[:_MAX_TERMS]
 
@@ -76,6 +81,8 @@ def name_candidates(question: str) -> list[str]:
                 if end - start == 1 and not _may_stand_alone(sentence.text, sentence.spans[start]):
                     continue
                 keys.setdefault(" ".join(sentence.words[start:end]), end - start)
+    for letters in islice(parts_of_runs(question, _MAX_NAME_LETTERS), _MAX_RUN_PARTS):
+        keys.setdefault(link_key(letters), 1)
     return sorted(keys, key=lambda key: (-keys[key], key))[-_MAX_NAME_KEYS:]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from services.graph_query.claims import GivenEnds
-from services.graph_query.domain import EntityName, FactCounts
+from services.graph_query.domain import EntityName, FactCounts, GivenFact
 from services.graph_query.entity_resolution import Resolution
 from services.graph_query.extraction.gazetteer import Uuids
 from services.graph_query.fact_batch import FactBatch, PreparedFact, claims_of
@@ -22,6 +22,7 @@ from services.graph_query.neo4j_types import (
     known_names,
 )
 from services.graph_query.neo4j_writer import SpaceWriter
+from services.graph_query.plain_words import added_words
 from services.graph_query.spelling import Source, Spelling, best
 
 # A claim of a new fact, in the order that the query has.
@@ -63,7 +64,8 @@ async def add_facts(
     given = claims_of(told, {uuid: dict(row["claims"]) for uuid, row in known.items()})
     claims = _by_fact(writer.space, given)
     rows = [
-        [uuid, *facts[uuid].ends_under(found), *facts[uuid].columns, claims[uuid]] for uuid in new
+        [uuid, *one.ends_under(found), *one.columns, claims[uuid], _added_words(one.fact)]
+        for uuid, one in ((uuid, facts[uuid]) for uuid in new)
     ]
     await _create(writer, rows, described)
     await _set_vectors(writer, facts, known, model)
@@ -141,6 +143,10 @@ async def withdraw_claims(
         {key: found.named(key) for key in found.changed() if key in writer.gazetteer},
         frozenset(moved),
     )
+
+
+def _added_words(fact: GivenFact) -> str | None:
+    return added_words(f"{fact.fact} {fact.relation}")
 
 
 def _of(found: Resolution) -> set[str]:

@@ -178,7 +178,7 @@ async def _stated(
     database: Database, terms: Sequence[str], link_keys: Sequence[str], parameters: dict[str, Any]
 ) -> tuple[WordHits, bool]:
     """Stated facts by words and named entities, and whether the space has episodes."""
-    lucene = words_query(parameters["space"], ("fact", "name"), terms)
+    lucene = words_query(parameters["space"], ("fact", "name", "braid_words"), terms)
     if lucene:
         lucene += ends_clause(parameters["only"]) + relation_clause(parameters["relation"])
     told = {**parameters, "lucene": lucene}
@@ -204,7 +204,7 @@ async def _sentences(
     database: Database, terms: Sequence[str], limit: int, parameters: dict[str, Any]
 ) -> _Sentences | None:
     """None when the search has no word, or is for a relation that sentences do not have: nothing was asked."""
-    lucene = words_query(parameters["space"], ("text",), terms)
+    lucene = words_query(parameters["space"], ("text", "braid_words"), terms)
     if not lucene or parameters["relation"] not in ("", _CO_OCCURS):
         return None
     fetch = _FETCH_FILTERED if parameters["only"] else _FETCH_SENTENCES

@@ -17,6 +17,7 @@ from services.graph_query.lucene import phrase_queries
 from services.graph_query.names import is_linkable, link_key
 from services.graph_query.neo4j_database import Rows, Transaction
 from services.graph_query.periods import ALWAYS, Period
+from services.graph_query.plain_words import added_words
 from services.graph_query.spelling import Source, Spelling, best
 
 
@@ -86,7 +87,10 @@ class SpaceWriter:
         if changes.mentions_put:
             await self.run("create_mentions", rows=_by_episode(changes))
         if changes.sentences_put:
-            put = [[*row, *_told(changes.periods[row.episode])] for row in changes.sentences_put]
+            put = [
+                [*row, *_told(changes.periods[row.episode]), added_words(row.text)]
+                for row in changes.sentences_put
+            ]
             await self.run("create_sentences", rows=put)
 
     async def spell(self, spelt: Mapping[str, Spelling], keys: Mapping[str, str]) -> None:

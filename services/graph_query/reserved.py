@@ -8,7 +8,7 @@ RESERVED_OF_FACTS = word_set(
     """uuid group_id name relation_key fact fact_embedding episodes created_at expired_at valid_at invalid_at
     reference_time valid_from valid_until origin source_node_uuid target_node_uuid source_uuid
     target_uuid attribute_names attributes stated_at stated_until next_model next_embedding
-    braid_known_from braid_cause braid_ended_by braid_ends"""
+    braid_known_from braid_cause braid_ended_by braid_ends braid_words"""
 )
 RESERVED_OF_ENTITIES = word_set(
     """uuid group_id name name_embedding name_source labels created_at summary attributes attribute_names

@@ -33,6 +33,7 @@ from services.vector_search.ranking import (
     full_text_score,
     fuse,
     holds_phrase,
+    query_terms,
     ranked,
     terms_of,
 )
@@ -224,7 +225,7 @@ def word_scores(held: Space, search: Search, keys: set[str], now: datetime) -> d
     """BM25 above 0 of chunks by id."""
     current = eligible_chunks(held, Search(), now)
     text = search.text or ""
-    terms = terms_of(text)
+    terms = query_terms(text)
     if search.match is TextMatch.PREFIX:
         terms = completed(text, (chunk.terms for chunk in held.chunks.values()), MAX_COMPLETIONS)
     if search.match is TextMatch.PHRASE:

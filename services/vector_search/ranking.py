@@ -38,18 +38,38 @@ _STOP_WORDS = frozenset(
     }
 )
 
+# Thai, Japanese, Chinese and Korean: enough for tests.
+_UNSPACED = "\u0e01-\u0e5b\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+
 Terms = Counter[str]
 
 
 def words_of(text: str) -> list[str]:
-    """Lower-cased words in order and in one spelling, the commonest ones included. No stemming."""
-    plain = unicodedata.normalize("NFKC", text.replace("\u00ad", ""))
-    return re.findall(r"\w+", plain.lower())
+    """Lower-cased words in order, in one spelling and without accents, the commonest ones included. No stemming.
+
+    Where there are no spaces, each letter but the last of a run is a word together with the next one.
+    """
+    words = []
+    for word in _words_as_written(text):
+        pairs = _pairs(word)
+        words.extend([*pairs, word[-1]] if pairs else [_without_accents(word)])
+    return words
 
 
 def terms_of(text: str) -> Terms:
-    """Words and how often each occurs, without the commonest ones."""
-    return Counter(word for word in words_of(text) if word not in _STOP_WORDS)
+    """Words of a document and how often each occurs, without the commonest ones."""
+    terms = query_terms(text)
+    terms.update(letter for word in _words_as_written(text) if _pairs(word) for letter in word)
+    return terms
+
+
+def query_terms(text: str) -> Terms:
+    """Words of a query and how often each occurs, without the commonest ones."""
+    terms = Terms()
+    for word in _words_as_written(text):
+        if word not in _STOP_WORDS:
+            terms.update(_pairs(word) or [_without_accents(word)])
+    return terms
 
 
 def holds_phrase(text: str, phrase: str) -> bool:
@@ -60,18 +80,41 @@ def holds_phrase(text: str, phrase: str) -> bool:
         return False
     words = words_of(text)
     return any(
-        all(words[start + i - places[0]] == wanted[i] for i in places)
+        all(_begins(words[start + i - places[0]], wanted[i]) for i in places)
         for start in range(len(words) - places[-1] + places[0])
     )
+
+
+def _begins(word: str, wanted: str) -> bool:
+    """Whether a word is the wanted one, or a pair that begins with the wanted letter."""
+    return word == wanted or (_is_unspaced(wanted) and word[:1] == wanted)
+
+
+def _words_as_written(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKC", text.replace("\u00ad", ""))
+    return re.findall(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+", plain.lower())
+
+
+def _pairs(word: str) -> list[str]:
+    return [word[i : i + 2] for i in range(len(word) - 1)] if _is_unspaced(word) else []
+
+
+def _is_unspaced(word: str) -> bool:
+    return re.match(f"[{_UNSPACED}]", word) is not None
+
+
+def _without_accents(word: str) -> str:
+    plain = unicodedata.normalize("NFD", word)
+    return "".join(char for char in plain if not unicodedata.combining(char))
 
 
 def completed(query: str, documents: Iterable[Terms], limit: int) -> Terms:
     """The query's terms with the commonest of the documents' that begin like its last word."""
     found = Counter(term for terms in documents for term in terms)
-    beginning = words_of(query)[-1:]
+    beginning = [word for word in words_of(query) if word in query_terms(query)][-1:]
     like = [term for term in found if beginning and term.startswith(beginning[0])]
     best = sorted(like, key=lambda term: (-found[term], term))[:limit]
-    return terms_of(query) | Counter(best)
+    return query_terms(query) | Counter(best)
 
 
 def bm25(query: Terms, documents: Mapping[str, Terms], corpus: Iterable[Terms]) -> dict[str, float]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from services.agent_orchestrator.ingest.chunking import split
@@ -18,7 +21,7 @@ from services.agent_orchestrator.ingest.documents import (
 from services.agent_orchestrator.ingest.formats.mail import Mail
 from services.agent_orchestrator.ingest.formats.messages import Thread
 from services.agent_orchestrator.ingest.front_matter import as_json
-from services.agent_orchestrator.ingest.layout import Layout
+from services.agent_orchestrator.ingest.layout import Break, Layout
 from services.agent_orchestrator.ingest.upload import Upload
 from services.runtime.ids import derived_uuid
 
@@ -91,10 +94,18 @@ def mail_document(mail: Mail, upload: Upload, *, own_id: bool) -> ParsedDocument
 
 
 def _pieces(layout: Layout, start: int = 0) -> tuple[Piece, ...]:
+    """No piece goes over the end of a page: a hit names the page that its text is on."""
+    pages = [offset for offset, _ in layout.pages if offset > start]
     return tuple(
         Piece(span.start, span.end, layout.page(span.start), layout.time(span.start))
-        for span in split(layout.text, start, breaks=layout.breaks)
+        for first, end in pairwise([start, *pages, len(layout.text)])
+        for span in split(layout.text, first, breaks=_within(layout.breaks, first, end), end=end)
     )
+
+
+def _within(breaks: Sequence[Break], start: int, end: int) -> Sequence[Break]:
+    first, last = (bisect_left(breaks, edge, key=lambda b: b.offset) for edge in (start, end))
+    return breaks[first:last]
 
 
 def _told(values: dict[str, Any], name: str) -> str:

@@ -3,7 +3,7 @@
 CYPHER 25
 CALL () {
   UNWIND CASE $p.source WHEN 'words' THEN [$p.lucene] ELSE [] END AS lucene
-  CALL db.index.fulltext.queryNodes('braid_finding_text', lucene, {limit: $p.fetch}) YIELD node AS f, score
+  CALL db.index.fulltext.queryNodes('braid_finding_terms', lucene, {limit: $p.fetch}) YIELD node AS f, score
   RETURN f, score
   UNION ALL
   UNWIND CASE $p.source WHEN 'about' THEN [$p.about_key] ELSE [] END AS key

@@ -7,7 +7,7 @@ CALL () {
 }
 CALL () {
   UNWIND CASE $p.lucene WHEN '' THEN [] ELSE [$p.lucene] END AS lucene
-  CALL db.index.fulltext.queryRelationships('braid_fact_words', lucene, {limit: $p.fetch}) YIELD relationship AS e, score
+  CALL db.index.fulltext.queryRelationships('braid_fact_terms', lucene, {limit: $p.fetch}) YIELD relationship AS e, score
   WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND coalesce(e.valid_until, $p.open) > $p.since
     AND ($p.relation = '' OR toLower(e.name) = $p.relation)
   WITH e, score LIMIT $p.limit

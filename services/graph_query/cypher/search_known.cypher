@@ -9,12 +9,12 @@ CALL () {
 CALL () {
   CALL () {
     UNWIND CASE $p.lucene WHEN '' THEN [] ELSE [$p.lucene] END AS lucene
-    CALL db.index.fulltext.queryRelationships('braid_fact_words', lucene, {limit: $p.fetch}) YIELD relationship AS e, score
+    CALL db.index.fulltext.queryRelationships('braid_fact_terms', lucene, {limit: $p.fetch}) YIELD relationship AS e, score
     WHERE e.group_id = $p.space
     RETURN e.uuid AS uuid, score
     UNION ALL
     UNWIND CASE $p.lucene_past WHEN '' THEN [] ELSE [$p.lucene_past] END AS lucene
-    CALL db.index.fulltext.queryNodes('braid_past_fact_text', lucene, {limit: $p.fetch}) YIELD node AS v, score
+    CALL db.index.fulltext.queryNodes('braid_past_fact_terms', lucene, {limit: $p.fetch}) YIELD node AS v, score
     WHERE v.group_id = $p.space
     RETURN v.fact_uuid AS uuid, score
   }

@@ -7,7 +7,7 @@ CALL () {
     coalesce(b.embedding_dimension, 0) AS dimension
 }
 CALL () {
-  CALL db.index.fulltext.queryNodes('braid_sentence_text', $p.lucene, {limit: $p.fetch}) YIELD node AS s, score
+  CALL db.index.fulltext.queryNodes('braid_sentence_terms', $p.lucene, {limit: $p.fetch}) YIELD node AS s, score
   WHERE s.group_id = $p.space AND coalesce(s.valid_until, $p.open) > $p.since AND coalesce(s.valid_from, -$p.open) <= $p.until
     AND (s.gaps IS NULL OR none(i IN range(0, size(s.gaps) - 1, 2) WHERE s.gaps[i] <= $p.since AND s.gaps[i + 1] > $p.until))
     AND ($p.entity_key = '' OR s.subject_uuid IN $p.only OR any(uuid IN s.target_uuids WHERE uuid IN $p.only))

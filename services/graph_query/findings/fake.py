@@ -26,7 +26,8 @@ from services.graph_query.findings.planning import (
     references_of,
 )
 from services.graph_query.findings.store import Position
-from services.graph_query.names import WORD, clean_name, name_key
+from services.graph_query.names import clean_name, name_key
+from services.graph_query.plain_words import all_words
 from services.graph_query.store import Hit, SpaceState
 from services.runtime.times import utc_now
 
@@ -239,7 +240,7 @@ def _overlap(terms: Sequence[str], one: Stored) -> float:
     told = one.put.finding.fields
     parts = [told.statement, told.type, told.methodology, told.status, told.owner]
     parts += [metric.name for metric in told.metrics] + list(told.blockers)
-    words = {match.group().lower() for match in WORD.finditer(" ".join(parts))}
+    words = all_words(" ".join(parts))
     return float(sum(term in words for term in terms))
 
 

@@ -35,7 +35,7 @@ from services.graph_query.neo4j_writer import SpaceWriter
 from services.graph_query.store import Hit, SpaceState
 
 T = TypeVar("T")
-_FIELDS = ("statement", "details")
+_FIELDS = ("statement", "details", "braid_words")
 _FETCH = 50_000
 # Of 40 that the index takes for nearest, the first 20 are so with a recall of .994; of 20, with .986.
 _FETCH_VECTORS = 40

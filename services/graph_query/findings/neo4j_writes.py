@@ -16,6 +16,7 @@ from services.graph_query.findings.planning import (
 )
 from services.graph_query.names import clean_name, name_key
 from services.graph_query.neo4j_writer import SpaceWriter
+from services.graph_query.plain_words import added_words
 
 UNKNOWN_CONFIDENCE = -1.0
 # Before every key in the index, so that a range can mean any key whatever characters it begins with.
@@ -115,6 +116,7 @@ def _fields(told: FindingFields) -> dict[str, Any]:
         "kind": told.kind.value,
         "statement": told.statement,
         "details": _details(told),
+        "braid_words": added_words(f"{told.statement} {_details(told)}"),
         "type": told.type,
         "type_key": key(told.type),
         "confidence": told.confidence,

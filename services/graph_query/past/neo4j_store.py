@@ -33,7 +33,7 @@ class Neo4jPast:
         at: Known,
     ) -> WordHits:
         """Facts by words and by named entities."""
-        lucene = words_query(space, ("fact", "name"), terms)
+        lucene = words_query(space, ("fact", "name", "braid_words"), terms)
         keys = [link_key(at.only.entity_key)] if at.only.entity_key else list(link_keys)
         row = (
             await self._database.read(

@@ -4,7 +4,7 @@ with made as (
   select $1, u.id, u.document_id, u.title, u.content, u.tsv,
          (select coalesce(sum(cardinality(w.positions)), 0) from unnest(u.tsv) w), u.current
   from (
-    select k.*, text_words(s.language, k.title || E'\n' || k.content) as tsv
+    select k.*, chunk_words(s.language, k.title || E'\n' || k.content) as tsv
     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::boolean[])
            as k (id, document_id, title, content, current)
     join space_stats s on s.space = $1

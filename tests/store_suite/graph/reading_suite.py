@@ -62,6 +62,70 @@ class ReadingSuite:
         found = await search(store, space, "who owns payments", at("2021-06-01"))
         assert [one.source.name for one in await in_full(store, space, found.text)] == ["Karl Otto"]
 
+    @pytest.mark.parametrize(
+        ("question", "sources"),
+        [
+            ("cafe", ["Anna Bell", "Mira Okafor"]),
+            ("caf\u00e9", ["Anna Bell", "Mira Okafor"]),
+            ("CAFE\u0301", ["Anna Bell", "Mira Okafor"]),
+            ("zurich", ["Anna Bell"]),
+            ("orsted", ["Karl Otto"]),
+            ("\u65e5\u672c", ["\u6d77\u8fd0"]),
+            ("\u8239", ["\u6d77\u8fd0"]),
+            ("\u30bf\u30f3\u30ab", ["\u6d77\u8fd0"]),
+            ("\uc11c\uc6b8", ["\uae40"]),
+            ("\u0e01\u0e23\u0e38\u0e07\u0e40\u0e17\u0e1e", ["\u0e19\u0e34\u0e14"]),
+            ("\u4e2d\u56fd", []),
+        ],
+    )
+    async def test_words_are_found_regardless_of_accents_and_where_no_spaces_part_them(
+        self, store: GraphStore, question: str, sources: list[str]
+    ) -> None:
+        space = new_space()
+        told = [
+            fact("Anna Bell", "RUNS", "Caf\u00e9 Z\u00fcrich"),
+            fact("Mira Okafor", "RUNS", "Cafe Berlin"),
+            fact("Karl Otto", "KNOWS", "\u00d8rsted"),
+            fact("\u6d77\u8fd0", "OWNS", "\u65e5\u672c\u306e\u8239\u30bf\u30f3\u30ab\u30fc"),
+            fact("\uae40", "MET", "\uc11c\uc6b8\uc5d0\uc11c"),
+            fact(
+                "\u0e19\u0e34\u0e14",
+                "LIVES_IN",
+                "\u0e01\u0e23\u0e38\u0e07\u0e40\u0e17\u0e1e\u0e21\u0e2b\u0e32\u0e19\u0e04\u0e23",
+            ),
+        ]
+        await store.add_facts(space, told, "")
+        found = await store.search_words(space, query_terms(question), [], ALWAYS, 10)
+        shown = await in_full(store, space, found.text)
+        assert sorted(one.source.name for one in shown) == sources
+
+    async def test_an_entity_is_named_within_a_sentence_without_spaces(
+        self, store: GraphStore
+    ) -> None:
+        space = new_space()
+        told = [
+            fact("\u65e5\u672c", "OWNS", "\u8239"),
+            fact("\u30c9\u30a4\u30c4", "OWNS", "\u8eca"),
+        ]
+        await store.add_facts(space, told, "")
+        for question, relation in (
+            ("\u65e5\u672c\u306f\u4f55\u3092", 0),
+            ("\u30c9\u30a4\u30c4\u306f?", 1),
+        ):
+            found = await search(store, space, question)
+            shown = await in_full(store, space, found.entity)
+            assert [one.source.name for one in shown] == [told[relation].subject.name]
+
+    async def test_sentences_are_found_regardless_of_accents(self, store: GraphStore) -> None:
+        space = new_space()
+        text = "Anna Bell met Karl Otto in the caf\u00e9 at noon."
+        names = [fact("Anna Bell", "KNOWS", "Karl Otto")]
+        await store.add_facts(space, names, "")
+        await store.add_episodes(space, [passage(space, "a", "", text)])
+        for question in ("cafe", "caf\u00e9"):
+            found = await store.search_words(space, query_terms(question), [], ALWAYS, 10)
+            assert [facts[0].fact for facts, _ in found.sentences] == [text]
+
     async def test_an_interval_ends_before_its_last_instant(self, store: GraphStore) -> None:
         space = await owners(store)
         found = await search(store, space, "who owns payments", at("2022-01-01"))

@@ -38,6 +38,9 @@ RETURN c.document_id AS document, c.claimant AS claimant, c.document_uuid, c.epi
 ORDER BY document"""
 _WITHOUT_CLAIMANTS = "MATCH (c:FactClaim {group_id: $space}) REMOVE c.claimant"
 _WITHOUT_ENDS = "MATCH ()-[e:RELATES_TO {group_id: $space}]->() REMOVE e.braid_ends"
+_WITHOUT_WORDS = """
+MATCH ()-[e:RELATES_TO {group_id: $space}]->() MATCH (s:BraidSentence {group_id: $space})
+REMOVE e.braid_words, s.braid_words"""
 
 
 @pytest.fixture
@@ -146,13 +149,32 @@ async def test_facts_of_before_their_ends_were_words_are_found_by_them(
     space = new_space()
     told = [fact("Nova", "KNOWS", "Old Friend"), fact("Luna", "KNOWS", "Old Friend")]
     await store.add_facts(space, told, "")
-    await driver.execute_query("DROP INDEX braid_fact_words")
+    await driver.execute_query("DROP INDEX braid_fact_terms")
     await driver.execute_query(_WITHOUT_ENDS, space=space)
     await store.ensure_schema()
     only = replace(ALWAYS, entity_key="nova")
     words = await store.search_words(space, ["friend"], [], only, 5)
     shown = await store.facts(space, [hit.uuid for hit in words.text])
     assert [one.source.name for one in shown.values()] == ["Nova"]
+
+
+async def test_words_with_accents_of_before_are_found_without_them(
+    store: Neo4jStore, driver: AsyncDriver
+) -> None:
+    space = new_space()
+    text = "Nova met Luna in the caf\u00e9."
+    await store.add_facts(
+        space, [fact("Nova", "RUNS", "Caf\u00e9 Z\u00fcrich"), fact("Luna", "KNOWS", "Nova")], ""
+    )
+    await store.add_episodes(space, [passage(space, "a", "", text)])
+    for index in ("braid_fact_terms", "braid_sentence_terms"):
+        await driver.execute_query(f"DROP INDEX {index}")
+    await driver.execute_query(_WITHOUT_WORDS, space=space)
+    await store.ensure_schema()
+    words = await store.search_words(space, ["zurich", "cafe"], [], ALWAYS, 5)
+    shown = await store.facts(space, [hit.uuid for hit in words.text])
+    assert [one.target.name for one in shown.values()] == ["Caf\u00e9 Z\u00fcrich"]
+    assert [facts[0].fact for facts, _ in words.sentences] == [text]
 
 
 async def test_what_documents_claimed_before_claims_had_claimants_goes_with_them(

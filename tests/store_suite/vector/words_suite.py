@@ -153,6 +153,83 @@ class WordsSuite:
                 found = await store.search(SPACE, words(query))
                 assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
 
+    async def test_words_are_found_with_and_without_accents(self, store: VectorStore) -> None:
+        texts = {
+            "a": "the caf\u00e9 at the corner",
+            "b": "the cafe of zurich",
+            "c": "CAFE\u0301 Z\u00dcRICH",
+            "d": "jalape\u00f1o",
+            "e": "th\u00e9 glac\u00e9",
+        }
+        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
+        cases = {
+            "cafe": ["a", "b", "c"],
+            "caf\u00e9": ["a", "b", "c"],
+            "Cafe\u0301": ["a", "b", "c"],
+            "zurich": ["b", "c"],
+            "z\u00fcrich": ["b", "c"],
+            "jalapeno": ["d"],
+            "th\u00e9": ["e"],
+            "the": [],
+        }
+        for query, expected in cases.items():
+            found = await store.search(SPACE, words(query))
+            assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
+        for phrase, expected in {
+            "cafe zurich": ["c"],
+            "caf\u00e9 z\u00fcrich": ["c"],
+            "cafe of z\u00fcrich": ["b"],
+        }.items():
+            found = await store.search(SPACE, words(phrase, match=TextMatch.PHRASE))
+            assert sorted(hit.chunk.document_id for hit in found.hits) == expected, phrase
+        for beginning in ("jalape", "jalapen", "jalape\u00f1"):
+            found = await store.search(SPACE, words(beginning, match=TextMatch.PREFIX))
+            assert [hit.chunk.document_id for hit in found.hits] == ["d"], beginning
+
+    async def test_a_word_with_an_accent_weighs_as_one_word(self, store: VectorStore) -> None:
+        texts = {"a": "caf\u00e9 lamp", "b": "cafe lamp", "c": "moon"}
+        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
+        plain = await store.search(SPACE, words("cafe"))
+        accented = await store.search(SPACE, words("caf\u00e9"))
+        assert [hit.score for hit in plain.hits] == [hit.score for hit in accented.hits]
+
+    async def test_words_are_found_where_no_spaces_part_them(self, store: VectorStore) -> None:
+        texts = {
+            "a": "\u65e5\u672c\u306e\u8239\u3002",
+            "b": "\u672c\u3092\u8aad\u3080\u65e5",
+            "c": "\u6771\u4eac\u306f2024\u5e74\u306e\u65e5\u672c\u3001iPhone\u30b1\u30fc\u30b9",
+            "d": "\uc11c\uc6b8\uc5d0\uc11c \ub9cc\ub0ac\ub2e4",
+            "e": "\u0e01\u0e23\u0e38\u0e07\u0e40\u0e17\u0e1e\u0e21\u0e2b\u0e32\u0e19\u0e04\u0e23",
+        }
+        await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
+        every = {
+            "\u65e5\u672c": ["a", "c"],
+            "\u65e5\u672c\u306e\u8239": ["a"],
+            "\u8239": ["a"],
+            "\u672c": ["a", "b", "c"],
+            "\u8aad\u3080": ["b"],
+            "\u5e74": ["c"],
+            "2024": ["c"],
+            "iphone": ["c"],
+            "\u30b1\u30fc\u30b9": ["c"],
+            "\uc11c\uc6b8": ["d"],
+            "\u0e01\u0e23\u0e38\u0e07\u0e40\u0e17\u0e1e": ["e"],
+            "\u4e2d\u56fd": [],
+        }
+        for query, expected in every.items():
+            found = await store.search(SPACE, words(query, match=TextMatch.PHRASE))
+            assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
+            for match in (TextMatch.ANY, TextMatch.PREFIX):
+                found = await store.search(SPACE, words(query, match=match))
+                ids = {hit.chunk.document_id for hit in found.hits}
+                assert ids >= set(expected), (query, match)
+                assert bool(ids) == bool(expected), (query, match)
+        asked = "\u65e5\u672c\u306e\u8239\u306f\u3069\u3053\u3067\u3059\u304b"
+        assert contents(await store.search(SPACE, words(asked)))[0] == texts["a"]
+        assert contents(await store.search(SPACE, words("\u65e5\u672c"))) != []
+        found = await store.search(SPACE, words("\u65e5\u672c"))
+        assert sorted(hit.chunk.document_id for hit in found.hits) == ["a", "c"]
+
     async def test_filters_and_time_hold_for_phrases(self, store: VectorStore) -> None:
         for text, when in (("red moon", 2001), ("moon red", 2002)):
             await store.upsert(SPACE, MODEL, [document("d", text, valid_time=year(when))])

@@ -59,9 +59,7 @@ and a <a href="https://example.org">link</a>.<br>Next line.</p>
 <table><tr> <th>a</th> <th>b</th></tr><tr><td><p>1</p></td><td>2</td></tr></table>
 <pre>x = 1
   y</pre><script>alert("no")</script>last</body></html>"""
-SHOWN = """Home
-
-# First heading
+SHOWN = """# First heading
 
 Some bold text and a link.
 Next line.
@@ -80,6 +78,96 @@ last"""
 def test_a_page_is_read_as_it_is_shown() -> None:
     page = read(HTML, PAGE.encode())
     assert (page.title, page.text) == ("The page", SHOWN)
+
+
+SITE = """<html><head><title>Install — Acme Docs</title></head><body>
+<a href="#main">Skip to content</a>
+<header><a href="/">Acme Docs</a> banner text</header>
+<nav>menu text</nav><div role="navigation">more menu text</div><aside role="navigation">side text</aside>
+<main id="main"><article><header><h1>Install<a class="headerlink" href="#install">¶</a></h1><p>By Ann</p></header>
+<h2>Steps <a class="anchor" href="#steps">#</a></h2><p>Unpack it<a href="#fn1">1</a>, as in <a href="#c">C#</a>.</p>
+<aside>Mind the gap.</aside><p hidden>Not shown.</p><footer>Changed in May.</footer></article></main>
+<form role="search">Search text</form><footer>footer text</footer></body></html>"""
+
+
+def test_what_a_page_has_of_its_site_is_left_out() -> None:
+    page = read(HTML, SITE.encode())
+    assert page.title == "Install"
+    assert page.text == (
+        "# Install\n\nBy Ann\n\n## Steps\n\nUnpack it1, as in C#.\n\nMind the gap.\n\nChanged in May."
+    )
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        (
+            "<header><h1>Minutes</h1><p>Ann, Bob</p></header><p>All agreed.",
+            "# Minutes\n\nAnn, Bob\n\nAll agreed.",
+        ),
+        (
+            "<header><p>Acme</p><div><h1><i>Plan</i></h1></div><p>x</p></header><main>Text.</main>",
+            "# Plan\n\nText.",
+        ),
+        ("<header>Acme<h1>Acme</h1></header><main><h1>Plan</h1>Text.</main>", "# Plan\n\nText."),
+        ("<nav><ul><li>One<li>Two</ul></nav>", "- One\n- Two"),
+        (
+            "<section><header>Part</header>Text.<footer>End</footer></section>",
+            "Part\n\nText.\n\nEnd",
+        ),
+        ("<h2><a class='anchor' href='#x'>Old heading</a></h2>Text.", "## Old heading\n\nText."),
+        (
+            "<h2>New<a class='hash-link' href='#x'>\u200b</a><a class='anchor' href='/p#x'>Link</a></h2>",
+            "## New",
+        ),
+        ("<p>Figures<a href='#note'>§</a> are here.", "Figures are here."),
+    ],
+)
+def test_what_a_page_says_itself_stays(page: str, text: str) -> None:
+    assert read(HTML, page.encode()).text == text
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "title"),
+    [
+        ("<title>Plan | Acme</title><meta property='og:site_name' content='Acme'>", "x", "Plan"),
+        (
+            "<title>Acme: Plan - ACME</title><meta name='application-name' content='acme'>",
+            "x",
+            "Acme: Plan",
+        ),
+        ("<title>Acme » Plan</title><meta property='og:site_name' content='Acme'>", "x", "Plan"),
+        (
+            "<title>Home - Acme</title><meta property='og:site_name' content='Acme'>",
+            "x",
+            "Home - Acme",
+        ),
+        ("<title>Acme</title><meta property='og:site_name' content='Acme'>", "x", "Acme"),
+        (
+            "<title>Plan — Guide — Acme</title>",
+            "<nav><a>Acme</a><a>Guide</a></nav><h1>Plan</h1>x",
+            "Plan",
+        ),
+        ("<title>INC-104 — Postmortem</title>", "<h1>INC-104</h1>x", "INC-104 — Postmortem"),
+        (
+            "<title>INC-104 — Postmortem</title>",
+            "<nav><a>Postmortems</a></nav><h1>INC-104</h1>",
+            "INC-104 — Postmortem",
+        ),
+        (
+            "<title>Plan - Acme</title>",
+            "<footer><p>Acme</p></footer><h1>Other</h1>x",
+            "Plan - Acme",
+        ),
+        ("<title>A well-known plan</title>", "<h1>x</h1>", "A well-known plan"),
+        ("<title> | </title>", "<h1>x</h1>", "|"),
+    ],
+)
+def test_a_title_loses_its_sites_name_only_where_the_page_tells_it(
+    head: str, body: str, title: str
+) -> None:
+    page = f"<html><head>{head}</head><body>{body}</body></html>"
+    assert read(HTML, page.encode()).title == title
 
 
 def test_a_page_without_a_title_is_titled_by_its_first_heading() -> None:
@@ -138,6 +226,16 @@ def test_no_word_of_a_page_is_lost_however_it_is_tagged(parts: list[str]) -> Non
     page = "".join(f"{part}{word} " for part, word in zip(parts, words, strict=True))
     text = read(HTML, f"<body>start {page}".encode()).text
     assert all(word in text for word in words)
+
+
+def test_a_short_pdf_has_a_chunk_of_its_own_for_each_page_with_text() -> None:
+    file = read(PDF, pdf([["Alpha is here."], [], ["Gamma is here."], ["Delta is here."]]))
+    texts = [file.text[piece.start : piece.end] for piece in file.pieces]
+    assert [(text, piece.page) for text, piece in zip(texts, file.pieces, strict=True)] == [
+        ("Alpha is here.", 1),
+        ("Gamma is here.", 3),
+        ("Delta is here.", 4),
+    ]
 
 
 def test_a_pdf_is_read_page_by_page_and_its_chunks_know_their_pages() -> None:

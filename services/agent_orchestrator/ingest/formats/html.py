@@ -1,16 +1,18 @@
-"""HTML as text: its visible blocks one after another, headings marked, white space as a browser shows it."""
+"""HTML as text: its visible blocks but the site's own, headings marked, white space as a browser shows it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from services.agent_orchestrator.ingest.decoding import decode
+from services.agent_orchestrator.ingest.formats.boilerplate import boilerplate_of, is_permalink
+from services.agent_orchestrator.ingest.formats.page_titles import page_title
 from services.agent_orchestrator.ingest.layout import BLOCK, ITEM, ROW, Layout, Writer, clean
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 # Not shown, or not text.
 _UNSEEN = frozenset(
@@ -58,10 +60,16 @@ def html_layout(html: str, limit: int) -> Layout:
     from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - loaded where HTML is read
 
     parser = LexborHTMLParser(html)
-    reader = _Reader(Writer(limit))
-    titles = parser.css("head > title")
-    if titles:
-        reader.writer.title = _SPACES.sub(" ", titles[0].text()).strip()
+    title = page_title(parser)
+    layout = _read(parser, title, limit, boilerplate_of(parser))
+    # A page of menus alone, as an index is, is about what they hold.
+    return layout if layout.text else _read(parser, title, limit, is_permalink)
+
+
+def _read(
+    parser: LexborHTMLParser, title: str, limit: int, left_out: Callable[[LexborNode], bool]
+) -> Layout:
+    reader = _Reader(Writer(limit, title=title), left_out)
     if parser.root is not None:
         reader.read(parser.root)
     return reader.writer.layout()
@@ -70,8 +78,9 @@ def html_layout(html: str, limit: int) -> Layout:
 class _Reader:
     """Walks a page's nodes in order and keeps the block that is being read."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, left_out: Callable[[LexborNode], bool]) -> None:
         self.writer = writer
+        self._left_out = left_out
         self._held: list[str] = []
         self._rank = BLOCK
         self._prefix = ""
@@ -80,7 +89,7 @@ class _Reader:
 
     def read(self, root: LexborNode) -> None:
         """Reads everything below `root`."""
-        for node, entering in _walk(root):
+        for node, entering in _walk(root, self._left_out):
             if node.is_text_node:
                 self._text(node.text_content or "")
             elif entering:
@@ -147,7 +156,9 @@ def _lines(text: str) -> str:
     return "\n".join(_SPACES.sub(" ", line).strip() for line in text.split("\n")).strip()
 
 
-def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
+def _walk(
+    root: LexborNode, left_out: Callable[[LexborNode], bool]
+) -> Iterator[tuple[LexborNode, bool]]:
     """Each node on the way in, and each element on the way out: without recursion, however it is nested."""
     stack: list[LexborNode] = []
     node: LexborNode | None = root
@@ -156,7 +167,12 @@ def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
             node = stack.pop()
             yield node, False
             node = node.next
-        elif node.is_element_node and node.tag not in _UNSEEN and len(stack) < _DEEPEST:
+        elif (
+            node.is_element_node
+            and node.tag not in _UNSEEN
+            and len(stack) < _DEEPEST
+            and not left_out(node)
+        ):
             yield node, True
             stack.append(node)
             node = node.child

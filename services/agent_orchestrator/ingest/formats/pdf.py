@@ -59,10 +59,12 @@ def _read_page(document: PdfDocument, number: int, writer: Writer) -> None:
     text_page = page.get_textpage()
     with closing(page), closing(text_page):
         text = text_page.get_text_range()
-    for place, paragraph in enumerate(_paragraphs(text)):
+    begun = False
+    for paragraph in _paragraphs(text):
         start = writer.add(paragraph, BLOCK)
-        if place == 0 and start is not None:
+        if start is not None and not begun:
             writer.pages.append((start, number + 1))
+            begun = True
 
 
 def _paragraphs(text: str) -> Iterator[str]:

@@ -68,7 +68,8 @@ class TextMatch(_TextMatch, metaclass=_TextMatchEnumTypeWrapper):
     commonest ones; characters have no special meaning in any of these. What is joined by `/` or `@`, by a hyphen before a
     digit or a full stop between longer words (`INC-104`, `node.js`, `user@example.org`) is found by its parts.
     Punctuation of any script parts words (`“solar”`, `Berlin–Hamburg`); typographic apostrophes and hyphens are those of
-    ASCII, and letters have one spelling (Unicode's NFKC).
+    ASCII, letters have one spelling (Unicode's NFKC), and accents do not count (`cafe` finds `café`). Scripts without spaces
+    between words are searched by pairs of letters, and by single ones.
     """
 
 TEXT_MATCH_UNSPECIFIED: TextMatch.ValueType  # 0

@@ -11,7 +11,7 @@ create function full_text_score(
 ) returns float8 language sql stable as $$
   with words as materialized (
     select w.lexeme, ln(1 + (greatest(p_n, d.df) - d.df + .5) / (d.df + .5))::float8 as weight, d.df
-    from unnest(tsvector_to_array(text_words(p_language, case when p_prefix then begun(p_text) else p_text end))) w (lexeme)
+    from unnest(tsvector_to_array(query_words(p_language, case when p_prefix then begun(p_text) else p_text end))) w (lexeme)
     cross join lateral (
       select coalesce((select t.df from term t where t.space = p_space and t.lexeme = w.lexeme), 0) as df offset 0
     ) d

@@ -1,0 +1,2 @@
+// Its like without `braid_words`: words with accents were found by their accents alone.
+DROP INDEX braid_sentence_text IF EXISTS
