@@ -191,6 +191,7 @@ class FactFilter:
     """What facts must satisfy before they are ranked; times in epoch seconds, both ends inclusive.
 
     A fact passes when its interval begins at `until` or before and ends after `since`.
+    Relations are compared by their keys.
     """
 
     since: float

@@ -26,6 +26,7 @@ from services.graph_query.intervals import end_of, start_of
 from services.graph_query.local_graph import PassageRows, ReadPassage, passage_rows
 from services.graph_query.names import is_linkable, name_key, title_names
 from services.graph_query.periods import Period, period_of
+from services.graph_query.relations import relation_key
 from services.graph_query.spelling import Source, Spelling, best
 from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
 from services.runtime.times import utc_now
@@ -312,7 +313,7 @@ def fact_key(fact: GivenFact) -> FactKey:
     """What makes given facts the same whatever their names mean: ends, relation and interval."""
     return (
         (name_key(fact.subject.name), fact.subject.type),
-        fact.relation.casefold(),
+        relation_key(fact.relation),
         (name_key(fact.object.name), fact.object.type),
         (start_of(fact.valid_at), end_of(fact.invalid_at)),
         statement_of(fact),
