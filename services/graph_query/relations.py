@@ -31,7 +31,7 @@ def relation_key(name: str) -> str:
     """The name as it is compared: without letter case, accents and repeated white space. The key of a key is itself."""
     if name.isascii():
         return " ".join(name.lower().split())
-    # Folding one letter can bring out another accent, and dropping that one a letter to fold.
+    # Folding a letter can bring out an accent, and joining what is left another letter to fold.
     key, former = name, ""
     while key != former:
         key, former = _folded(key), key
@@ -48,7 +48,7 @@ def relation_term(name: str) -> str:
 
 
 def _folded(text: str) -> str:
-    apart = unicodedata.normalize("NFKD", text.translate(_SAME).casefold())
+    apart = unicodedata.normalize("NFKD", text.translate(_SAME))
     kept = "".join(char for char in apart if not _is_accent(char))
     return " ".join(unicodedata.normalize("NFKC", kept.casefold()).split())
 
