@@ -63,6 +63,7 @@ _PATHS = {
 def passage(message: ingest_pb2.EpisodeInput) -> Passage:
     """A chunk to add."""
     told, versioned = message.HasField("reference_time"), message.HasField("version_time")
+    timed = message.HasField("valid_time")
     return Passage(
         uuid=message.uuid.lower(),
         document_id=message.document_id,
@@ -71,6 +72,7 @@ def passage(message: ingest_pb2.EpisodeInput) -> Passage:
         content=message.content,
         reference_time=to_datetime(message.reference_time) if told else None,
         version_time=to_datetime(message.version_time) if versioned else None,
+        valid_time=to_datetime(message.valid_time) if timed else None,
     )
 
 

@@ -49,14 +49,20 @@ class Unit(NamedTuple):
 
 
 def split(
-    text: str, start: int = 0, limit: int = MAX_CHUNK, breaks: Sequence[Break] | None = None
+    text: str,
+    start: int = 0,
+    limit: int = MAX_CHUNK,
+    breaks: Sequence[Break] | None = None,
+    end: int | None = None,
 ) -> list[Span]:
     """Spans of the chunks of `text` from `start` on, in order, none empty, none longer than `limit` characters.
+
+    With `end` they are of the text before that place.
 
     `breaks` says where parts of the text begin; without it blank lines do. No chunk begins or ends with white space;
     nothing but white space is left out. A text within the limit is one.
     """
-    whole = _trimmed(text, Span(start, len(text)))
+    whole = _trimmed(text, Span(start, len(text) if end is None else end))
     if whole.length <= limit:
         return [whole] if whole.length else []
     units = list(_units(text, whole, paragraphs(text, start) if breaks is None else breaks, limit))

@@ -64,8 +64,8 @@ def thread_document(thread: Thread, upload: Upload) -> ParsedDocument:
         source=upload.source,
         text=thread.layout.text,
         metadata=metadata,
-        valid_time=upload.valid_time,
-        pieces=_pieces(thread.layout),
+        valid_time=thread.since or upload.valid_time,
+        pieces=thread.pieces,
     )
 
 
@@ -92,7 +92,7 @@ def mail_document(mail: Mail, upload: Upload, *, own_id: bool) -> ParsedDocument
 
 def _pieces(layout: Layout, start: int = 0) -> tuple[Piece, ...]:
     return tuple(
-        Piece(span.start, span.end, layout.page(span.start), layout.time(span.start))
+        Piece(span.start, span.end, layout.page(span.start))
         for span in split(layout.text, start, breaks=layout.breaks)
     )
 
