@@ -259,7 +259,7 @@ def chunks(document: ParsedDocument | Rejected) -> list[tuple[str, float | None]
     return [
         (
             re.sub(r"Ada(?: \([^)]*\))?: ", "", document.text[one.start : one.end]),
-            one.time and (one.time - begin) / timedelta(minutes=1),
+            None if one.time is None else (one.time - begin) / timedelta(minutes=1),
         )
         for one in document.pieces
     ]

@@ -25,8 +25,8 @@ VALIDATOR = protovalidate.Validator()
 MARKS = "_-'.,()’‐‑–"
 # Letters, marks and digits that both libraries know, whichever version of Unicode they have.
 LETTERS = st.characters(max_codepoint=0x2FFF, categories=("Lu", "Ll", "Lo"))
-ACCENTS = st.characters(min_codepoint=0x300, max_codepoint=0x36F, categories=("Mn",))
-DIGITS = st.characters(max_codepoint=0x2FFF, categories=("Nd",))
+ACCENTS = st.characters(min_codepoint=0x300, max_codepoint=0x36F, categories=["Mn"])
+DIGITS = st.characters(max_codepoint=0x2FFF, categories=["Nd"])
 NAMES = st.builds(
     "".join,
     st.tuples(
