@@ -13,7 +13,7 @@ PART_BYTES = 4 * 1024 * 1024
 LINE_BYTES = 32 * 1024 * 1024
 # Half of what the gateway takes of facts in one request.
 FACT_BYTES = 8 * 1024 * 1024
-# Fields of facts that go by another name in REST.
+# Other names that fields of facts may go by.
 _RENAMED = {"document": "document_id"}
 
 
@@ -98,11 +98,11 @@ def _fact(line: bytes) -> dict[str, Any] | None:
         return None
     if not isinstance(body, dict) or not body.keys() >= {"subject", "relation", "object"}:
         return None
-    return {
-        _RENAMED.get(str(name), str(name)): value
-        for name, value in body.items()
-        if value is not None
-    }
+    fact = {str(name): value for name, value in body.items() if value is not None}
+    for former, name in _RENAMED.items():
+        if name not in fact and former in fact:
+            fact[name] = fact.pop(former)
+    return fact
 
 
 def _reason_against(fact: dict[str, Any], size: int) -> str:

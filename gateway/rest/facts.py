@@ -6,7 +6,7 @@ import asyncio
 import re
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, ValidationError
+from pydantic import AliasChoices, Field, ValidationError
 from pydantic_core import from_json
 
 from braid.agent.v1.ingest_pb2 import IngestFactsRequest
@@ -24,6 +24,12 @@ FACTS_A_MESSAGE = 1000
 _AT_ONCE = 50
 _END = re.compile(r"\b(subject|object)\.(name|type)\b")
 _ENDS = {"name": "", "type": "_type"}
+# The contract's rule for `FactInput.relation`, as ECMAScript has it.
+_MARKS_OF_NAMES = r"_.,()'\u2019\u2010\u2011\u2013"
+_RELATION_PATTERN = (
+    rf"^([\p{{Nd}}{_MARKS_OF_NAMES}-][\p{{Nd}}{_MARKS_OF_NAMES} -]*)?\p{{L}}"
+    rf"[\p{{L}}\p{{M}}\p{{Nd}}\u200C\u200D{_MARKS_OF_NAMES} -]*$"
+)
 _INDEX = re.compile(r"^facts\[\d+\]")
 
 
@@ -32,7 +38,11 @@ class FactBody(Body):
 
     subject: Text = Field(description="Who or what it is said of.")
     subject_type: Text = Field(default="", description="Its type, such as Person; may be unknown.")
-    relation: Text = Field(description="The relation's name, such as OWNS.")
+    relation: Text = Field(
+        description="The relation's name, such as OWNS or `editor-in-chief is`: letters of any script, digits, spaces "
+        "and _ - ' . , ( ), with a letter among them. Letter case and accents make no other relation.",
+        json_schema_extra={"maxLength": 200, "pattern": _RELATION_PATTERN},
+    )
     object: Text = Field(description="The other end.")
     object_type: Text = ""
     fact: Text = Field(
@@ -42,7 +52,11 @@ class FactBody(Body):
     invalid_at: Instant | None = Field(
         default=None, description="First instant at which it no longer holds; null is open."
     )
-    document_id: Text = Field(default="", description="The document that says it.")
+    document_id: Text = Field(
+        default="",
+        validation_alias=AliasChoices("document_id", "document"),
+        description="The document that says it; `document` is the same.",
+    )
     attributes: JsonObject | None = Field(default=None, description="Further flat values.")
 
     def message(self) -> FactInput:

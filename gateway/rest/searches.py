@@ -191,7 +191,7 @@ class GraphSearch(Search):
     relation_type: Text = Field(
         default="",
         validation_alias=AliasChoices("relation_type", "relationship_type"),
-        description="Only facts of this relation, any case; `relationship_type` is the same.",
+        description="Only facts of this relation, letter case and accents ignored; `relationship_type` is the same.",
     )
     as_of: Instant | Between | None = Field(
         default=None, description="The instant or span that the answer is about. Default: now."

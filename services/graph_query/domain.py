@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import Enum
 from typing import NamedTuple
 
+from services.graph_query.intervals import OPEN
 from services.graph_query.periods import ALWAYS, Period
 
 Scalar = str | int | float | bool
@@ -26,6 +27,7 @@ class Passage:
     """A chunk's text as an episode of the graph; `reference_time` None is the time of the write.
 
     `version_time` is when the version of the document begins that it is given for, None where versions play no part.
+    `valid_time` is since when the chunk itself holds, None for as long as its versions do.
     """
 
     uuid: str
@@ -35,14 +37,25 @@ class Passage:
     content: str
     reference_time: datetime | None = None
     version_time: datetime | None = None
-    # As stored: when the versions begin that it stands in, and when it stands in its document.
+    valid_time: datetime | None = None
+    # As stored: when the versions begin that it stands in, its own time, and when it stands in its document.
     starts: tuple[float, ...] = ()
+    own_start: float = -OPEN
     period: Period = ALWAYS
 
     @property
     def given_starts(self) -> tuple[float, ...]:
         """When the version begins that it is given for; none where it is given for no version."""
         return () if self.version_time is None else (self.version_time.timestamp(),)
+
+    @property
+    def given_own_start(self) -> float:
+        """Since when it is given to hold by itself; from ever on where nothing is said."""
+        return -OPEN if self.valid_time is None else self.valid_time.timestamp()
+
+    def untimed(self) -> Passage:
+        """The passage as it is compared: its text and its document, without times."""
+        return replace(self, reference_time=None, version_time=None, valid_time=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +244,7 @@ class FactFilter:
     """What facts must satisfy before they are ranked; times in epoch seconds, both ends inclusive.
 
     A fact passes when its interval begins at `until` or before and ends after `since`.
+    Relations are compared by their keys.
     """
 
     since: float

@@ -11,6 +11,7 @@ from services.graph_query.domain import EntityName, GivenFact
 from services.graph_query.entity_resolution import NameKeys, Resolution
 from services.graph_query.identity import fact_uuid
 from services.graph_query.intervals import end_of, seconds_and_nanoseconds, start_of
+from services.graph_query.relations import relation_key, relation_term
 from services.graph_query.reserved import RESERVED_OF_FACTS
 
 
@@ -102,7 +103,8 @@ def _prepared(names: NameKeys, fact: GivenFact) -> PreparedFact:
 def _columns(fact: GivenFact) -> tuple[Any, ...]:
     return (
         fact.relation,
-        fact.relation.lower(),
+        relation_key(fact.relation),
+        relation_term(fact.relation),
         fact.fact,
         fact.origin.value,
         seconds_and_nanoseconds(fact.valid_at),

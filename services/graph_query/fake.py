@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from copy import deepcopy
-from dataclasses import replace
 from datetime import datetime
 
 from services.graph_query.domain import (
@@ -55,7 +54,7 @@ class FakeGraphStore(FakeReads):
         """Adds passages; one that is there and unchanged changes nothing."""
         held = self.writable(space)
         self.refuse_foreign(space, passages)
-        fresh = [replace(one, reference_time=None, version_time=None) for one in passages]
+        fresh = [one.untimed() for one in passages]
         further = held.note_starts(passages)
         if not further and all(held.passages.get(passage.uuid) == passage for passage in fresh):
             return EpisodeCounts(revision=held.revision)

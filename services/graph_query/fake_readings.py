@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
@@ -54,7 +53,7 @@ class FakeReadings:
         before, facts = held.picture(), set(held.facts)
         forget_readings(held, [passage.uuid])
         self._store.findings.forget_extracted(space, [passage.uuid])
-        held.passages[passage.uuid] = replace(passage, reference_time=None, version_time=None)
+        held.passages[passage.uuid] = passage.untimed()
         ended = _take(held, passage.uuid, reading)
         if length := reading.vector_length():
             held.note_vectors(model, length)
@@ -94,9 +93,7 @@ def ends_of(held: FakeSpace) -> dict[str, datetime | None]:
 
 
 def _is_read(held: FakeSpace, passage: Passage) -> bool:
-    same = held.passages.get(passage.uuid) == replace(
-        passage, reference_time=None, version_time=None
-    )
+    same = held.passages.get(passage.uuid) == passage.untimed()
     return same and passage.uuid in held.read
 
 

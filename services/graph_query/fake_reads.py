@@ -26,6 +26,7 @@ from services.graph_query.intervals import end_of, moment_of, start_of
 from services.graph_query.local_graph import SentenceRow
 from services.graph_query.names import link_key, name_key
 from services.graph_query.plain_words import all_words
+from services.graph_query.relations import relation_key
 from services.graph_query.store import Hit, SpaceState, WordHits
 from services.runtime.errors import BraidError, NotFoundError
 
@@ -174,7 +175,7 @@ def _stated(held: FakeSpace, only: FactFilter) -> Iterator[Fact]:
     for stored in held.facts.values():
         given = stored.given
         holds = start_of(given.valid_at) <= only.until and end_of(given.invalid_at) > only.since
-        fits = not only.relation or given.relation.lower() == only.relation.lower()
+        fits = not only.relation or relation_key(given.relation) == relation_key(only.relation)
         fact = as_fact(held, stored)
         if holds and fits and (not only.entity_key or only.entity_key in _end_keys(fact)):
             yield fact

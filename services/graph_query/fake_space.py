@@ -22,10 +22,11 @@ from services.graph_query.extracted import DescribedEntity
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.fake_versions import FakeVersions
 from services.graph_query.identity import fact_uuid
-from services.graph_query.intervals import end_of, start_of
+from services.graph_query.intervals import OPEN, end_of, start_of
 from services.graph_query.local_graph import PassageRows, ReadPassage, passage_rows
 from services.graph_query.names import is_linkable, name_key, title_names
 from services.graph_query.periods import Period, period_of
+from services.graph_query.relations import relation_key
 from services.graph_query.spelling import Source, Spelling, best
 from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
 from services.runtime.times import utc_now
@@ -91,6 +92,7 @@ class FakeSpace:
     versions: FakeVersions = field(default_factory=FakeVersions)
     # When the versions begin that passages stand in, and when they stand in their documents.
     starts: dict[str, set[float]] = field(default_factory=dict)
+    own_starts: dict[str, float] = field(default_factory=dict)
     periods: dict[str, Period] = field(default_factory=dict)
     # Documents of episodes, those that are gone too, and documents that had claimed facts that are no more.
     owners: dict[str, str] = field(default_factory=dict)
@@ -217,11 +219,15 @@ class FakeSpace:
         return now if self.last_write is None else max(now, self.last_write + _TICK)
 
     def note_starts(self, passages: Iterable[Passage]) -> bool:
-        """Notes in which versions passages are given; whether any is news."""
-        before = deepcopy(self.starts)
+        """Notes in which versions passages are given, and their own times; whether any is news."""
+        before, own_before = deepcopy(self.starts), dict(self.own_starts)
         for passage in passages:
-            self.starts.setdefault(passage.uuid, set()).update(passage.given_starts)
-        return any(self.starts[uuid] != before.get(uuid, set()) for uuid in self.starts)
+            uuid = passage.uuid
+            self.starts.setdefault(uuid, set()).update(passage.given_starts)
+            known = self.own_starts.get(uuid, OPEN)
+            self.own_starts[uuid] = min(known, passage.given_own_start)
+        new = any(self.starts[uuid] != before.get(uuid, set()) for uuid in self.starts)
+        return new or any(self.own_starts[uuid] != start for uuid, start in own_before.items())
 
     def erase(self, documents: Collection[str], episodes: Collection[str]) -> int:
         """Removes what these, gone already, had made known of the past; how many versions."""
@@ -249,11 +255,16 @@ class FakeSpace:
 
     def _note_periods(self) -> None:
         self.starts = {one: starts for one, starts in self.starts.items() if one in self.passages}
+        self.own_starts = {one: own for one, own in self.own_starts.items() if one in self.passages}
         versions: dict[str, set[float]] = {}
         for uuid, passage in self.passages.items():
             versions.setdefault(passage.document_id, set()).update(self.starts.get(uuid, ()))
         self.periods = {
-            uuid: period_of(self.starts.get(uuid, ()), versions[passage.document_id])
+            uuid: period_of(
+                self.starts.get(uuid, ()),
+                versions[passage.document_id],
+                self.own_starts.get(uuid, -OPEN),
+            )
             for uuid, passage in self.passages.items()
         }
 
@@ -312,7 +323,7 @@ def fact_key(fact: GivenFact) -> FactKey:
     """What makes given facts the same whatever their names mean: ends, relation and interval."""
     return (
         (name_key(fact.subject.name), fact.subject.type),
-        fact.relation.casefold(),
+        relation_key(fact.relation),
         (name_key(fact.object.name), fact.object.type),
         (start_of(fact.valid_at), end_of(fact.invalid_at)),
         statement_of(fact),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from services.graph_query.relations import relation_key
 from services.runtime.ids import derived_uuid
 
 
@@ -33,7 +34,7 @@ def fact_uuid(
     interval: tuple[float, float],
     statement: str = "",
 ) -> str:
-    """Uuid of a fact: subject and object, relation (letter case ignored), interval; its wording if extracted."""
+    """Uuid of a fact: subject and object, relation (as it is compared), interval; its wording if extracted."""
     told = [repr(float(bound)) for bound in interval]
     worded = [statement] if statement else []
-    return derived_uuid("fact", space, *ends, relation.casefold(), *told, *worded)
+    return derived_uuid("fact", space, *ends, relation_key(relation), *told, *worded)

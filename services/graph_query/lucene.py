@@ -9,6 +9,7 @@ from itertools import islice
 from services.graph_query.extraction.tokens import tokenize
 from services.graph_query.names import STOP_WORDS, WORD, link_key, link_token, word_set
 from services.graph_query.plain_words import parts_of_runs, words_of_query
+from services.graph_query.relations import relation_term
 
 _PIECE = re.compile(r"[A-Za-z0-9]+")
 _MAX_TERMS = 64
@@ -54,11 +55,20 @@ def ends_clause(entities: Sequence[str]) -> str:
 
 
 def relation_clause(relation: str) -> str:
-    """Only facts of a relation, and some more that the analyzer takes for the same; "" where it would leave nothing."""
-    pieces = [piece.lower() for piece in _PIECE.findall(relation)]
+    """Only facts of a relation, given by its key; "" for no such filter, or where it would hide facts.
+
+    Facts from before relations had terms are found by the words of their names, which were ASCII: among them are some
+    that the analyzer takes for the same, and none whose name is stop words alone.
+    """
+    if not relation:
+        return ""
+    term = f'braid_ends:"{relation_term(relation)}"'
+    if not relation.isascii():
+        return f" +{term}^0"
+    pieces = _PIECE.findall(relation)
     if all(piece in _ANALYZER_STOP_WORDS for piece in pieces):
         return ""
-    return f' +name:"{" ".join(WORD.findall(relation))}"'
+    return f' +({term} name:"{" ".join(WORD.findall(relation))}")^0'
 
 
 def phrase_queries(space: str, phrases: Iterable[str]) -> Iterator[str]:

@@ -32,6 +32,7 @@ from services.graph_query.names import clean_name
 from services.graph_query.ordering.reranking import Order, Ordering
 from services.graph_query.query_vector import Shortfall
 from services.graph_query.ranking import FoundFact, Scores
+from services.graph_query.relations import clean_relation
 from services.graph_query.reserved import key_refusal
 from services.graph_query.searching import Answer
 from services.graph_query.store import VectorPath
@@ -68,6 +69,7 @@ _PATHS = {
 def passage(message: ingest_pb2.EpisodeInput) -> Passage:
     """A chunk to add."""
     told, versioned = message.HasField("reference_time"), message.HasField("version_time")
+    timed = message.HasField("valid_time")
     return Passage(
         uuid=message.uuid.lower(),
         document_id=message.document_id,
@@ -76,6 +78,7 @@ def passage(message: ingest_pb2.EpisodeInput) -> Passage:
         content=message.content,
         reference_time=to_datetime(message.reference_time) if told else None,
         version_time=to_datetime(message.version_time) if versioned else None,
+        valid_time=to_datetime(message.valid_time) if timed else None,
     )
 
 
@@ -88,7 +91,7 @@ def given_fact(message: ingest_pb2.FactInput) -> GivenFact:
     words = f"{subject.name} {message.relation.replace('_', ' ').lower()} {target.name}"
     return GivenFact(
         subject=EntityName(subject.name, subject.type),
-        relation=" ".join(message.relation.split()),
+        relation=clean_relation(message.relation),
         object=EntityName(target.name, target.type),
         fact=message.fact.strip() or clean_name(words),
         valid_at=to_datetime(message.valid_time) if message.HasField("valid_time") else None,
@@ -105,7 +108,7 @@ def fact_filter(
     """The filter of a request; no selector is now. InvalidFieldError for an entity of white space alone."""
     since, until = _bounds(selector)
     key = filter_key(entity, "entity_name")
-    return FactFilter(since, until, key, " ".join(relation.split()))
+    return FactFilter(since, until, key, clean_relation(relation))
 
 
 def ordering(request: query_pb2.SearchFactsRequest) -> Ordering:

@@ -63,6 +63,7 @@ async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> Epis
     await writer.link(put)
     await _settle(writer, cut, changes, {passage.document_id for passage in (*fresh, *replaced)})
     await carry(writer, further)
+    unsettled |= {document_uuid(writer.space, passage.document_id) for passage in further}
     await settle_periods(writer, unsettled)
     return EpisodeCounts(
         episodes=len(fresh) - len(replaced),

@@ -10,25 +10,38 @@ from typing import Any
 from services.graph_query.domain import Passage
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.identity import document_uuid
+from services.graph_query.intervals import OPEN
 from services.graph_query.local_graph import ReadPassage, passage_rows
 from services.graph_query.neo4j_database import Rows
-from services.graph_query.neo4j_writer import SpaceWriter, as_passage, stored_period
+from services.graph_query.neo4j_writer import (
+    SpaceWriter,
+    as_passage,
+    stored_period,
+    stored_start,
+)
 from services.graph_query.periods import Period, period_of
 
 
 def with_starts(passage: Passage, held: Passage | None) -> Passage:
-    """A given passage with the versions that it stands in: the given one, and those known of it."""
+    """A given passage with the versions that it stands in: the given one, and those known of it.
+
+    Of several times of its own the first counts.
+    """
     starts = {*passage.given_starts, *(held.starts if held else ())}
-    period = period_of(starts, starts)
-    return replace(passage, starts=tuple(sorted(starts)), period=period)
+    own_start = min(passage.given_own_start, held.own_start if held else OPEN)
+    period = period_of(starts, starts, own_start)
+    return replace(passage, starts=tuple(sorted(starts)), own_start=own_start, period=period)
 
 
 def carried(passages: Iterable[Passage], held: Mapping[str, Passage]) -> list[Passage]:
-    """Those of the passages, all of them there as they are, that a version has which they were not known in."""
+    """Those of the passages, all of them there as they are, that a version has which they were not known in, or that
+    hold by themselves since earlier.
+    """
     return [
         with_starts(passage, held[passage.uuid])
         for passage in passages
         if not set(passage.given_starts) <= set(held[passage.uuid].starts)
+        or passage.given_own_start < held[passage.uuid].own_start
     ]
 
 
@@ -50,9 +63,9 @@ async def note_documents(writer: SpaceWriter, passages: Sequence[Passage]) -> se
 
 
 async def carry(writer: SpaceWriter, passages: Sequence[Passage]) -> None:
-    """Notes further versions of passages that are there."""
+    """Notes further versions of passages that are there, and their own times."""
     if passages:
-        rows = [[passage.uuid, list(passage.starts)] for passage in passages]
+        rows = [[one.uuid, list(one.starts), stored_start(one.own_start)] for one in passages]
         await writer.run("carry_passages", rows=rows)
 
 
@@ -85,8 +98,8 @@ async def settle_versioned(writer: SpaceWriter, documents: Collection[str]) -> N
 
 def _changed(passages: Sequence[Sequence[Any]], versions: Collection[float]) -> dict[str, Period]:
     periods = {}
-    for uuid, starts, since, until, gaps in passages:
-        period = period_of(starts, versions)
+    for uuid, starts, own_start, since, until, gaps in passages:
+        period = period_of(starts, versions, -OPEN if own_start is None else own_start)
         if period != stored_period(since, until, gaps):
             periods[uuid] = period
     return periods

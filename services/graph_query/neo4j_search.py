@@ -17,6 +17,7 @@ from services.graph_query.lucene import ends_clause, relation_clause, words_quer
 from services.graph_query.names import link_key
 from services.graph_query.neo4j_database import Database
 from services.graph_query.neo4j_records import entity_ref, local_fact, stated_fact
+from services.graph_query.relations import relation_key
 from services.graph_query.store import Hit, SpaceState, WordHits
 
 # Fused lists need to reach deeper than what is shown.
@@ -156,7 +157,7 @@ def filter_parameters(space: str, only: FactFilter) -> dict[str, Any]:
         "since": only.since,
         "until": only.until,
         "entity_key": only.entity_key,
-        "relation": only.relation.lower(),
+        "relation": relation_key(only.relation),
         "open": OPEN,
         "citations": _CITATIONS,
     }

@@ -12,6 +12,7 @@ from services.graph_query.domain import Passage
 from services.graph_query.extraction.extract import MentionKind
 from services.graph_query.extraction.gazetteer import Gazetteer, Uuids
 from services.graph_query.identity import document_uuid
+from services.graph_query.intervals import OPEN
 from services.graph_query.local_graph import Changes, ReadPassage, difference, merged, passage_rows
 from services.graph_query.lucene import phrase_queries
 from services.graph_query.names import is_linkable, link_key
@@ -229,8 +230,14 @@ def as_passage(row: Mapping[str, Any]) -> Passage:
         row["source"],
         row["content"],
         starts=tuple(row["starts"] or ()),
+        own_start=-OPEN if row["own_start"] is None else row["own_start"],
         period=stored_period(row["since"], row["until"], row["gaps"]),
     )
+
+
+def stored_start(own_start: float) -> float | None:
+    """A passage's own start as it is stored: nothing of one that holds from ever on."""
+    return None if own_start == -OPEN else own_start
 
 
 def stored_period(since: float | None, until: float | None, gaps: Sequence[float] | None) -> Period:
@@ -277,6 +284,7 @@ def _passage_row(space: str, read: ReadPassage) -> dict[str, Any]:
         "words": read.words,
         "reference_time": passage.reference_time,
         "starts": list(passage.starts) or None,
+        "own_start": stored_start(passage.own_start),
         "period": _told(passage.period),
     }
 

@@ -27,14 +27,21 @@ class Period(NamedTuple):
 ALWAYS = Period()
 
 
-def period_of(starts: Collection[float], versions: Collection[float]) -> Period:
+def period_of(
+    starts: Collection[float], versions: Collection[float], own_start: float = -OPEN
+) -> Period:
     """When a passage stands in a document whose versions begin at `versions`, of which it is in those of `starts`.
 
-    A version ends where the next one begins. What is in none that is known stands from ever on.
+    A version ends where the next one begins. What is in none that is known stands from ever on. Nothing stands before
+    `own_start`: where that is later than all its versions, the period is empty.
     """
     own = sorted(starts) or [-OPEN]
     ends = dict(pairwise(sorted({*versions, *own})))
     spans = _joined([(start, ends.get(start, OPEN)) for start in own])
+    last = spans[-1][1]
+    spans = [(max(since, own_start), until) for since, until in spans if until > own_start]
+    if not spans:
+        return Period(last, last)
     gaps = tuple(end for former, later in pairwise(spans) for end in (former[1], later[0]))
     return Period(spans[0][0], spans[-1][1], gaps)
 

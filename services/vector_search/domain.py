@@ -170,7 +170,10 @@ class ChunkScore:
 
 @dataclass(frozen=True, slots=True)
 class NewChunk:
-    """A chunk to store; `vector` None when its maker left embedding to the tier."""
+    """A chunk to store; `vector` None when its maker left embedding to the tier.
+
+    `valid_time` is since when the chunk itself holds, None for as long as its version does.
+    """
 
     id: str
     content: str
@@ -178,6 +181,7 @@ class NewChunk:
     end_char: int
     vector: Vector | None
     page: int = 0
+    valid_time: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

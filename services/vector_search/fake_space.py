@@ -17,6 +17,7 @@ from services.vector_search.domain import (
     FusionKind,
     Hit,
     Model,
+    NewChunk,
     NewDocument,
     Outcome,
     QueryVector,
@@ -37,7 +38,7 @@ from services.vector_search.ranking import (
     ranked,
     terms_of,
 )
-from services.vector_search.versions import StoredVersion, plan_version, same_content
+from services.vector_search.versions import StoredVersion, own_time, plan_version, same_content
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,11 @@ class Version:
     stored: StoredVersion
     document: NewDocument
     written: datetime
+
+    def has_at(self, chunk: NewChunk, instant: datetime) -> bool:
+        """Whether a chunk of this version holds by itself at `instant`."""
+        since = own_time(chunk, self.written)
+        return since is None or since <= instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +199,7 @@ def eligible_chunks(held: Space, search: Search, instant: datetime) -> set[str]:
         for version in found
         if version is not None and _contains(version.document.metadata, search.metadata)
         for chunk in version.document.chunks
+        if version.has_at(chunk, instant)
     }
 
 
@@ -288,10 +295,20 @@ def _with_rank(parts: Scores, rank: int) -> Scores:
 def chunk_in_view(held: Space, key: str, instant: datetime) -> Chunk:
     """A chunk as the version in view tells it."""
     document_id = held.chunks[key].document_id
-    having = [v for v in held.documents[document_id] if any(c.id == key for c in v.document.chunks)]
-    version = max(having, key=lambda v: (v.stored.holds_at(instant), v.stored.valid_from))
+    having = [
+        (version, ordinal, chunk)
+        for version in held.documents[document_id]
+        for ordinal, chunk in enumerate(version.document.chunks)
+        if chunk.id == key
+    ]
+    version, ordinal, chunk = max(
+        having,
+        key=lambda found: (
+            found[0].stored.holds_at(instant) and found[0].has_at(found[2], instant),
+            found[0].stored.valid_from,
+        ),
+    )
     document = version.document
-    ordinal, chunk = next((i, c) for i, c in enumerate(document.chunks) if c.id == key)
     return Chunk(
         id=key,
         document_id=document_id,
@@ -302,7 +319,7 @@ def chunk_in_view(held: Space, key: str, instant: datetime) -> Chunk:
         start_char=chunk.start_char,
         end_char=chunk.end_char,
         metadata=document.metadata,
-        valid_time=version.stored.valid_from,
+        valid_time=own_time(chunk, version.written) or version.stored.valid_from,
         page=chunk.page,
     )
 

@@ -102,6 +102,9 @@ def _new_chunk(message: documents_pb2.ChunkInput, path: str) -> NewChunk:
         end_char=message.end_char,
         vector=unit_vector(message.embedding, f"{path}.embedding") if message.embedding else None,
         page=message.page,
+        valid_time=instant(message.valid_time, f"{path}.valid_time")
+        if message.HasField("valid_time")
+        else None,
     )
 
 

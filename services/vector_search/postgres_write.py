@@ -217,7 +217,7 @@ class DocumentWrite:
                 [p.version.valid_from for p in closing],
             )
         await self._fetch("insert_versions", *version_columns(planned), now)
-        await self._fetch("insert_version_chunks", *version_chunk_columns(planned))
+        await self._fetch("insert_version_chunks", *version_chunk_columns(planned, now))
 
     async def _refresh_flags(self, document_ids: list[str], now: datetime) -> list[Row]:
         if not document_ids:

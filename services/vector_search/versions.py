@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.vector_search.domain import FOREVER, NewDocument
+from services.vector_search.domain import FOREVER, NewChunk, NewDocument
 
 _TICK = timedelta(microseconds=1)
 
@@ -44,7 +44,7 @@ def same_content(
             continue
         if version.holds_at(now) or version.valid_until == FOREVER:
             return version
-        if version.valid_from == document.valid_time:
+        if version.valid_from == document.valid_time and not has_own_times(document):
             return version
     return None
 
@@ -52,9 +52,13 @@ def same_content(
 def plan_version(stored: list[StoredVersion], document: NewDocument, now: datetime) -> NewVersion:
     """Where a new content goes among the versions. InvalidFieldError when its valid time is taken.
 
-    Without a valid time the content holds from `now`, or right after a version written in the same instant.
+    Without a valid time the content holds from `now`, or right after a version written in the same instant. Content
+    whose chunks have times of their own replaces all that is there: each chunk tells since when it holds.
     """
     valid_from = document.valid_time or _free_instant(stored, now)
+    if has_own_times(document) and stored:
+        latest = max(version.valid_from for version in stored)
+        valid_from = max(valid_from, latest + _TICK)
     if any(version.valid_from == valid_from for version in stored):
         raise InvalidFieldError(
             FieldError(f"{document.path}.valid_time", "another version of the document has it")
@@ -67,6 +71,16 @@ def plan_version(stored: list[StoredVersion], document: NewDocument, now: dateti
         valid_until=min(later, default=FOREVER),
         closes=max(earlier, key=lambda version: version.valid_from).version if earlier else None,
     )
+
+
+def has_own_times(document: NewDocument) -> bool:
+    """Whether some of the document's chunks hold since a time of their own."""
+    return any(chunk.valid_time is not None for chunk in document.chunks)
+
+
+def own_time(chunk: NewChunk, now: datetime) -> datetime | None:
+    """Since when a chunk that is written at `now` holds by itself. What is dated later is there all the same."""
+    return None if chunk.valid_time is None else min(chunk.valid_time, now)
 
 
 def _free_instant(stored: list[StoredVersion], now: datetime) -> datetime:

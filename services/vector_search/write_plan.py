@@ -12,6 +12,7 @@ from services.vector_search.domain import FOREVER, NewChunk, NewDocument
 from services.vector_search.versions import (
     NewVersion,
     StoredVersion,
+    own_time,
     plan_version,
     same_content,
 )
@@ -75,8 +76,8 @@ def version_columns(planned: list[Planned]) -> tuple[list[object], ...]:
     )
 
 
-def version_chunk_columns(planned: list[Planned]) -> tuple[list[object], ...]:
-    """Columns of the rows that give versions their chunks."""
+def version_chunk_columns(planned: list[Planned], now: datetime) -> tuple[list[object], ...]:
+    """Columns of the rows that give versions their chunks, as written at `now`."""
     rows: list[tuple[Planned, int, NewChunk]] = [
         (p, ordinal, chunk) for p in planned for ordinal, chunk in enumerate(p.document.chunks)
     ]
@@ -88,4 +89,5 @@ def version_chunk_columns(planned: list[Planned]) -> tuple[list[object], ...]:
         [chunk.start_char for _, _, chunk in rows],
         [chunk.end_char for _, _, chunk in rows],
         [chunk.page for _, _, chunk in rows],
+        [own_time(chunk, now) for _, _, chunk in rows],
     )

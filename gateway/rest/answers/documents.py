@@ -43,11 +43,35 @@ class Receipt(Shape):
     job: Job
 
 
+class RefusedLine(Shape):
+    """A fact that was not taken: the place of its file among the request's, from 0, and its line, from 1."""
+
+    file: int
+    line: int
+    reason: str
+
+
+class FactsOfFiles(Shape):
+    """What became of the facts that files of JSON lines hold."""
+
+    added: int
+    unchanged: int
+    refused: list[RefusedLine]
+    refused_total: int
+
+
+class FactsAccepted(Shape):
+    """An upload of files that hold facts alone: there is no job, they are in the graph."""
+
+    facts: FactsOfFiles
+
+
 class Accepted(Shape):
-    """The jobs of an upload, one a file; `job` is the first."""
+    """The jobs of an upload, one a file with documents; `job` is the first. `facts` is there where files hold any."""
 
     job: Job
     jobs: list[Job]
+    facts: FactsOfFiles | None = None
 
 
 class PartlyAccepted(Accepted):

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
+from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
 from braid.agent.v1 import ingest_pb2
@@ -18,8 +19,11 @@ from gateway.rest.answers.documents import (
     Accepted,
     Documents,
     DocumentWithChunks,
+    FactsAccepted,
+    FactsOfFiles,
     PartlyAccepted,
     Receipt,
+    RefusedLine,
 )
 from gateway.rest.bodies import is_json, media_type, parsed, whole
 from gateway.rest.bounds import Bounds
@@ -28,6 +32,8 @@ from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep, UploaderDep
 from gateway.rest.documented import problems
 from gateway.rest.door import content_length, pass_over
 from gateway.rest.errors import headers_of, problems_of
+from gateway.rest.fact_lines import FactLines, find_facts, without_facts
+from gateway.rest.facts import messages
 from gateway.rest.fields import rest_name
 from gateway.rest.json import JsonAnswer
 from gateway.rest.paths import any_text
@@ -44,6 +50,7 @@ from services.runtime.errors import BraidError, FieldError, InvalidFieldError, W
 router = APIRouter(prefix="/api/documents", tags=["documents"], responses=problems())
 
 MOST_FILES = 1000
+JSON_LINES = "application/jsonl"
 _GOES_ON = frozenset({ingest_pb2.JOB_STATE_QUEUED, ingest_pb2.JOB_STATE_RUNNING})
 _INGEST = "/braid.agent.v1.IngestService/"
 _DOCUMENTS = "/braid.vector.v1.DocumentService/"
@@ -67,8 +74,38 @@ class _Taken:
     """The jobs of an upload, why its other files have none, and what ended it before its last one, if anything did."""
 
     jobs: list[ingest_pb2.IngestJob] = field(default_factory=list)
+    facts: FactsOfFiles | None = None
     refused: list[FieldError] = field(default_factory=list)
     ended_by: BraidError | None = None
+
+    def add_facts(
+        self, answer: ingest_pb2.IngestFactsResponse, file: int, lines: FactLines
+    ) -> None:
+        """Counts what became of a file's facts."""
+        total = self.facts or FactsOfFiles(added=0, unchanged=0, refused=[], refused_total=0)
+        total.added += answer.added
+        total.unchanged += answer.unchanged
+        total.refused_total += answer.refused_total
+        total.refused += (
+            RefusedLine(file=file, line=lines.numbers[one.index], reason=one.reason)
+            for one in answer.refused
+        )
+        self.facts = total
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was taken."""
+        return not self.jobs and self.facts is None
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of a form, and how many bytes of facts it may hold."""
+
+    index: int
+    file: UploadFile
+    metadata: ingest_pb2.DocumentMetadata
+    most_of_facts: int
 
 
 DocumentId = Annotated[str, Path(description="The document's id; slashes are part of it.")]
@@ -83,7 +120,13 @@ Limit = Annotated[
     "",
     status_code=202,
     response_model=Accepted,
-    responses={207: {"model": PartlyAccepted, "description": "Some of the files were refused."}},
+    responses={
+        200: {
+            "model": FactsAccepted,
+            "description": "The files held facts alone: they are in the graph.",
+        },
+        207: {"model": PartlyAccepted, "description": "Some of the files were refused."},
+    },
     openapi_extra={"requestBody": _BODY},
 )
 async def create(
@@ -91,7 +134,10 @@ async def create(
 ) -> Response:
     """Takes a document as JSON, or files as a form: text, Markdown, HTML, PDF, DOCX, mail, messages or JSON lines.
 
-    Answers with a job a file at once. Of several files the good ones are taken: the answer's status is 207 when others
+    Answers with a job a file at once. Facts among JSON lines are taken as by `POST /api/facts` and counted in `facts`:
+    a file with a wrong one is refused.
+
+    Of several files the good ones are taken: the answer's status is 207 when others
     are refused, and `refused` names them.
 
     When the time is over, or a service at its limit, after some of the files were taken, `refused` names each other one
@@ -101,7 +147,8 @@ async def create(
     await _check_capacity(request, caller, clients, settings.max_document_bytes)
     kind = media_type(request)
     if kind == "multipart/form-data":
-        return _accepted(await _take_files(request, caller, clients))
+        taken = await _take_files(request, caller, clients, settings.max_body_bytes)
+        return _accepted(taken)
     if not is_json(kind):
         told = "must be application/json or multipart/form-data"
         raise InvalidFieldError(FieldError("Content-Type", told))
@@ -173,23 +220,23 @@ async def _check_capacity(request: Request, caller: Caller, clients: Clients, mo
         raise
 
 
-async def _take_files(request: Request, caller: Caller, clients: Clients) -> _Taken:
+async def _take_files(
+    request: Request, caller: Caller, clients: Clients, most_of_facts: int
+) -> _Taken:
     """What was taken. When nothing was, raises: InvalidFieldError when all files are wrong."""
     taken = _Taken()
     async with request.form(max_files=MOST_FILES, max_fields=len(_FORM["properties"])) as form:
         fields, files = read_form(form)
         until = monotonic() + caller.timeout
         for index, file in enumerate(files):
-            parts = from_file(fields.of(file), file)
+            one = _File(index, file, fields.of(file), most_of_facts)
             try:
-                taken.jobs.append(
-                    await _take(caller.until(until), clients, parts, f"files[{index}].")
-                )
+                await _take_file(caller.until(until), clients, one, taken)
             except BraidError as error:
                 if error.fields:
                     taken.refused += error.fields
                     continue
-                if not taken.jobs:
+                if taken.is_empty:
                     raise
                 # The others would fare no better, and the jobs at hand must not be lost.
                 taken.refused += (
@@ -197,9 +244,29 @@ async def _take_files(request: Request, caller: Caller, clients: Clients) -> _Ta
                 )
                 taken.ended_by = error
                 break
-    if not taken.jobs:
+    if taken.is_empty:
         raise InvalidFieldError(*taken.refused)
     return taken
+
+
+async def _take_file(caller: Caller, clients: Clients, one: _File, taken: _Taken) -> None:
+    """Takes a file: its facts first, so that a wrong one leaves all of it out."""
+    place = f"files[{one.index}]"
+    parts = from_file(one.metadata, one.file)
+    if one.metadata.content_type == JSON_LINES:
+        lines = await find_facts(one.file.file, place, one.most_of_facts)
+        if lines.facts:
+            answer = await caller.ask(
+                _INGEST + "IngestFacts",
+                clients.ingest.IngestFacts,
+                messages(lines.facts),
+                lines.named(place),
+            )
+            taken.add_facts(answer, one.index, lines)
+            if not lines.has_documents:
+                return
+            parts = without_facts(one.metadata, one.file.file)
+    taken.jobs.append(await _take(caller, clients, parts, f"{place}."))
 
 
 async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> ingest_pb2.IngestJob:
@@ -216,10 +283,15 @@ async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> ing
 
 def _accepted(taken: _Taken) -> Response:
     shown = [views.job(job) for job in taken.jobs]
-    headers = {"location": f"/api/jobs/{shown[0]['id']}"}
-    body: dict[str, Any] = {"job": shown[0], "jobs": shown}
+    headers: dict[str, str] = {}
+    body: dict[str, Any] = {}
+    if shown:
+        headers["location"] = f"/api/jobs/{shown[0]['id']}"
+        body |= {"job": shown[0], "jobs": shown}
+    if taken.facts:
+        body["facts"] = taken.facts.model_dump()
     if not taken.refused:
-        return JsonAnswer(body, 202, headers)
+        return JsonAnswer(body, 202 if shown else 200, headers)
     if taken.ended_by:
         headers |= headers_of(taken.ended_by)
     return JsonAnswer(body | {"refused": problems_of(taken.refused)}, 207, headers)

@@ -28,8 +28,23 @@ _FACT = frozenset({"subject", "relation", "object"})
 
 
 def count_lines(data: bytes) -> int:
-    """Lines that are not blank: the documents of an upload."""
-    return sum(1 for line in io.BytesIO(data) if line.strip())
+    """Lines that are not blank: the documents of an upload. UnreadableError when all of them are facts."""
+    count, only_facts = 0, True
+    for line in io.BytesIO(data):
+        if line.strip():
+            count += 1
+            only_facts = only_facts and _is_fact(line)
+    if count and only_facts:
+        raise UnreadableError("holds facts alone, which IngestFacts takes")
+    return count
+
+
+def _is_fact(line: bytes) -> bool:
+    try:
+        values = line_values(line.removeprefix(_BOM))
+    except UnreadableError:
+        return False
+    return values.keys() >= _FACT and values.get("text") is None
 
 
 def read_json_lines(

@@ -43,10 +43,6 @@ class Layout:
         """The page, from 1, that the character is on; 0 in a text without pages."""
         return _at(self.pages, offset) or 0
 
-    def time(self, offset: int) -> datetime | None:
-        """When what stands there was said; None where the text as a whole has one time."""
-        return _at(self.times, offset)
-
 
 @dataclass(slots=True)
 class Writer:

@@ -67,8 +67,8 @@ def thread_document(thread: Thread, upload: Upload) -> ParsedDocument:
         source=upload.source,
         text=thread.layout.text,
         metadata=metadata,
-        valid_time=upload.valid_time,
-        pieces=_pieces(thread.layout),
+        valid_time=thread.since or upload.valid_time,
+        pieces=thread.pieces,
     )
 
 
@@ -97,7 +97,7 @@ def _pieces(layout: Layout, start: int = 0) -> tuple[Piece, ...]:
     """No piece goes over the end of a page: a hit names the page that its text is on."""
     pages = [offset for offset, _ in layout.pages if offset > start]
     return tuple(
-        Piece(span.start, span.end, layout.page(span.start), layout.time(span.start))
+        Piece(span.start, span.end, layout.page(span.start))
         for first, end in pairwise([start, *pages, len(layout.text)])
         for span in split(layout.text, first, breaks=_within(layout.breaks, first, end), end=end)
     )

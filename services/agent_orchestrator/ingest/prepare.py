@@ -32,7 +32,7 @@ class Prepared:
 
     input: documents_pb2.DocumentInput
     size: int
-    # When what each chunk says was said, where the document has no one time.
+    # When what each chunk says was said, where the document has no one time: it holds since then, too.
     times: tuple[Timestamp | None, ...] = ()
     unchanged: bool = False
     # Since when the version holds, once it is stored.
@@ -65,6 +65,7 @@ class Prepared:
                 content=chunk.content,
                 reference_time=time or known,
                 version_time=self.version_time,
+                valid_time=time,
             )
             for chunk, time in zip(self.input.chunks, self._times(), strict=True)
         ]
@@ -120,6 +121,7 @@ def _chunk(
         start_char=piece.start,
         end_char=piece.end,
         page=piece.page,
+        valid_time=to_timestamp(piece.time) if piece.time else None,
     )
 
 

@@ -1,17 +1,18 @@
 // New facts in the order of their uuids, each with how documents and episodes gave it. What is known of a fact now is the fact
-// itself, since `braid_known_from`; versions are of the past alone. A row is uuid, subject, object, relation and its key, text,
-// origin, the interval as instants (seconds and nanoseconds: the driver takes long to send them whole) and as numbers,
-// attributes, claims, added words; a claim is document's id and uuid, episode, ends. The words of a fact's ends are half of each uuid.
+// itself, since `braid_known_from`; versions are of the past alone. A row is uuid, subject, object, relation with its key and
+// its full-text term, text, origin, the interval as instants (seconds and nanoseconds: the driver takes long to send them whole) and as numbers,
+// attributes, claims, added words; a claim is document's id and uuid, episode, ends. `braid_ends` holds the words that searches filter by:
+// half of each end's uuid, and the relation's term.
 UNWIND $p.rows AS row
 MATCH (a:Entity {uuid: row[1]}) USING INDEX SEEK a:Entity(uuid)
 MATCH (b:Entity {uuid: row[2]}) USING INDEX SEEK b:Entity(uuid)
 CREATE (a)-[e:RELATES_TO]->(b)
-SET e = row[11]
-SET e += {uuid: row[0], group_id: $p.space, name: row[3], relation_key: row[4], fact: row[5], episodes: [], created_at: $p.now,
-          valid_at: CASE WHEN row[7] IS NULL THEN null ELSE datetime({epochSeconds: row[7][0], nanosecond: row[7][1]}) END,
-          invalid_at: CASE WHEN row[8] IS NULL THEN null ELSE datetime({epochSeconds: row[8][0], nanosecond: row[8][1]}) END,
-          valid_from: row[9], valid_until: row[10], origin: row[6], source_node_uuid: row[1], target_node_uuid: row[2],
-          attribute_names: keys(row[11]), braid_known_from: $p.known, braid_cause: $p.cause, braid_words: row[13],
-          braid_ends: replace(left(row[1], 18), '-', '') + ' ' + replace(left(row[2], 18), '-', '')}
-FOREACH (claim IN row[12] |
+SET e = row[12]
+SET e += {uuid: row[0], group_id: $p.space, name: row[3], relation_key: row[4], fact: row[6], episodes: [], created_at: $p.now,
+          valid_at: CASE WHEN row[8] IS NULL THEN null ELSE datetime({epochSeconds: row[8][0], nanosecond: row[8][1]}) END,
+          invalid_at: CASE WHEN row[9] IS NULL THEN null ELSE datetime({epochSeconds: row[9][0], nanosecond: row[9][1]}) END,
+          valid_from: row[10], valid_until: row[11], origin: row[7], source_node_uuid: row[1], target_node_uuid: row[2],
+          attribute_names: keys(row[12]), braid_known_from: $p.known, braid_cause: $p.cause, braid_words: row[14],
+          braid_ends: replace(left(row[1], 18), '-', '') + ' ' + replace(left(row[2], 18), '-', '') + ' ' + row[5]}
+FOREACH (claim IN row[13] |
   CREATE (:FactClaim {group_id: $p.space, fact_uuid: row[0], document_id: claim[0], document_uuid: claim[1], episode_uuid: claim[2], given: claim[3], claimant: nullIf(claim[0], '')}))

@@ -15,4 +15,4 @@ WHERE NOT EXISTS {
     AND all(key IN coalesce(e.attribute_names, []) WHERE x[key] = e[key])
 }
 WITH e, a, before LIMIT $p.limit
-RETURN collect([e.uuid, a.uuid, toLower(e.name), e.valid_from, before]) AS found
+RETURN collect([e.uuid, a.uuid, e.relation_key, e.valid_from, before]) AS found

@@ -37,7 +37,7 @@ CALL (uuid, others) {
   RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
 }
 WITH DISTINCT one, fact, source, target, prefix
-WHERE $p.relation = '' OR toLower(one.name) = $p.relation
+WHERE $p.relation = '' OR coalesce(one.relation_key, toLower(one.name)) = $p.relation
 WITH one, fact, source, target, prefix, one.valid_from <= $p.before.until AND one.valid_until > $p.before.since AS before,
      one.valid_from <= $p.after.until AND one.valid_until > $p.after.since AS after
 WHERE before <> after
@@ -47,15 +47,15 @@ WHERE NOT EXISTS {
   MATCH (b:Entity {uuid: target}) USING INDEX SEEK b:Entity(uuid)
   WITH a, b LIMIT 1
   MATCH (a)-[x:RELATES_TO]->(b)
-  WHERE x.braid_known_from <= $p.known AND x.relation_key = toLower(one.name) AND x.valid_from <= other.until AND x.valid_until > other.since
+  WHERE x.braid_known_from <= $p.known AND x.relation_key = coalesce(one.relation_key, toLower(one.name)) AND x.valid_from <= other.until AND x.valid_until > other.since
     AND size(coalesce(x.attribute_names, [])) = size(coalesce(one.attribute_names, []))
     AND all(key IN coalesce(one.attribute_names, []) WHERE x[key] = one[prefix + key])
 } AND NOT EXISTS {
   MATCH (x:FactVersion {source_uuid: source, target_uuid: target}) USING INDEX SEEK x:FactVersion(source_uuid, target_uuid)
   WHERE x.known_from <= $p.known AND x.known_until > $p.known
-    AND toLower(x.name) = toLower(one.name) AND x.valid_from <= other.until AND x.valid_until > other.since
+    AND coalesce(x.relation_key, toLower(x.name)) = coalesce(one.relation_key, toLower(one.name)) AND x.valid_from <= other.until AND x.valid_until > other.since
     AND size(coalesce(x.attribute_names, [])) = size(coalesce(one.attribute_names, []))
     AND all(key IN coalesce(one.attribute_names, []) WHERE x['a_' + key] = one[prefix + key])
 }
 WITH one, fact, source, before LIMIT $p.limit
-RETURN collect([fact, source, toLower(one.name), one.valid_from, before]) AS found
+RETURN collect([fact, source, coalesce(one.relation_key, toLower(one.name)), one.valid_from, before]) AS found

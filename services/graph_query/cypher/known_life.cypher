@@ -10,13 +10,13 @@ CALL (uuid) {
   UNION
   MATCH (v:FactVersion {source_uuid: uuid}) USING INDEX SEEK v:FactVersion(source_uuid, target_uuid)
   WHERE v.target_uuid >= '' AND v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
-    AND ($p.relation = '' OR toLower(v.name) = $p.relation) AND ($p.anchor.type = '' OR v.source_type IN ['', $p.anchor.type])
+    AND ($p.relation = '' OR coalesce(v.relation_key, toLower(v.name)) = $p.relation) AND ($p.anchor.type = '' OR v.source_type IN ['', $p.anchor.type])
   RETURN [v.fact_uuid, v.name, v.valid_from, v.valid_until, v.created_at.epochSeconds + v.created_at.microsecond / 1000000.0] AS moment,
     [v.source_name, v.source_type] AS known_as
   UNION
   MATCH (v:FactVersion {target_uuid: uuid}) USING INDEX SEEK v:FactVersion(target_uuid)
   WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
-    AND ($p.relation = '' OR toLower(v.name) = $p.relation) AND ($p.anchor.type = '' OR v.target_type IN ['', $p.anchor.type])
+    AND ($p.relation = '' OR coalesce(v.relation_key, toLower(v.name)) = $p.relation) AND ($p.anchor.type = '' OR v.target_type IN ['', $p.anchor.type])
   RETURN [v.fact_uuid, v.name, v.valid_from, v.valid_until, v.created_at.epochSeconds + v.created_at.microsecond / 1000000.0] AS moment,
     [v.target_name, v.target_type] AS known_as
 }

@@ -4,4 +4,4 @@ MATCH (d:Document {uuid: uuid}) USING INDEX SEEK d:Document(uuid) WHERE d.group_
 MATCH (d)-[:HAS_EPISODE]->(e:Episodic)
 MATCH (p:BraidPassage {uuid: e.uuid}) USING INDEX SEEK p:BraidPassage(uuid)
 RETURN uuid AS document, coalesce(d.versions, []) AS versions,
-       collect([p.uuid, coalesce(p.starts, []), p.valid_from, p.valid_until, p.gaps]) AS passages
+       collect([p.uuid, coalesce(p.starts, []), p.own_start, p.valid_from, p.valid_until, p.gaps]) AS passages

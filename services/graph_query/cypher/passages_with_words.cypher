@@ -3,4 +3,4 @@ CALL db.index.fulltext.queryNodes('braid_passage_words', $p.lucene) YIELD node A
 WHERE p.group_id = $p.space
 MATCH (e:Episodic {uuid: p.uuid}) USING INDEX SEEK e:Episodic(uuid)
 RETURN p.uuid AS uuid, p.document_id AS document_id, p.title AS title, e.source_description AS source, e.content AS content,
-       p.starts AS starts, p.valid_from AS since, p.valid_until AS until, p.gaps AS gaps
+       p.starts AS starts, p.own_start AS own_start, p.valid_from AS since, p.valid_until AS until, p.gaps AS gaps

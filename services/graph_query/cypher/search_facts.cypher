@@ -9,7 +9,7 @@ CALL () {
   UNWIND CASE $p.lucene WHEN '' THEN [] ELSE [$p.lucene] END AS lucene
   CALL db.index.fulltext.queryRelationships('braid_fact_terms', lucene, {limit: $p.fetch}) YIELD relationship AS e, score
   WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND coalesce(e.valid_until, $p.open) > $p.since
-    AND ($p.relation = '' OR toLower(e.name) = $p.relation)
+    AND ($p.relation = '' OR e.relation_key = $p.relation)
   WITH e, score LIMIT $p.limit
   RETURN collect([e.uuid, score]) AS text
 }
@@ -19,7 +19,7 @@ CALL () {
   WITH DISTINCT k.entity_uuid AS uuid LIMIT 12
   MATCH (n:Entity {uuid: uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
   WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND coalesce(e.valid_until, $p.open) > $p.since
-    AND ($p.relation = '' OR toLower(e.name) = $p.relation) AND ($p.entity_key = '' OR uuid IN $p.only)
+    AND ($p.relation = '' OR e.relation_key = $p.relation) AND ($p.entity_key = '' OR uuid IN $p.only)
   WITH e, toFloat(count(DISTINCT n)) AS ends ORDER BY ends DESC, e.valid_from DESC, e.uuid LIMIT $p.limit
   RETURN collect([e.uuid, ends]) AS entity
 }

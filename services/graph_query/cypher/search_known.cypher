@@ -27,7 +27,7 @@ CALL () {
     UNION ALL
     MATCH (v:FactVersion {fact_uuid: uuid}) USING INDEX SEEK v:FactVersion(fact_uuid)
     WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known AND v.valid_from <= $p.until AND v.valid_until > $p.since
-      AND ($p.relation = '' OR toLower(v.name) = $p.relation) AND ($p.entity_key = '' OR v.source_uuid IN $p.only OR v.target_uuid IN $p.only)
+      AND ($p.relation = '' OR coalesce(v.relation_key, toLower(v.name)) = $p.relation) AND ($p.entity_key = '' OR v.source_uuid IN $p.only OR v.target_uuid IN $p.only)
     RETURN true AS known
   }
   WITH uuid, score ORDER BY score DESC, uuid LIMIT $p.limit
@@ -42,18 +42,18 @@ CALL () {
   CALL (uuid) {
     MATCH (n:Entity {uuid: uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
     WHERE e.group_id = $p.space AND e.braid_known_from <= $p.known
-    RETURN e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, e.name AS name, e.valid_from AS since, e.valid_until AS until
+    RETURN e.uuid AS fact, e.source_node_uuid AS source, e.target_node_uuid AS target, e.relation_key AS key, e.valid_from AS since, e.valid_until AS until
     UNION
     MATCH (v:FactVersion {source_uuid: uuid}) USING INDEX SEEK v:FactVersion(source_uuid, target_uuid)
     WHERE v.target_uuid >= '' AND v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
-    RETURN v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, v.name AS name, v.valid_from AS since, v.valid_until AS until
+    RETURN v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, coalesce(v.relation_key, toLower(v.name)) AS key, v.valid_from AS since, v.valid_until AS until
     UNION
     MATCH (v:FactVersion {target_uuid: uuid}) USING INDEX SEEK v:FactVersion(target_uuid)
     WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known
-    RETURN v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, v.name AS name, v.valid_from AS since, v.valid_until AS until
+    RETURN v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, coalesce(v.relation_key, toLower(v.name)) AS key, v.valid_from AS since, v.valid_until AS until
   }
-  WITH uuid, fact, source, target, name, since, until
-  WHERE since <= $p.until AND until > $p.since AND ($p.relation = '' OR toLower(name) = $p.relation)
+  WITH uuid, fact, source, target, key, since, until
+  WHERE since <= $p.until AND until > $p.since AND ($p.relation = '' OR key = $p.relation)
     AND ($p.entity_key = '' OR source IN $p.only OR target IN $p.only)
   WITH fact, since, toFloat(count(DISTINCT uuid)) AS ends ORDER BY ends DESC, since DESC, fact LIMIT $p.limit
   RETURN collect([fact, ends]) AS entity

@@ -3,7 +3,7 @@ CYPHER 25
 MATCH (k:EntityName {group_id: $p.space, name_key: $p.entity_key}) USING INDEX SEEK k:EntityName(group_id, name_key, type) WHERE k.type >= ''
 MATCH (n:Entity {uuid: k.entity_uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
 WHERE e.group_id = $p.space AND size(e.fact_embedding) = size($p.vector) AND e.valid_from <= $p.until AND e.valid_until > $p.since
-  AND ($p.relation = '' OR toLower(e.name) = $p.relation)
+  AND ($p.relation = '' OR e.relation_key = $p.relation)
 WITH DISTINCT e
 WITH e, vector.similarity.cosine(e.fact_embedding, $p.vector) AS score ORDER BY score DESC, e.uuid LIMIT $p.limit
 RETURN collect([e.uuid, score * 2 - 1]) AS hits

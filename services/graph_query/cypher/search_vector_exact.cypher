@@ -2,6 +2,6 @@
 CYPHER 25
 MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
 WHERE e.group_id = $p.space AND e.uuid >= '' AND size(e.fact_embedding) = size($p.vector) AND e.valid_from <= $p.until AND e.valid_until > $p.since
-  AND ($p.relation = '' OR toLower(e.name) = $p.relation)
+  AND ($p.relation = '' OR e.relation_key = $p.relation)
 WITH e, vector.similarity.cosine(e.fact_embedding, $p.vector) AS score ORDER BY score DESC, e.uuid LIMIT $p.limit
 RETURN collect([e.uuid, score * 2 - 1]) AS hits

@@ -37,7 +37,7 @@ CALL (uuid, others) {
   RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
 }
 WITH DISTINCT one, fact, source, target, prefix
-WHERE one.valid_from <= $p.until AND one.valid_until > $p.since AND ($p.relation = '' OR toLower(one.name) = $p.relation)
+WHERE one.valid_from <= $p.until AND one.valid_until > $p.since AND ($p.relation = '' OR coalesce(one.relation_key, toLower(one.name)) = $p.relation)
   AND (one.valid_from > $p.after_from OR one.valid_from = $p.after_from AND fact > $p.after_uuid)
 WITH one, fact, source, target, prefix ORDER BY one.valid_from, fact LIMIT $p.limit
 OPTIONAL MATCH (a:Entity {uuid: source}) USING INDEX SEEK a:Entity(uuid)

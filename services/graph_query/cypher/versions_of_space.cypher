@@ -11,7 +11,7 @@ CALL () {
   MATCH (v:FactVersion) USING INDEX SEEK v:FactVersion(group_id, valid_from, fact_uuid)
   WHERE v.group_id = $p.space AND v.valid_from >= $p.after_from AND v.valid_from <= $p.until AND v.fact_uuid >= ''
     AND (v.valid_from > $p.after_from OR v.fact_uuid > $p.after_uuid) AND v.valid_until > $p.since
-    AND v.known_from <= $p.known AND v.known_until > $p.known AND ($p.relation = '' OR toLower(v.name) = $p.relation)
+    AND v.known_from <= $p.known AND v.known_until > $p.known AND ($p.relation = '' OR coalesce(v.relation_key, toLower(v.name)) = $p.relation)
   WITH v ORDER BY v.group_id, v.valid_from, v.fact_uuid LIMIT $p.limit
   RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
 }

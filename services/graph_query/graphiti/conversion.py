@@ -17,6 +17,7 @@ from services.graph_query.graphiti.known import KnownFact
 from services.graph_query.intervals import is_reversed
 from services.graph_query.names import clean_name, name_key
 from services.graph_query.ontology.domain import Ontology
+from services.graph_query.relations import clean_relation
 from services.graph_query.reserved import key_refusal
 from services.models.vectors import Matrix
 
@@ -93,7 +94,7 @@ def _fact(
     causes = _superseding(edge, found)
     return GivenFact(
         subject=ends[0],
-        relation=clean_name(edge.name)[:_LONGEST_RELATION] or _DEFAULT_RELATION,
+        relation=clean_relation(edge.name)[:_LONGEST_RELATION] or _DEFAULT_RELATION,
         object=ends[1],
         fact=statement,
         valid_at=valid_at,

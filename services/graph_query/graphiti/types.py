@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Annotated, Any, NamedTuple
 
@@ -16,6 +17,7 @@ _KINDS: dict[AttributeKind, type] = {
     AttributeKind.BOOLEAN: bool,
 }
 _ANY = "Entity"
+_NO_SCHEMA_NAME = re.compile(r"[^A-Za-z0-9_]")
 
 
 class DeclaredTypes(NamedTuple):
@@ -59,7 +61,8 @@ def _class(name: str, description: str, attributes: Iterable[AttributeType]) -> 
         )
         for one in attributes
     }
-    return create_model(name, __doc__=description or name, **fields)
+    # Providers take letters, digits and underscores alone for a schema's name; relations' names may hold more.
+    return create_model(_NO_SCHEMA_NAME.sub("_", name), __doc__=description or name, **fields)
 
 
 def _or_nothing(value: Any, handler: Any) -> Any:

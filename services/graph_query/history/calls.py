@@ -15,6 +15,7 @@ from services.graph_query.history.paging import Pages, position
 from services.graph_query.history.store import HistoryStore
 from services.graph_query.history.summary import summarize
 from services.graph_query.intervals import OPEN, end_of, start_of
+from services.graph_query.relations import clean_relation
 from services.runtime.context import current_call
 from services.runtime.errors import NotFoundError
 from services.runtime.times import utc_now
@@ -45,7 +46,7 @@ class HistoryCalls:
         scope = Scope(
             subject=mapping.selector(request.subject) if request.HasField("subject") else None,
             object=mapping.selector(request.object) if request.HasField("object") else None,
-            relation=_relation(request.relation_type),
+            relation=clean_relation(request.relation_type),
             known=_known(request),
         )
         page = await self._page(request, scope)
@@ -82,7 +83,7 @@ class HistoryCalls:
         life = await self._store.life(
             current_call().space,
             mapping.selector(request.entity),
-            _relation(request.relation_type),
+            clean_relation(request.relation_type),
             _known(request),
             page,
         )
@@ -150,7 +151,7 @@ class HistoryCalls:
 def _scope(request: history_pb2.GetSnapshotRequest | history_pb2.DiffGraphRequest) -> Scope:
     return Scope(
         either=mapping.selector(request.entity) if request.HasField("entity") else None,
-        relation=_relation(request.relation_type),
+        relation=clean_relation(request.relation_type),
         known=_known(request),
     )
 
@@ -162,10 +163,6 @@ def _known(
     | history_pb2.DiffGraphRequest,
 ) -> float | None:
     return mapping.seconds(request.known_time) if request.HasField("known_time") else None
-
-
-def _relation(name: str) -> str:
-    return " ".join(name.split())
 
 
 def _size(

@@ -24,6 +24,7 @@ from services.graph_query.history.domain import (
     Version,
 )
 from services.graph_query.intervals import OPEN, end_of, start_of
+from services.graph_query.relations import relation_key
 from services.runtime.errors import NotFoundError
 
 
@@ -86,7 +87,7 @@ class FakeHistory:
         for fact in facts:
             held = (_holds(fact, times.before), _holds(fact, times.after))
             if held[0] != held[1] and _statement(fact) not in (after if held[0] else before):
-                place = (fact.source.uuid, fact.relation.lower(), start_of(fact.valid_at))
+                place = (fact.source.uuid, relation_key(fact.relation), start_of(fact.valid_at))
                 found.append(Difference(fact.uuid, *place, held[0]))
         return found[:limit]
 
@@ -113,7 +114,7 @@ class FakeHistory:
 
     def _scoped(self, space: str, scope: Scope) -> Iterator[Fact]:
         for fact in self._facts(space, scope.known):
-            if scope.relation and fact.relation.lower() != scope.relation.lower():
+            if scope.relation and relation_key(fact.relation) != relation_key(scope.relation):
                 continue
             ends = {End.SUBJECT: [fact.source], End.OBJECT: [fact.target]}
             ends[End.EITHER] = [fact.source, fact.target]
@@ -151,7 +152,7 @@ def _place(fact: Fact) -> tuple[float, str]:
 
 def _statement(fact: Fact) -> tuple[object, ...]:
     attributes = tuple(sorted(fact.attributes.items()))
-    return fact.source.uuid, fact.relation.lower(), fact.target.uuid, attributes
+    return fact.source.uuid, relation_key(fact.relation), fact.target.uuid, attributes
 
 
 def _as_known(held: FakeSpace, one: FakeVersion) -> Fact:

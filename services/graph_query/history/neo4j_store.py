@@ -27,6 +27,7 @@ from services.graph_query.identity import entity_uuid
 from services.graph_query.intervals import OPEN, start_of
 from services.graph_query.neo4j_database import Database
 from services.graph_query.neo4j_records import entity_ref, entity_type, instant, stated_fact
+from services.graph_query.relations import relation_key
 from services.runtime.errors import NotFoundError
 
 _CITATIONS = 5
@@ -66,7 +67,7 @@ class Neo4jHistory:
         page: Page = NO_PAGE,
     ) -> Life:
         """The entities that are meant and, of a single one, its facts; those of now in one round trip."""
-        told = {"space": space, "relation": relation.lower(), **_paged(page)}
+        told = {"space": space, "relation": relation_key(relation), **_paged(page)}
         if known is not None:
             told |= {"limit": 0, "whole": False}
         row = (await self._database.read("life_of_entity", anchor=_anchor(entity), **told))[0]
@@ -83,7 +84,7 @@ class Neo4jHistory:
         if known is None:
             raise NotFoundError("entity")
         life = await self._known_life(
-            space, entity, named, relation.lower(), known=known, page=page
+            space, entity, named, relation_key(relation), known=known, page=page
         )
         return replace(life, first_seen=first_seen) if named else life
 
@@ -181,7 +182,7 @@ def _scoped(space: str, scope: Scope) -> dict[str, Any]:
         "incoming": end is not End.SUBJECT,
         "other": _anchor(other, past),
         "with_other": other is not None,
-        "relation": scope.relation.lower(),
+        "relation": relation_key(scope.relation),
         "known": scope.known,
     }
 

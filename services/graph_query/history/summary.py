@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from services.graph_query.history.domain import CURRENT, Life, Moment
 from services.graph_query.intervals import OPEN
+from services.graph_query.relations import relation_key
 
 _ROWS = 200
 _YEARS = 20
@@ -74,7 +75,7 @@ def _periods(moments: Sequence[Moment]) -> Iterator[Period]:
     ended: Counter[tuple[str, int | None]] = Counter()
     length = _length([year for one in moments for year in _years(one) if year is not None])
     for one in sorted(moments):
-        relation = spelt.setdefault(one.relation.casefold(), one.relation)
+        relation = spelt.setdefault(relation_key(one.relation), one.relation)
         start, end = _years(one)
         began[relation, _first(start, length)] += 1
         ended[relation, _first(end, length)] += 1

@@ -1,4 +1,4 @@
-"""What an ontology may not say, told field by field."""
+"""What an ontology may not say, told field by field. The rule for relations' names stands in the contract."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pydantic import BaseModel
 
 from services.graph_query.ontology.domain import AttributeType, Ontology
+from services.graph_query.relations import relation_key
 from services.graph_query.reserved import (
     RESERVED_OF_ENTITIES,
     RESERVED_OF_FACTS,
@@ -20,6 +21,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # A declared type becomes a class for the model's answers: these names are taken there.
 _TAKEN = frozenset(name for name in dir(BaseModel) if not name.startswith("_"))
 _MODEL_PREFIX = "model_"
+_RESERVED_RELATIONS = frozenset(map(relation_key, RESERVED_RELATIONS))
 
 
 def check_ontology(ontology: Ontology) -> None:
@@ -40,7 +42,7 @@ def _entity_types(ontology: Ontology) -> Iterator[FieldError]:
 def _relation_types(ontology: Ontology) -> Iterator[FieldError]:
     place = "ontology.relation_types"
     names = [one.name for one in ontology.relation_types]
-    yield from _names(place, names, RESERVED_RELATIONS, key=str.casefold)
+    yield from _distinct(place, names, _RESERVED_RELATIONS, key=relation_key)
     declared = {"", *(one.name for one in ontology.entity_types)}
     for number, one in enumerate(ontology.relation_types):
         yield from _attributes(f"{place}[{number}].attributes", one.attributes, RESERVED_OF_FACTS)
@@ -61,18 +63,22 @@ def _attributes(
             yield FieldError(f"{place}[{number}].name", f"must not begin with {_MODEL_PREFIX}")
 
 
-def _names(
-    place: str,
-    names: Iterable[str],
-    reserved: frozenset[str],
-    key: Callable[[str], str] = str,
+def _names(place: str, names: Sequence[str], reserved: frozenset[str]) -> Iterator[FieldError]:
+    for number, name in enumerate(names):
+        if not _NAME.fullmatch(name):
+            told = "must be a letter and then letters, digits or underscores"
+            yield FieldError(f"{place}[{number}].name", told)
+    yield from _distinct(place, names, reserved)
+
+
+def _distinct(
+    place: str, names: Iterable[str], reserved: frozenset[str], key: Callable[[str], str] = str
 ) -> Iterator[FieldError]:
+    """Names that are reserved or there twice, compared by their keys."""
     seen: set[str] = set()
     for number, name in enumerate(names):
         where = f"{place}[{number}].name"
-        if not _NAME.fullmatch(name):
-            yield FieldError(where, "must be a letter and then letters, digits or underscores")
-        elif name in reserved:
+        if key(name) in reserved:
             yield FieldError(where, "is a name of the graph's own: choose another")
         elif key(name) in seen:
             yield FieldError(where, "is there twice")

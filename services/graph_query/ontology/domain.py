@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from services.graph_query.relations import relation_key
+
 
 class AttributeKind(Enum):
     """What an attribute's values are."""
@@ -89,6 +91,6 @@ class StoredOntology(NamedTuple):
 
 
 def find_relation(relations: Iterable[RelationType], name: str) -> RelationType | None:
-    """The relation of a name, letter case ignored."""
-    wanted = name.casefold()
-    return next((one for one in relations if one.name.casefold() == wanted), None)
+    """The relation of a name, letter case and accents ignored."""
+    wanted = relation_key(name)
+    return next((one for one in relations if relation_key(one.name) == wanted), None)

@@ -10,6 +10,7 @@ from services.graph_query.fake_versions import FakeVersion
 from services.graph_query.intervals import end_of, start_of
 from services.graph_query.names import link_key, name_key
 from services.graph_query.past.store import Known
+from services.graph_query.relations import relation_key
 from services.graph_query.store import Hit, SpaceState, WordHits
 
 
@@ -63,7 +64,7 @@ class FakePast:
         for version in self.graph.readable(space).versions.known(at.known).values():
             given = version.given
             holds = start_of(given.valid_at) <= only.until and end_of(given.invalid_at) > only.since
-            fits = not only.relation or given.relation.lower() == only.relation.lower()
+            fits = not only.relation or relation_key(given.relation) == relation_key(only.relation)
             named = {name_key(name) for name in _names(version)}
             if holds and fits and (not only.entity_key or only.entity_key in named):
                 yield version

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ FACT = {
     "document_id": "a.md",
     "attributes": {"share": 0.5},
 }
+SAMPLE = Path("deploy/local/sample/facts.jsonl").read_bytes()
 LINES = {"content-type": "application/jsonl"}
 
 
@@ -113,3 +115,117 @@ async def test_wrong_lines_are_all_named_and_nothing_is_sent(served: Served) -> 
     names = [problem["field"] for problem in response.json()["fields"]]
     assert names == ["facts[1]", "facts[3].subject", "facts[4]", "facts[5].valid_at"]
     assert served.script.seen == []
+
+
+NAMED_OTHERWISE = {"subject": "A", "relation": "R", "object": "B", "document": "a.md"}
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"json": {"facts": [NAMED_OTHERWISE]}},
+        {"content": json.dumps(NAMED_OTHERWISE).encode(), "headers": LINES},
+    ],
+)
+async def test_a_facts_document_may_be_called_document(
+    served: Served, request_: dict[str, Any]
+) -> None:
+    served.script.answer("IngestFacts", TAKEN)
+    response = await served.http.post("/api/facts", **request_)
+    assert response.status_code == 200
+    assert served.script.seen[0].message.facts[0].document_id == "a.md"
+
+
+async def test_a_fact_names_its_document_once(served: Served) -> None:
+    both = NAMED_OTHERWISE | {"document_id": "b.md"}
+    response = await served.http.post("/api/facts", json={"facts": [both]})
+    assert response.status_code == 422
+    assert [problem["field"] for problem in response.json()["fields"]] == ["facts[0].document"]
+    assert served.script.seen == []
+
+
+async def test_the_samples_facts_are_taken_as_they_are(served: Served) -> None:
+    served.script.answer("IngestFacts", TAKEN)
+    as_lines = await served.http.post("/api/facts", content=SAMPLE, headers=LINES)
+    as_json = await served.http.post(
+        "/api/facts", json={"facts": [json.loads(line) for line in SAMPLE.splitlines()]}
+    )
+    as_file = await served.http.post(DOCUMENTS, files={"files": ("facts.jsonl", SAMPLE)})
+    assert [one.status_code for one in (as_lines, as_json, as_file)] == [200, 200, 200]
+    first, *others = (call.message.facts for call in served.script.seen if call.message.facts)
+    assert len(first) == len(SAMPLE.splitlines())
+    assert all(list(other) == list(first) for other in others)
+
+
+async def test_a_file_of_facts_is_given_as_facts(served: Served) -> None:
+    served.script.answer("IngestFacts", TAKEN)
+    data = b"\xef\xbb\xbf" + b"\n\n".join(json.dumps(FACT).encode() for _ in range(4))
+    response = await served.http.post(DOCUMENTS, files={"files": ("facts.jsonl", data)})
+    assert (response.status_code, "location" in response.headers) == (200, False)
+    assert response.json() == {
+        "facts": {
+            "added": 1,
+            "unchanged": 2,
+            "refused": [{"file": 0, "line": 7, "reason": "is odd"}],
+            "refused_total": 1,
+        }
+    }
+    assert len(served.script.seen[-1].message.facts) == 4
+
+
+async def test_facts_among_documents_are_given_and_other_lines_keep_their_numbers(
+    served: Served,
+) -> None:
+    served.script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added=2))
+    served.script.answer("IngestDocument", ACCEPTED)
+    note = b'{"id": "x", "text": ""subject" "relation" "object""}'
+    lines = [json.dumps(FACT).encode(), note, json.dumps(FACT).encode(), b'{"text": ' + b"x" * 99]
+    response = await served.http.post(DOCUMENTS, files={"f": ("a.jsonl", b"\n".join(lines))})
+    assert response.status_code == 202
+    assert response.json()["facts"]["added"] == 2
+    given, upload = served.script.seen[-2:]
+    assert len(given.message.facts) == 2
+    sent = b"".join(part.data for part in upload.messages[1:])
+    assert sent.split(b"\n") == [b"", note, b"", lines[3]]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"relation": "1"}, "files[0].lines[3].relation"),
+        ({"valid_at": "soon"}, "files[0].lines[3].valid_at"),
+        ({"space": "other"}, "files[0].lines[3].space"),
+        ({"subject_type": "a b"}, "files[0].lines[3].subject_type"),
+    ],
+)
+async def test_a_file_with_a_wrong_fact_is_refused_by_its_line(
+    served: Served, wrong: dict[str, Any], field: str
+) -> None:
+    served.script.answer("IngestFacts", TAKEN)
+    served.script.answer("IngestDocument", ACCEPTED)
+    lines = [{"text": "a"}, FACT, FACT | wrong]
+    data = "\n".join(map(json.dumps, lines)).encode()
+    response = await served.http.post(DOCUMENTS, files={"files": ("a.jsonl", data)})
+    assert response.status_code == 422
+    assert [problem["field"] for problem in response.json()["fields"]] == [field]
+    assert not any("IngestDocument" in call.method for call in served.script.seen)
+
+
+@pytest.mark.parametrize(
+    "relation", ["editor-in-chief is", "владеет", "ranked No. 1 in", "मालिक है"]
+)
+async def test_relations_of_the_world_are_taken(served: Served, relation: str) -> None:
+    served.script.answer("IngestFacts", TAKEN)
+    response = await served.http.post("/api/facts", json={"facts": [FACT | {"relation": relation}]})
+    assert response.status_code == 200
+    assert served.script.seen[0].message.facts[0].relation == relation
+
+
+async def test_openapi_has_the_contracts_rule_for_relations(served: Served) -> None:
+    api = (await served.http.get("/openapi.json")).json()
+    body = api["paths"]["/api/facts"]["post"]["requestBody"]["content"]["application/json"]
+    fact = body["schema"]["properties"]["facts"]["items"]["properties"]
+    assert fact["relation"]["maxLength"] == 200
+    assert "\\p{L}" in fact["relation"]["pattern"]
+    assert "document_id" in fact
+    assert "document" not in fact

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
 
 from braid.agent.v1 import ingest_pb2
 from braid.vector.v1 import search_pb2
@@ -98,3 +100,87 @@ async def test_a_document_without_dates_says_what_its_last_upload_says(world: Wo
     only = FactFilter(between.timestamp(), between.timestamp())
     near = await world.graph.neighborhood(world.space, "orion", "", 10, only)
     assert {fact.fact for fact in near.edges} == {ADA}
+
+
+def line(day: int, text: str) -> dict[str, str]:
+    """A message of a February."""
+    return {"thread": "ops", "author": "Zoe", "time": f"2025-02-{day:02}T09:00:00Z", "text": text}
+
+
+async def put_thread(world: World, *lines: dict[str, str]) -> ingest_pb2.IngestJob:
+    """Uploads a thread as a file of messages."""
+    about = ingest_pb2.DocumentMetadata(
+        source="ops.messages.jsonl", content_type="application/vnd.braid.messages+jsonl"
+    )
+    parts = [
+        ingest_pb2.IngestDocumentRequest(metadata=about),
+        ingest_pb2.IngestDocumentRequest(data="\n".join(map(json.dumps, lines)).encode()),
+    ]
+    answer = await world.ingest.IngestDocument(iter(parts), metadata=OURS, timeout=20)
+    return await world.ended(answer.job.id)
+
+
+async def written_by(world: World, at: datetime | None) -> tuple[list[datetime], set[str]]:
+    """When the messages were written that a search as of a time finds, and what sentences say then."""
+    request = search_pb2.TextSearchRequest(query="leads Orion", limit=10)
+    if at is not None:
+        request.as_of.CopyFrom(to_timestamp(at))
+    answer = await world.chunks.TextSearch(request, metadata=OURS, timeout=10)
+    instant = (at or utc_now()).timestamp()
+    near = await world.graph.neighborhood(
+        world.space, "orion team", "", 10, FactFilter(instant, instant)
+    )
+    hits = sorted(hit.chunk.valid_time.ToDatetime(UTC) for hit in answer.hits)
+    return hits, {edge.fact.partition(": ")[2] for edge in near.edges}
+
+
+async def test_a_search_as_of_a_time_finds_what_a_thread_said_by_then(world: World) -> None:
+    messages = [
+        line(3, "Ada Byron leads Orion Team."),
+        line(10, "Berta Benz leads Orion Team."),
+        line(17, "Carl Orff leads Orion Team."),
+    ]
+    third, tenth, last = (datetime(2025, 2, day, 9, tzinfo=UTC) for day in (3, 10, 17))
+    said = [one["text"] for one in messages]
+    async with AsyncExitStack() as stack:
+        await world.work(stack)
+        await put_thread(world, *messages[:2])
+        assert await written_by(world, datetime(2025, 3, 1, tzinfo=UTC)) == (
+            [third, tenth],
+            set(said[:2]),
+        )
+        grown = await put_thread(world, *messages)
+        again = await put_thread(world, *messages)
+    assert (grown.chunks_written, again.documents_unchanged) == (1, 1)
+    assert await written_by(world, None) == ([third, tenth, last], set(said))
+    assert await written_by(world, datetime(2025, 3, 1, tzinfo=UTC)) == (
+        [third, tenth, last],
+        set(said),
+    )
+    assert await written_by(world, datetime(2025, 2, 12, tzinfo=UTC)) == (
+        [third, tenth],
+        set(said[:2]),
+    )
+    assert await written_by(world, third + timedelta(hours=1)) == ([third], set(said[:1]))
+    assert await written_by(world, third - timedelta(hours=1)) == ([], set())
+    document, _ = await world.vector.get_document(world.space, "ops")
+    assert document.valid_time - third < timedelta(seconds=1)
+
+
+async def test_a_mail_holds_since_it_was_sent(world: World) -> None:
+    mail = (
+        b"Message-ID: <m1@example.org>\r\nFrom: Zoe <zoe@example.org>\r\nSubject: Orion\r\n"
+        b"Date: Mon, 10 Feb 2025 10:00:00 +0100\r\n\r\nAda Byron leads Orion Team.\r\n"
+    )
+    about = ingest_pb2.DocumentMetadata(source="a.eml", content_type="message/rfc822")
+    parts = [
+        ingest_pb2.IngestDocumentRequest(metadata=about),
+        ingest_pb2.IngestDocumentRequest(data=mail),
+    ]
+    async with AsyncExitStack() as stack:
+        await world.work(stack)
+        answer = await world.ingest.IngestDocument(iter(parts), metadata=OURS, timeout=20)
+        await world.ended(answer.job.id)
+    sent = datetime(2025, 2, 10, 9, tzinfo=UTC)
+    assert (await written_by(world, sent))[0] == [sent]
+    assert await written_by(world, sent - timedelta(minutes=1)) == ([], set())

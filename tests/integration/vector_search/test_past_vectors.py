@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import asyncpg
@@ -130,7 +131,7 @@ class World:
         return {
             chunk.id: float(chunk.vector @ query.values)
             for chunk in chunks
-            if chunk.vector is not None
+            if chunk.vector is not None and (chunk.valid_time or moment) <= moment
         }
 
     def _begins(self, one: NewDocument) -> datetime:
@@ -168,3 +169,21 @@ async def test_an_index_of_which_nothing_passes_is_not_scanned(
         assert await owner.fetch(FILTERED, SPACE, query, at)
         after = await scans(owner)
         assert {index for index in after if after[index] > before[index]} == expected
+
+
+def dated(number: int) -> NewDocument:
+    """A document of long ago whose chunk holds since recently by itself, of every other one."""
+    one = version(number, LONG_AGO)
+    own = RECENTLY if number % 2 else LONG_AGO
+    return replace(one, chunks=(replace(one.chunks[0], valid_time=own),))
+
+
+@pytest.mark.parametrize("indexed", [1.0, 0.5])
+async def test_chunks_are_found_from_a_time_of_their_own_on(
+    store: PostgresStore, owner: asyncpg.Connection, indexed: float
+) -> None:
+    assert await owner.fetchval("select exact_cap()") == 20
+    world = World(store, indexed)
+    await world.write([dated(number) for number in range(DOCUMENTS)])
+    for at in (LONG_AGO, BETWEEN, RECENTLY, None):
+        assert await world.assert_all_is_found(at)

@@ -95,6 +95,37 @@ class HistorySuite:
         ):
             assert await store.history.list_facts(space, other, ALWAYS, None, 10) == []
 
+    @pytest.mark.parametrize(
+        ("relation", "asked"),
+        [
+            ("Fiancée of", "FIANCEE  OF"),
+            ("fiancee of", "Fiancée of"),
+            ("владеет", "ВЛАДЕЕТ"),
+            ("editor-in-chief is", "Editor‑in‑Chief is"),
+            ("मालिक है", "मालिक  है"),
+            ("日本の船", "日本の船"),
+        ],
+    )
+    async def test_a_relation_is_found_however_it_is_spelt(
+        self, store: Store, relation: str, asked: str
+    ) -> None:
+        space = new_space()
+        about = fact("Anna Bell", relation, "Graz Town", valid_at=day("2001-01-01"))
+        other = fact("Anna Bell", "LIKES", "Graz Town")
+        added = await store.add_facts(space, [about, other, replace(about, relation=asked)], "")
+        assert (added.added, added.unchanged) == (2, 1)
+        for known in (None, LATER):
+            scope = Scope(relation=asked, known=known)
+            found = await store.history.list_facts(space, scope, ALWAYS, None, 10)
+            assert [one.relation for one in found] == [relation]
+        life = await store.history.life(space, named("anna bell"), asked, None)
+        assert [one.relation for one in life.moments] == [relation]
+        only = replace(ALWAYS, relation=asked)
+        hits = await store.search_words(space, ["graz", "anna"], ["graz town"], only, 10)
+        assert len(hits.text) == len(hits.entity) == 1
+        in_full = await store.facts(space, [hits.text[0].uuid])
+        assert [one.relation for one in in_full.values()] == [relation]
+
     async def test_attributes_come_back_as_they_were_given(self, store: Store) -> None:
         space = new_space()
         told = {"title": "Dr", "grade": 3.5, "paid": True}

@@ -48,8 +48,46 @@ async def texts(store: Stores, space: str, only: FactFilter) -> Sequence[str]:
     return list(dict.fromkeys(fact.fact for fact in await told(store, space, only)))
 
 
+def since(own: str, version: str, text: str, space: str) -> Passage:
+    """A chunk of a version that holds by itself since a time of its own."""
+    [one] = parts(space, version, text)
+    return replace(one, valid_time=day(own))
+
+
 class VersionsSuite:
     """Versions of documents."""
+
+    async def test_a_chunk_with_a_time_of_its_own_says_nothing_before_it(
+        self, store: Stores
+    ) -> None:
+        space = new_space()
+        passages = [since(FIRST, FIRST, ADA, space), since(SECOND, FIRST, BERTA, space)]
+        await store.add_episodes(space, passages)
+        assert await texts(store, space, at("2019-12-31")) == []
+        assert await texts(store, space, at("2020-06-01")) == [ADA]
+        assert await texts(store, space, at(SECOND)) == [ADA, BERTA]
+        assert await texts(store, space, at(THIRD)) == [ADA, BERTA]
+        later = [since(FIRST, "2020-01-02", ADA, space), since(THIRD, "2020-01-02", TEAM, space)]
+        await store.add_episodes(space, later)
+        assert await texts(store, space, at("2020-06-01")) == [ADA]
+        assert await texts(store, space, at(SECOND)) == [ADA]
+        assert await texts(store, space, at(THIRD)) == [ADA, TEAM]
+
+    async def test_of_several_times_of_its_own_a_chunks_first_counts(self, store: Stores) -> None:
+        for order in ((SECOND, FIRST), (FIRST, SECOND), (SECOND, None), (None, SECOND)):
+            space = new_space()
+            for own in order:
+                one = since(own or FIRST, FIRST, ADA, space)
+                await store.add_episodes(space, [one if own else replace(one, valid_time=None)])
+            assert await texts(store, space, at("2020-06-01")) == [ADA]
+
+    async def test_a_chunk_of_no_version_holds_since_its_own_time(self, store: Stores) -> None:
+        space = new_space()
+        await store.add_episodes(
+            space, [replace(since(SECOND, FIRST, ADA, space), version_time=None)]
+        )
+        assert await texts(store, space, at("2020-06-01")) == []
+        assert await texts(store, space, at(THIRD)) == [ADA]
 
     async def test_each_version_says_what_it_says_while_it_holds(self, store: Stores) -> None:
         space = new_space()

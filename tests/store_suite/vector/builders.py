@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -52,9 +53,13 @@ def document(
     source: str = "",
     metadata: dict[str, Any] | None = None,
     valid_time: datetime | None = None,
+    times: Sequence[datetime | None] | None = None,
     path: str = "document",
 ) -> NewDocument:
-    """A document whose chunks are `texts`, pointing `at` directions (north where none are given)."""
+    """A document whose chunks are `texts`, pointing `at` directions (north where none are given).
+
+    `times` are since when chunks hold by themselves.
+    """
     directions = at or [NORTH] * len(texts)
     return NewDocument(
         path=path,
@@ -70,7 +75,14 @@ def document(
         ),
         metadata=metadata or {},
         valid_time=valid_time,
-        chunks=_chunks(space, document_id, texts, directions),
+        chunks=tuple(
+            replace(chunk, valid_time=time)
+            for chunk, time in zip(
+                _chunks(space, document_id, texts, directions),
+                times or [None] * len(texts),
+                strict=True,
+            )
+        ),
     )
 
 

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from services.runtime.errors import InvalidFieldError, NotFoundError, WrongStateError
 from services.runtime.times import utc_now
-from services.vector_search.domain import Model, SpaceStats
+from services.vector_search.domain import Model, NewDocument, SpaceStats
 from services.vector_search.store import MissingVectorsError, SpaceModelError, VectorStore
 from tests.store_suite.vector.builders import (
     EAST,
     MODEL,
     NORTH,
     SPACE,
+    both,
     contents,
     document,
     meaning,
     words,
     year,
 )
+
+
+def thread(*years: int) -> NewDocument:
+    """A thread of a message a year."""
+    times = [year(number) for number in years]
+    return document("t", *(f"said {number}" for number in years), valid_time=times[0], times=times)
 
 
 class WritingSuite:
@@ -73,6 +81,65 @@ class WritingSuite:
         for as_of, found in expected:
             assert contents(await store.search(SPACE, words("news", as_of=as_of))) == found
             assert contents(await store.search(SPACE, meaning(NORTH, as_of=as_of))) == found
+
+    async def test_a_chunk_with_a_time_of_its_own_is_found_from_then_on(
+        self, store: VectorStore
+    ) -> None:
+        await store.upsert(SPACE, MODEL, [thread(2001, 2003, 2005)])
+        for as_of, found in (
+            (None, ["said 2001", "said 2003", "said 2005"]),
+            (year(2000), []),
+            (year(2001), ["said 2001"]),
+            (year(2004), ["said 2001", "said 2003"]),
+            (year(2005), ["said 2001", "said 2003", "said 2005"]),
+        ):
+            for search in (words("said"), meaning(NORTH), both("said", NORTH)):
+                result = await store.search(SPACE, replace(search, as_of=as_of))
+                assert sorted(contents(result)) == found
+                assert all(
+                    hit.chunk.valid_time == year(int(hit.chunk.content[-4:])) for hit in result.hits
+                )
+        assert (await store.get_document(SPACE, "t"))[0].valid_time == year(2001)
+        chunk = thread(2003).chunks[0].id
+        (seen,) = await store.get_chunks(SPACE, [chunk])
+        assert seen.valid_time == year(2003)
+
+    async def test_a_thread_that_has_grown_tells_the_same_of_the_past_and_more_of_later(
+        self, store: VectorStore
+    ) -> None:
+        for years in ((2001, 2003), (2001, 2003, 2005), (2001, 2003, 2005, 2006)):
+            await store.upsert(SPACE, MODEL, [thread(*years)])
+        for as_of, found in (
+            (None, ["said 2001", "said 2003", "said 2005", "said 2006"]),
+            (year(2002), ["said 2001"]),
+            (year(2005), ["said 2001", "said 2003", "said 2005"]),
+        ):
+            result = await store.search(SPACE, words("said", as_of=as_of))
+            assert sorted(contents(result)) == found
+            assert {hit.chunk.valid_time for hit in result.hits} == {
+                year(int(text[-4:])) for text in found
+            }
+
+    async def test_the_last_upload_of_a_thread_is_what_is_found_whatever_it_had_been(
+        self, store: VectorStore
+    ) -> None:
+        for years in ((2001, 2003), (2001, 2003, 2005), (2001, 2003), (2003,), (2002, 2003)):
+            written = await store.upsert(SPACE, MODEL, [thread(*years)])
+            assert not written.outcomes[0].unchanged
+            found = contents(await store.search(SPACE, words("said")))
+            assert sorted(found) == [f"said {number}" for number in years]
+        again = await store.upsert(SPACE, MODEL, [thread(2002, 2003)])
+        assert again.outcomes[0].unchanged
+
+    async def test_a_chunk_that_is_dated_later_than_it_was_written_is_there_already(
+        self, store: VectorStore
+    ) -> None:
+        tomorrow = utc_now() + timedelta(days=1)
+        new = document("t", "zinc", "copper", valid_time=year(2001), times=[year(2001), tomorrow])
+        await store.upsert(SPACE, MODEL, [new])
+        found = await store.search(SPACE, words("zinc copper"))
+        assert sorted(contents(found)) == ["copper", "zinc"]
+        assert all(hit.chunk.valid_time <= utc_now() for hit in found.hits)
 
     async def test_a_version_of_an_earlier_time_goes_before_the_current_one(
         self, store: VectorStore

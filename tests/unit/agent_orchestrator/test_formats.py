@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -316,9 +318,10 @@ def test_each_thread_is_a_document_of_its_messages_in_order() -> None:
     assert isinstance(first, ParsedDocument)
     assert isinstance(second, ParsedDocument)
     assert first.text == "Ada (2024-05-01 10:00): Hello.\n\nBen (2024-05-02 11:30): Hi."
-    assert (first.document_id, first.title, first.valid_time) == ("t", "t", None)
+    since = datetime(2024, 5, 1, 10, tzinfo=UTC)
+    assert (first.document_id, first.title, first.valid_time) == ("t", "t", since)
     assert first.metadata == {"participants": ["Ada", "Ben"]}
-    assert (second.document_id, second.text) == ("u", "Alone.")
+    assert (second.document_id, second.text, second.valid_time) == ("u", "Alone.", None)
 
 
 def test_a_thread_of_more_names_than_metadata_holds_is_refused_alone() -> None:
@@ -336,6 +339,89 @@ def test_what_a_message_says_was_true_when_it_was_written() -> None:
     prepared = prepare(thread, "space", dimension=4, max_size=MIB)
     times = [e.reference_time.ToDatetime(UTC).day for e in prepared.episodes(accepted=None)]  # type: ignore[arg-type]
     assert times == [1, 2]
+    held = [chunk.valid_time.ToDatetime(UTC).day for chunk in prepared.input.chunks]
+    assert (
+        held == [e.valid_time.ToDatetime(UTC).day for e in prepared.episodes(Timestamp())] == times
+    )
+
+
+def said(minute: float, text: str, thread: str = "t") -> dict[str, object]:
+    time = datetime(2025, 2, 3, 9, tzinfo=UTC) + timedelta(minutes=minute)
+    return {"thread": thread, "author": "Ada", "time": time.isoformat(), "text": text}
+
+
+def chunks(document: ParsedDocument | Rejected) -> list[tuple[str, float | None]]:
+    """The texts of a thread's chunks, without who said them when, and the minute since when each holds."""
+    assert isinstance(document, ParsedDocument)
+    begin = datetime(2025, 2, 3, 9, tzinfo=UTC)
+    return [
+        (
+            re.sub(r"Ada(?: \([^)]*\))?: ", "", document.text[one.start : one.end]),
+            None if one.time is None else (one.time - begin) / timedelta(minutes=1),
+        )
+        for one in document.pieces
+    ]
+
+
+def test_a_chunk_of_a_thread_holds_since_the_last_message_of_its_exchange() -> None:
+    [thread] = messages(said(0, "A."), said(4, "B."), said(9, "C."), said(10, "D."), said(90, "E."))
+    assert chunks(thread) == [("A.\n\nB.", 4), ("C.\n\nD.", 10), ("E.", 90)]
+
+
+def test_messages_without_a_time_hold_with_the_one_before() -> None:
+    untimed: dict[str, object] = {"thread": "t", "author": "Ada", "text": "?"}
+    [thread] = messages(untimed, said(0, "A."), untimed, said(60, "B."), untimed)
+    assert chunks(thread) == [("?\n\nA.\n\n?", 0), ("B.\n\n?", 60)]
+    [alone] = messages(untimed, untimed)
+    assert chunks(alone) == [("?\n\n?", None)]
+
+
+def test_messages_that_are_not_in_the_order_of_their_times_show_nothing_too_early() -> None:
+    [thread] = messages(said(60, "A."), said(0, "B."), said(61, "C."))
+    assert chunks(thread) == [("A.", 60), ("B.", 0), ("C.", 61)]
+    assert isinstance(thread, ParsedDocument)
+    assert thread.valid_time == datetime(2025, 2, 3, 9, tzinfo=UTC)
+
+
+def test_a_given_time_is_that_of_threads_without_times() -> None:
+    day = datetime(2020, 1, 1, tzinfo=UTC)
+    first, second = messages(*THREAD, valid_time=day)
+    assert isinstance(first, ParsedDocument)
+    assert isinstance(second, ParsedDocument)
+    assert (first.valid_time, second.valid_time) == (datetime(2024, 5, 1, 10, tzinfo=UTC), day)
+
+
+def test_a_thread_of_very_many_exchanges_stays_one_document(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(formats.messages, "MAX_EXCHANGES", 3)
+    [thread] = messages(*(said(6 * n, str(n)) for n in range(10)), said(1000, "last"))
+    assert [minute for _, minute in chunks(thread)] == [54, 1000]
+
+
+@given(
+    minutes=st.lists(st.integers(0, 200), min_size=1, max_size=40),
+    long=st.sets(st.integers(0, 39), max_size=3),
+)
+def test_a_search_as_of_a_time_can_find_nothing_that_was_written_later(
+    minutes: list[int], long: set[int]
+) -> None:
+    lines = [
+        said(minute, f"<{place}>" * (500 if place in long else 1))
+        for place, minute in enumerate(minutes)
+    ]
+    [thread] = messages(*lines)
+    found: dict[int, list[float]] = {}
+    for text, since in chunks(thread):
+        assert since is not None
+        for place in map(int, re.findall(r"<(\d+)>", text)):
+            assert since >= minutes[place]
+            found.setdefault(place, []).append(since)
+    assert found.keys() == set(range(len(minutes)))
+    assert isinstance(thread, ParsedDocument)
+    assert thread.valid_time == datetime(2025, 2, 3, 9, tzinfo=UTC) + timedelta(
+        minutes=min(minutes)
+    )
 
 
 def test_a_thread_that_has_grown_keeps_the_chunks_that_it_had() -> None:

@@ -291,3 +291,10 @@ def test_any_bytes_as_json_lines_give_one_outcome_a_line(data: bytes) -> None:
 def test_any_text_as_markdown_is_a_document_or_has_a_reason(text: str) -> None:
     [one] = parse(Upload("text/markdown", text.encode("utf-8", "replace")))
     assert isinstance(one, ParsedDocument) or one.reason
+
+
+def test_facts_alone_are_no_upload_of_documents() -> None:
+    fact = b'{"subject": "a", "relation": "R", "object": "b"}'
+    with pytest.raises(UnreadableError, match="holds facts alone"):
+        count_documents(Upload("application/jsonl", fact + b"\n\n" + fact))
+    assert count_documents(Upload("application/jsonl", fact + b'\n{"text": "a"}\n' + fact)) == 3

@@ -202,7 +202,7 @@ class Searches(Connection):
     ) -> query_pb2.SearchFactsResponse:
         """Facts that answer a question, straight from the graph tier.
 
-        `limit` is 1–50 facts; `entity_name` and `relation_type` are exact names, letter case ignored; `as_of` is an
+        `limit` is 1–50 facts; `entity_name` and `relation_type` are whole names, letter case ignored; `as_of` is an
         aware time; facts below `min_score`, 0–1, are left out (0 lists everything). None, or an empty name, leaves the
         contract's default.
         """

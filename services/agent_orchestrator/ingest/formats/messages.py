@@ -1,31 +1,38 @@
 """Message threads: JSON lines of `{"thread", "author"?, "time"?, "text", "id"?}`, each thread a document.
 
-A message is never parted from who said it and when; what a thread's chunk says was true when its first message was
-written. A thread that has grown is the same document, and only its last chunk is another.
+A message is never parted from who said it and when. Messages that follow each other within minutes are an exchange. A
+chunk is of one exchange, and holds since the last of its messages was written: a search as of a time finds what had
+been written by then, and nothing later. A thread that has grown is the same document, and only its last exchange is
+another.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import NamedTuple
 
+from services.agent_orchestrator.ingest.chunking import split
 from services.agent_orchestrator.ingest.dates import read_date
 from services.agent_orchestrator.ingest.documents import (
     Metadata,
+    Piece,
     Rejected,
     UnreadableError,
     check_values,
 )
 from services.agent_orchestrator.ingest.json_lines import given_text, line_values, text_value
-from services.agent_orchestrator.ingest.layout import BLOCK, Layout, Writer
+from services.agent_orchestrator.ingest.layout import Break, Layout, Writer
 
 _BOM = b"\xef\xbb\xbf"
-# A new day is a stronger break than the next message of the same one.
-_DAY = BLOCK - 1
 MAX_PARTICIPANTS = 100
+# Messages that are further apart are of two exchanges.
+MAX_GAP = timedelta(minutes=5)
+MAX_EXCHANGES = 5_000
 
 
 class Message(NamedTuple):
@@ -40,11 +47,13 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A thread's messages as a text."""
+    """A thread's messages as a text, the chunks to be, and when the first message was written."""
 
     id: str
     layout: Layout
     metadata: Metadata
+    pieces: tuple[Piece, ...] = ()
+    since: datetime | None = None
 
 
 def read_messages(
@@ -113,23 +122,52 @@ def _thread(name: str, messages: list[Message], limit: int) -> Thread | Rejected
     writer = Writer(limit)
     last: datetime | None = None
     try:
-        # Messages without a time stay behind the one that they came after.
         for message in messages:
-            last = _put(writer, message, last)
+            start = writer.add(_said(message))
+            # Messages without a time stay behind the one that they came after.
+            last = message.time or last
+            if start is not None and last is not None:
+                writer.times.append((start, last))
     except UnreadableError as error:
         return Rejected(name, str(error))
     authors = dict.fromkeys(message.author for message in messages if message.author)
     participants = list(authors)[:MAX_PARTICIPANTS]
-    return Thread(name, writer.layout(), {"participants": participants} if participants else {})
+    layout = writer.layout()
+    return Thread(
+        name,
+        layout,
+        {"participants": participants} if participants else {},
+        tuple(_pieces(layout)),
+        min((time for _, time in layout.times), default=None),
+    )
 
 
-def _put(writer: Writer, message: Message, last: datetime | None) -> datetime | None:
-    time = message.time or last
-    new_day = time is not None and last is not None and time.date() != last.date()
-    start = writer.add(_said(message), _DAY if new_day else BLOCK)
-    if start is not None and time is not None:
-        writer.times.append((start, time))
-    return time
+def _pieces(layout: Layout) -> Iterator[Piece]:
+    """The chunks of each exchange, each with the time of the latest message that it has something of."""
+    starts = [start for start, _ in layout.times]
+    times = [time for _, time in layout.times]
+    begins = [0, *_exchanges(layout.times)]
+    for begin, end in pairwise([*begins, len(layout.text)]):
+        for span in split(layout.text, begin, breaks=_between(layout.breaks, begin, end), end=end):
+            first = max(bisect_right(starts, span.start) - 1, 0)
+            told = times[first : bisect_left(starts, span.end)]
+            yield Piece(span.start, span.end, time=max(told, default=None))
+
+
+def _exchanges(times: Sequence[tuple[int, datetime]]) -> list[int]:
+    """Where an exchange begins after the first one. A thread of very many has longer pauses within them."""
+    gap = MAX_GAP
+    while (
+        len(found := [at for (_, a), (at, b) in pairwise(times) if abs(b - a) >= gap])
+        > MAX_EXCHANGES
+    ):
+        gap *= 2
+    return found
+
+
+def _between(breaks: Sequence[Break], begin: int, end: int) -> Sequence[Break]:
+    first, last = (bisect_left(breaks, at, key=lambda one: one.offset) for at in (begin, end))
+    return breaks[first:last]
 
 
 def _said(message: Message) -> str:

@@ -110,6 +110,7 @@ class DocumentMetadata(_message.Message):
     """Where it came from."""
     content_type: _builtins.str
     """What its bytes are. JSON lines hold one document a line: `{"id", "title", "text", "source"?, "metadata"?, "valid_at"?}`.
+    Lines of facts are not taken here (IngestFacts takes facts): INVALID_FIELD when there are no others.
     Lines of messages hold one message each, and all of a thread: `{"thread"?, "author"?, "time"?, "text", "id"?}`; each
     thread is a document. A mailbox holds one document a mail. PDF (up to 2,000 pages), DOCX, HTML and mail become text
     first: a chunk's characters are counted in that.
@@ -123,7 +124,9 @@ class DocumentMetadata(_message.Message):
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
         """Since when it holds. Default: `date` in the front matter of a Markdown document, when a mail was sent, else the time
-        of the upload. Messages of a thread each hold since their own time. Another text for a document that has a version of
+        of the upload. A thread holds since its first message's time, which goes before one given here, and each chunk of it
+        since the last of its messages was written: messages less than five minutes apart share chunks. A thread sent again
+        replaces what was known of it. Another text for a document that has a version of
         this very time holds since the upload: a file edited under its former date is new from now on.
         """
 

@@ -36,7 +36,7 @@ class GetEntityHistoryRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     relation_type: _builtins.str
-    """Only facts of this relation: exact name, letter case ignored. Empty: all."""
+    """Only facts of this relation: its whole name, letter case and accents ignored. Empty: all."""
     page_size: _builtins.int
     """How many facts a page, 1–200. Default 50."""
     page_token: _builtins.str
@@ -247,7 +247,7 @@ class GetSnapshotRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     relation_type: _builtins.str
-    """Only facts of this relation: exact name, letter case ignored. Empty: all."""
+    """Only facts of this relation: its whole name, letter case and accents ignored. Empty: all."""
     page_size: _builtins.int
     """How many facts a page, and of each kind of change, at most 200. Default 50."""
     page_token: _builtins.str
@@ -331,7 +331,7 @@ class DiffGraphRequest(_message.Message):
     KNOWN_TIME_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     relation_type: _builtins.str
-    """Only facts of this relation: exact name, letter case ignored. Empty: all."""
+    """Only facts of this relation: its whole name, letter case and accents ignored. Empty: all."""
     limit: _builtins.int
     """How many of each kind at most, 1–200. Default 50."""
     @_builtins.property

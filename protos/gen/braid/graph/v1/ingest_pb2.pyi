@@ -34,6 +34,7 @@ class EpisodeInput(_message.Message):
     CONTENT_FIELD_NUMBER: _builtins.int
     REFERENCE_TIME_FIELD_NUMBER: _builtins.int
     VERSION_TIME_FIELD_NUMBER: _builtins.int
+    VALID_TIME_FIELD_NUMBER: _builtins.int
     uuid: _builtins.str
     """The chunk's id, which becomes the episode's uuid."""
     document_id: _builtins.str
@@ -55,6 +56,12 @@ class EpisodeInput(_message.Message):
         version's chunks, also those that another one has. Default: no version; it then holds at any time.
         """
 
+    @_builtins.property
+    def valid_time(self) -> _timestamp_pb2.Timestamp:
+        """Since when the chunk itself holds, where that is later than its versions: when a message of a thread was written.
+        Default: as long as its versions do.
+        """
+
     def __init__(
         self,
         *,
@@ -65,10 +72,11 @@ class EpisodeInput(_message.Message):
         content: _builtins.str = ...,
         reference_time: _timestamp_pb2.Timestamp | None = ...,
         version_time: _timestamp_pb2.Timestamp | None = ...,
+        valid_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["reference_time", b"reference_time", "version_time", b"version_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["reference_time", b"reference_time", "valid_time", b"valid_time", "version_time", b"version_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "document_id", b"document_id", "document_title", b"document_title", "reference_time", b"reference_time", "source", b"source", "uuid", b"uuid", "version_time", b"version_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "document_id", b"document_id", "document_title", b"document_title", "reference_time", b"reference_time", "source", b"source", "uuid", b"uuid", "valid_time", b"valid_time", "version_time", b"version_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -258,7 +266,11 @@ class FactInput(_message.Message):
     ATTRIBUTES_FIELD_NUMBER: _builtins.int
     EMBEDDING_FIELD_NUMBER: _builtins.int
     relation: _builtins.str
-    """The relation's name, such as OWNS: a letter and then letters, digits or underscores."""
+    """The relation's name, such as OWNS or "editor-in-chief is": letters of any script with their marks, digits, spaces,
+    underscores, hyphens, apostrophes, full stops, commas and round brackets; at least one letter, no space or mark at
+    the beginning, 200 characters at most. Names that differ only in letter case, accents, repeated spaces, or the kind
+    of hyphen or apostrophe are one relation.
+    """
     fact: _builtins.str
     """The statement as a sentence. Default: subject, relation and object in words."""
     document_id: _builtins.str

@@ -77,7 +77,7 @@ class Ontology(_message.Message):
 
     @_builtins.property
     def relation_types(self) -> _containers.RepeatedCompositeFieldContainer[Global___RelationType]:
-        """Kinds of relations, at most 200, names distinct whatever their letter case."""
+        """Kinds of relations, at most 200, names distinct whatever their letter case and accents."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class RelationType(_message.Message):
     ATTRIBUTES_FIELD_NUMBER: _builtins.int
     ENDPOINTS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """Its name, such as OWNS: a letter and then letters, digits or underscores, at most 64."""
+    """Its name, such as OWNS, by the rule of `FactInput.relation`, 64 characters at most."""
     description: _builtins.str
     """What it says, in words for a language model, at most 2,000 characters."""
     @_builtins.property

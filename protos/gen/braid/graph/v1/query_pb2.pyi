@@ -165,7 +165,7 @@ class SearchFactsRequest(_message.Message):
     entity_name: _builtins.str
     """Only facts with this entity at either end: exact name, letter case ignored."""
     relation_type: _builtins.str
-    """Only facts of this relation: exact name, letter case ignored."""
+    """Only facts of this relation: its whole name, letter case and accents ignored."""
     text_only: _builtins.bool
     """Search by words alone; set by a caller that knows the embedder is away, so that it is not tried again."""
     reranker: Global___FactReranker.ValueType

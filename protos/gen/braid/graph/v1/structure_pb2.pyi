@@ -65,7 +65,7 @@ class ListFactsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     relation_type: _builtins.str
-    """Only facts of this relation: exact name, letter case ignored. Empty: all."""
+    """Only facts of this relation: its whole name, letter case and accents ignored. Empty: all."""
     page_size: _builtins.int
     """How many at most, 1–200. Default 50."""
     page_token: _builtins.str

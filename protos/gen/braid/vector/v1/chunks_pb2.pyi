@@ -186,7 +186,7 @@ class Chunk(_message.Message):
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when the version in view holds."""
+        """Since when the chunk holds: the version in view, or a time of the chunk's own."""
 
     def __init__(
         self,

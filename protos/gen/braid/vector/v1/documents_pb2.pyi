@@ -49,7 +49,10 @@ class DocumentInput(_message.Message):
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when this version holds. Default: the time of the write. Two versions of a document may not share it."""
+        """Since when this version holds. Default: the time of the write. Two versions of a document may not share it. A document
+        with a chunk that has a time of its own replaces the versions that are there: where the latest of them begins at this
+        time or later, it holds from right after that one's beginning.
+        """
 
     @_builtins.property
     def chunks(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChunkInput]:
@@ -86,6 +89,7 @@ class ChunkInput(_message.Message):
     END_CHAR_FIELD_NUMBER: _builtins.int
     EMBEDDING_FIELD_NUMBER: _builtins.int
     PAGE_FIELD_NUMBER: _builtins.int
+    VALID_TIME_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """UUIDv5 of (space, document, content hash, occurrence), as `services.runtime.ids` makes it."""
     content: _builtins.str
@@ -102,6 +106,13 @@ class ChunkInput(_message.Message):
         or keeps the vector it has when the chunk is already stored and the document's title is the same.
         """
 
+    @_builtins.property
+    def valid_time(self) -> _timestamp_pb2.Timestamp:
+        """Since when the chunk itself holds, where that is later than its document's version: when a message of a thread was
+        written. Earlier instants do not find it. A time that is still to come counts as the time of the write.
+        Default: since its version does.
+        """
+
     def __init__(
         self,
         *,
@@ -111,10 +122,11 @@ class ChunkInput(_message.Message):
         end_char: _builtins.int = ...,
         embedding: _abc.Iterable[_builtins.float] | None = ...,
         page: _builtins.int = ...,
+        valid_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["valid_time", b"valid_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "embedding", b"embedding", "end_char", b"end_char", "id", b"id", "page", b"page", "start_char", b"start_char"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "embedding", b"embedding", "end_char", b"end_char", "id", b"id", "page", b"page", "start_char", b"start_char", "valid_time", b"valid_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
