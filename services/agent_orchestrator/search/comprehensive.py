@@ -28,7 +28,7 @@ from services.agent_orchestrator.search.query_embedding import (
 from services.agent_orchestrator.search.space_models import SpaceModels
 from services.agent_orchestrator.search.wordy_spaces import WordySpaces
 from services.runtime.context import current_call, remaining
-from services.runtime.errors import AllLegsFailedError, BraidError
+from services.runtime.errors import AllLegsFailedError, BraidError, OverloadedError
 from services.runtime.exporting import DURATION_BUCKETS
 
 if TYPE_CHECKING:
@@ -59,11 +59,14 @@ class ComprehensiveSearch:
         graph: GraphTier,
         queries: QueryEmbeddings,
         seconds: float,
+        leg_seconds: float,
     ) -> None:
+        """`seconds` is the deadline where a caller sets none, `leg_seconds` what a leg has of it at most."""
         self._vector = vector
         self._graph = graph
         self._queries = queries
         self._seconds = seconds
+        self._leg_seconds = leg_seconds
         self._wordy = WordySpaces()
         self._models = SpaceModels()
         self._durations = metrics.get_meter("braid").create_histogram(
@@ -77,7 +80,8 @@ class ComprehensiveSearch:
     ) -> search_pb2.ComprehensiveSearchResponse:
         """Both legs' answers and the fused list; `ended` hears of each leg as it ends.
 
-        AllLegsFailedError when no leg that was asked for answered; INVALID_FIELD when a tier refuses the request.
+        AllLegsFailedError when no leg that was asked for answered, OverloadedError when load alone was the reason;
+        INVALID_FIELD when a tier refuses the request.
         """
         outcomes, source = await self._run_legs(request, ended)
         _require_an_answer(outcomes)
@@ -86,7 +90,7 @@ class ComprehensiveSearch:
     async def _run_legs(
         self, request: Request, ended: Heard | None
     ) -> tuple[list[LegOutcome], Source]:
-        clock = Budget(leg_budget(remaining(self._seconds)))
+        clock = Budget(min(self._leg_seconds, leg_budget(remaining(self._seconds))))
         use_cache = request.cache != chunks_pb2.CACHE_MODE_BYPASS
         try:
             async with asyncio.TaskGroup() as group:
@@ -291,6 +295,8 @@ def _require_an_answer(outcomes: Sequence[LegOutcome]) -> None:
     asked = [o for o in outcomes if o.report.status != legs_pb2.LEG_STATUS_DISABLED]
     if not all(outcome.failed for outcome in asked):
         return
+    if all(o.report.reason == legs_pb2.LEG_REASON_OVERLOADED for o in asked):
+        raise OverloadedError(max(outcome.retry_after or 0.0 for outcome in asked) or 1.0)
     error = AllLegsFailedError({o.report.name: _name(o.report) for o in asked})
     error.metadata |= {f"{o.report.name}_reason": _reason(o.report) for o in asked}
     raise error
