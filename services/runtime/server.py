@@ -82,7 +82,7 @@ async def start_server(
     server = grpc.aio.server(
         interceptors=[pipeline],
         options=_options(settings),
-        maximum_concurrent_rpcs=most * _TURNED_AWAY,
+        maximum_concurrent_rpcs=most * _TURNED_AWAY + _queued(queues),
     )
     for service in services:
         service.add(server)
@@ -114,6 +114,11 @@ async def serve(
     await stopped.wait()
     log.info("draining")
     await running.stop()
+
+
+def _queued(queues: Mapping[str, Slots]) -> int:
+    """How many calls the methods' slots let in; some share theirs."""
+    return sum(slots.capacity for slots in set(queues.values()))
 
 
 def _authenticator(settings: RuntimeSettings, listen: str) -> Authenticator:

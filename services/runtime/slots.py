@@ -44,6 +44,11 @@ class Slots:
         self._waiting: Counter[int] = Counter()
 
     @property
+    def capacity(self) -> int:
+        """How many calls there may be in all, with a slot or waiting."""
+        return self._limits.size + self._limits.queue_size
+
+    @property
     def held(self) -> int:
         """How many are taken."""
         return self._held

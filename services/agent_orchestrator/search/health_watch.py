@@ -112,9 +112,9 @@ class HealthWatch:
             )
 
     async def _ask(self) -> None:
-        """Asks for as long as calls are overdue or the tier is away."""
+        """Asks for as long as calls are overdue, or the tier has not answered the last time."""
         failures = 0
-        while self._overdue or self._away is not None:
+        while self._overdue or failures:
             reason = await self.check()
             failures = failures + 1 if reason is not None else 0
             if reason is None or failures >= CHECKS:
