@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from uuid import uuid4
 
 import grpc
 import pytest
@@ -61,5 +62,7 @@ async def test_chunks_are_read_while_searches_wait(
     search: search_pb2_grpc.VectorSearchServiceStub, slots: Slots
 ) -> None:
     async with slots.one():
-        answer = await search.GetChunks(search_pb2.GetChunksRequest(chunk_ids=["c1"]), timeout=5)
+        answer = await search.GetChunks(
+            search_pb2.GetChunksRequest(chunk_ids=[str(uuid4())]), timeout=5
+        )
     assert not answer.chunks
