@@ -33,13 +33,13 @@ async def measure_hanging(
     """Ask with a budget while each leg hangs in turn; every answer must carry the other leg."""
     sample, unlimited, wrong = Sample(), Sample(), Counter[str]()
     for leg in LEGS:
-        for budget, times in ((_BUDGET, sample), (None, unlimited)):
+        for budget, into in ((_BUDGET, sample), (None, unlimited)):
             with _hanging(stack, _PROCESS[leg]), bar(f"{leg} hangs", _ASKED) as show:
-                for number, text in enumerate(islice(queries, _ASKED)):
+                for asked, text in enumerate(islice(queries, _ASKED), 1):
                     failure, took = await timed(_failure(doors, text, leg, budget))
-                    times.times_ms.append(took)
+                    into.times_ms.append(took)
                     wrong[f"{leg} hangs: {failure}"] += bool(failure)
-                    show(number + 1)
+                    show(asked)
             await until_looking(doors, queries, leg)
     for failure, times in wrong.items():
         if times:
