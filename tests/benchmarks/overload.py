@@ -33,12 +33,18 @@ Call = Callable[[str], Awaitable[object]]
 
 @dataclass(slots=True)
 class _Seen:
-    """How the calls of one load ended. Times in milliseconds."""
+    """How the calls of one load ended. Times in milliseconds; `partial` are answers that lack a leg."""
 
     admitted: Sample = field(default_factory=Sample)
     refused_ms: list[float] = field(default_factory=list)
     without_retry_info: int = 0
+    partial: int = 0
     others: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def goodput(self) -> float:
+        """Whole answers a second."""
+        return (len(self.admitted.times_ms) - self.partial) / self.admitted.wall_s
 
 
 async def run(options: Options) -> None:
@@ -70,17 +76,15 @@ async def _measure(name: str, call: Call, queries: Iterator[str], figures: Figur
     for kind, patient in (("patient", True), ("hasty", False)):
         seen = await _load(_EXCESS, call, queries, patient=patient)
         _put(f"{name}_{_EXCESS}_{kind}", seen, figures)
-        figures.put(
-            f"{name}_{kind}_goodput_pct", 100 * seen.admitted.rate / peak.admitted.rate, "percent"
-        )
+        figures.put(f"{name}_{kind}_goodput_pct", 100 * seen.goodput / peak.goodput, "percent")
 
 
 def _put(name: str, seen: _Seen, figures: Figures) -> None:
-    if not seen.admitted.times_ms:
-        raise MeasureError(f"{name}: nobody was admitted: {seen.others}")
+    if not seen.goodput:
+        raise MeasureError(f"{name}: nobody had a whole answer: {seen.others}")
     for ended, times in seen.others.items():
         note(f"{name}: {times} times {ended}")
-    figures.put(f"{name}_goodput", seen.admitted.rate, "queries/s")
+    figures.put(f"{name}_goodput", seen.goodput, "queries/s")
     figures.put(f"{name}_admitted_p50_ms", seen.admitted.percentile(50), "ms")
     figures.put(f"{name}_admitted_p95_ms", seen.admitted.percentile(95), "ms")
     figures.put(f"{name}_refused", len(seen.refused_ms), "calls")
@@ -121,6 +125,7 @@ async def _caller(
 def _note_legs(answer: object, seen: _Seen) -> None:
     if isinstance(answer, dict) and not all(looked(answer, leg) for leg in answer):
         seen.others[told(answer)] += 1
+        seen.partial += 1
 
 
 def _note_failure(error: grpc.aio.AioRpcError, began: float, seen: _Seen) -> float:
