@@ -35,6 +35,7 @@ from services.agent_orchestrator.jobs.watching import Watchers
 from services.agent_orchestrator.remodelling.servicer import ModelServicer
 from services.agent_orchestrator.remodelling.tiers import GraphModels, VectorModels
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+from services.agent_orchestrator.search.health_watch import HealthWatch
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
 from services.agent_orchestrator.settings import AgentSettings
@@ -44,6 +45,7 @@ from services.runtime.channels import Outgoing, open_channel
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import Service
 from services.runtime.settings import RuntimeSettings
+from services.runtime.slots import Slots
 
 if TYPE_CHECKING:
     from services.runtime.health import Probe
@@ -53,7 +55,7 @@ INGEST_SERVICE = "braid.agent.v1.IngestService"
 MODEL_SERVICE = "braid.agent.v1.ModelService"
 CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
 DELETION_SECONDS = 30.0
-PROBE_SECONDS = 1.5
+PROBE_SECONDS = 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,9 @@ async def open_app(
         )
         ingest = _ingest(settings, tiers, jobs, watchers, deletions, embedders.documents)
         services = [
-            _search_service(SearchServicer(_search(settings, tiers, embedders.queries))),
+            _search_service(
+                _search(settings, tiers, embedders.queries), Slots(runtime.search_limits())
+            ),
             _ingest_service(ingest),
             _consistency_service(_consistency(tiers, database, jobs)),
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
@@ -133,36 +137,30 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
     async with (
         open_channel(settings.vector_target, max_message_bytes=size) as vector,
         open_channel(settings.graph_target, max_message_bytes=size) as graph,
+        HealthWatch(vector) as vector_health,
+        HealthWatch(graph) as graph_health,
     ):
-        yield _tiers(settings, runtime, vector, graph)
-
-
-def _tiers(
-    settings: AgentSettings,
-    runtime: RuntimeSettings,
-    vector: grpc.aio.Channel,
-    graph: grpc.aio.Channel,
-) -> Tiers:
-    outgoing = Outgoing.of(runtime)
-    return Tiers(
-        VectorTier(
-            vector,
-            outgoing,
-            read_seconds=settings.read_seconds,
-            write_seconds=settings.write_seconds,
-        ),
-        GraphTier(graph, outgoing, write_seconds=settings.write_seconds),
-        VectorInventory(vector, outgoing, seconds=settings.read_seconds),
-        GraphInventory(
-            graph,
-            outgoing,
-            seconds=settings.read_seconds,
-            write_seconds=settings.write_seconds,
-        ),
-        VectorModels(vector, outgoing, seconds=settings.write_seconds),
-        GraphModels(graph, outgoing, seconds=settings.write_seconds),
-        {"vector": vector, "graph": graph},
-    )
+        outgoing = Outgoing.of(runtime)
+        yield Tiers(
+            VectorTier(
+                vector,
+                outgoing,
+                vector_health,
+                read_seconds=settings.read_seconds,
+                write_seconds=settings.write_seconds,
+            ),
+            GraphTier(graph, outgoing, graph_health, write_seconds=settings.write_seconds),
+            VectorInventory(vector, outgoing, seconds=settings.read_seconds),
+            GraphInventory(
+                graph,
+                outgoing,
+                seconds=settings.read_seconds,
+                write_seconds=settings.write_seconds,
+            ),
+            VectorModels(vector, outgoing, seconds=settings.write_seconds),
+            GraphModels(graph, outgoing, seconds=settings.write_seconds),
+            {"vector": vector, "graph": graph},
+        )
 
 
 def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> ComprehensiveSearch:
@@ -172,7 +170,11 @@ def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> Compre
         seconds=settings.query_embedding_seconds,
     )
     return ComprehensiveSearch(
-        vector=tiers.vector, graph=tiers.graph, queries=queries, seconds=settings.search_seconds
+        vector=tiers.vector,
+        graph=tiers.graph,
+        queries=queries,
+        seconds=settings.search_seconds,
+        leg_seconds=settings.leg_seconds,
     )
 
 
@@ -211,10 +213,12 @@ def _consistency(tiers: Tiers, database: Database, jobs: JobStore) -> Consistenc
     )
 
 
-def _search_service(servicer: SearchServicer) -> Service:
+def _search_service(search: ComprehensiveSearch, slots: Slots) -> Service:
+    servicer = SearchServicer(search, slots)
     return Service(
         SEARCH_SERVICE,
         lambda server: search_pb2_grpc.add_SearchServiceServicer_to_server(servicer, server),
+        {"ComprehensiveSearch": slots},
     )
 
 

@@ -49,8 +49,15 @@ class AgentSettings(BaseSettings):
     search_seconds: float = Field(
         default=10.0, gt=0, description="A search's deadline when its caller sets none or a later."
     )
+    leg_seconds: float = Field(
+        default=2.0,
+        gt=0,
+        description="A leg's budget within it, its query's vector included; the leg is TIMED_OUT then.",
+    )
     query_embedding_seconds: float = Field(
-        default=2.0, gt=0, description="How long a search waits for its query's vector at most."
+        default=2.0,
+        gt=0,
+        description="How long a search waits for its query's vector, within half of a leg's budget.",
     )
     query_embeddings_at_once: int = Field(default=4, ge=1)
 

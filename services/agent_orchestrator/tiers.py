@@ -19,7 +19,6 @@ from braid.vector.v1 import (
     search_pb2_grpc,
 )
 from braid_client.outcomes import outcome_of
-from services.agent_orchestrator.search.vigil import Vigil
 from services.runtime.context import remaining
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.status import error_from_rpc
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from google.protobuf.timestamp_pb2 import Timestamp
 
+    from services.agent_orchestrator.search.health_watch import HealthWatch
     from services.runtime.channels import Outgoing
 
 
@@ -39,13 +39,14 @@ class VectorTier:
         self,
         channel: grpc.aio.Channel,
         outgoing: Outgoing,
+        health: HealthWatch,
         *,
         read_seconds: float,
         write_seconds: float,
     ) -> None:
         self._search = search_pb2_grpc.VectorSearchServiceStub(channel)
         self._documents = documents_pb2_grpc.DocumentServiceStub(channel)
-        self._vigil = Vigil(channel)
+        self._health = health
         self._outgoing = outgoing
         self._read_seconds = read_seconds
         self._write_seconds = write_seconds
@@ -54,19 +55,21 @@ class VectorTier:
         self, request: search_pb2.HybridSearchRequest, seconds: float
     ) -> search_pb2.HybridSearchResponse:
         """Chunks for a question within `seconds`. Raises AioRpcError, and TierAwayError as soon as that is known."""
-        call = self._search.HybridSearch(
-            request, timeout=seconds, metadata=self._outgoing.metadata()
+        return await self._health.watch(
+            lambda: self._search.HybridSearch(
+                request, timeout=seconds, metadata=self._outgoing.metadata()
+            )
         )
-        return await self._vigil.over(call)
 
     async def score_chunks(
         self, request: search_pb2.ScoreChunksRequest, seconds: float
     ) -> search_pb2.ScoreChunksResponse:
         """Scores of chunks within `seconds`. Raises as `hybrid_search` does."""
-        call = self._search.ScoreChunks(
-            request, timeout=seconds, metadata=self._outgoing.metadata()
+        return await self._health.watch(
+            lambda: self._search.ScoreChunks(
+                request, timeout=seconds, metadata=self._outgoing.metadata()
+            )
         )
-        return await self._vigil.over(call)
 
     async def check(
         self, documents: Sequence[documents_pb2.DocumentFingerprint]
@@ -129,11 +132,16 @@ class GraphTier:
     """Calls to `graph_query` on behalf of the current call. Failures are `BraidError`s, searches' excepted."""
 
     def __init__(
-        self, channel: grpc.aio.Channel, outgoing: Outgoing, *, write_seconds: float
+        self,
+        channel: grpc.aio.Channel,
+        outgoing: Outgoing,
+        health: HealthWatch,
+        *,
+        write_seconds: float,
     ) -> None:
         self._query = query_pb2_grpc.GraphQueryServiceStub(channel)
         self._ingest = graph_ingest_grpc.GraphIngestServiceStub(channel)
-        self._vigil = Vigil(channel)
+        self._health = health
         self._outgoing = outgoing
         self._write_seconds = write_seconds
 
@@ -141,8 +149,11 @@ class GraphTier:
         self, request: query_pb2.SearchFactsRequest, seconds: float
     ) -> query_pb2.SearchFactsResponse:
         """Facts for a question within `seconds`. Raises AioRpcError, and TierAwayError as soon as that is known."""
-        call = self._query.SearchFacts(request, timeout=seconds, metadata=self._outgoing.metadata())
-        return await self._vigil.over(call)
+        return await self._health.watch(
+            lambda: self._query.SearchFacts(
+                request, timeout=seconds, metadata=self._outgoing.metadata()
+            )
+        )
 
     async def add_episodes(self, episodes: Sequence[graph_ingest_pb2.EpisodeInput]) -> None:
         """Adds all episodes or none; those that are there already change nothing."""

@@ -52,7 +52,7 @@ from services.runtime.pools import observe_pools
 from services.runtime.queries import Queries
 from services.runtime.server import Service, serve
 from services.runtime.settings import RuntimeSettings
-from services.runtime.slots import SlotLimits
+from services.runtime.slots import SlotLimits, Slots
 from services.runtime.telemetry import get_logger
 
 _SCHEMA_RETRY_SECONDS = 0.5
@@ -92,10 +92,12 @@ def build_services(
     embedder: Embedder,
     reader: EpisodeReader | None = None,
     reranker: Reranker | None = None,
+    searches: Slots | None = None,
 ) -> list[Service]:
     """The services of the tier over one store and one embedder.
 
-    `reader` is None without a language model, `reranker` without a reranking model.
+    `reader` is None without a language model, `reranker` without a reranking model. `searches` bounds those that run at
+    once.
     """
     query = GraphQueryServicer(
         store,
@@ -116,6 +118,7 @@ def build_services(
         Service(
             "braid.graph.v1.GraphQueryService",
             partial(query_pb2_grpc.add_GraphQueryServiceServicer_to_server, query),
+            {"SearchFacts": searches} if searches else {},
         ),
         Service(
             "braid.graph.v1.GraphIngestService",
@@ -209,7 +212,13 @@ async def run(
         await serve(
             settings=runtime,
             listen=settings.listen,
-            services=build_services(store, registry, build_reader(store, language), reranker),
+            services=build_services(
+                store,
+                registry,
+                build_reader(store, language),
+                reranker,
+                Slots(runtime.search_limits()),
+            ),
             probes={"neo4j": store.ping},
         )
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import grpc
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from services.runtime.health import Probe
     from services.runtime.settings import RuntimeSettings
+    from services.runtime.slots import Slots
 
 # Calls that Braid itself refuses, and checks of health, as a multiple of those served; gRPC ends the rest.
 _TURNED_AWAY = 4
@@ -30,10 +31,15 @@ _TURNED_AWAY = 4
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A servicer to serve: its full proto name, and the call that adds it to a server."""
+    """A servicer to serve: its full proto name, and the call that adds it to a server.
+
+    `queues` has the slots that a method runs in, by the method's name; methods may share theirs. One that is not there
+    runs at once.
+    """
 
     name: str
     add: Callable[[grpc.aio.Server], None]
+    queues: Mapping[str, Slots] = field(default_factory=dict)
 
 
 class RunningServer:
@@ -67,10 +73,16 @@ async def start_server(
     check_listen(listen, authenticated=settings.api_keys_file is not None)
     monitor = HealthMonitor([service.name for service in services], probes)
     most = settings.max_concurrent_calls
+    queues = {
+        f"/{service.name}/{method}": slots
+        for service in services
+        for method, slots in service.queues.items()
+    }
+    pipeline = build_pipeline(_authenticator(settings, listen), most_calls=most, queues=queues)
     server = grpc.aio.server(
-        interceptors=[build_pipeline(_authenticator(settings, listen), most_calls=most)],
+        interceptors=[pipeline],
         options=_options(settings),
-        maximum_concurrent_rpcs=most * _TURNED_AWAY,
+        maximum_concurrent_rpcs=most * _TURNED_AWAY + _queued(queues),
     )
     for service in services:
         service.add(server)
@@ -102,6 +114,11 @@ async def serve(
     await stopped.wait()
     log.info("draining")
     await running.stop()
+
+
+def _queued(queues: Mapping[str, Slots]) -> int:
+    """How many calls the methods' slots let in; some share theirs."""
+    return sum(slots.capacity for slots in set(queues.values()))
 
 
 def _authenticator(settings: RuntimeSettings, listen: str) -> Authenticator:

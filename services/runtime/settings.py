@@ -8,6 +8,8 @@ from typing import Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from services.runtime.slots import SlotLimits
+
 
 class RuntimeSettings(BaseSettings):
     """`BRAID_*` settings of the server bootstrap; each service adds its own beside them."""
@@ -47,5 +49,23 @@ class RuntimeSettings(BaseSettings):
     max_concurrent_calls: int = Field(
         default=256,
         ge=1,
-        description="Calls served at once; one more is answered RESOURCE_EXHAUSTED.",
+        description="Calls served at once, searches excepted; one more is answered RESOURCE_EXHAUSTED.",
     )
+    search_concurrency: int = Field(
+        default=16, ge=1, description="Searches that a process runs at once; others wait."
+    )
+    search_queue_seconds: float = Field(
+        default=0.2,
+        ge=0,
+        le=60,
+        description="How long a search waits to be run before it is answered RESOURCE_EXHAUSTED.",
+    )
+
+    def search_limits(self) -> SlotLimits:
+        """What bounds the searches of a process. Waiting costs little: callers that come back at once cost more."""
+        return SlotLimits(
+            size=self.search_concurrency,
+            queue_size=2 * self.max_concurrent_calls,
+            queue_seconds=self.search_queue_seconds,
+            retry_seconds=1.0,
+        )

@@ -1,8 +1,12 @@
-"""A bounded number of things at a time, and a short queue in front: what is beyond it is refused at once."""
+"""A bounded number of things at a time, and a short queue in front: what is beyond it is refused.
+
+In front of a pool of connections, and in front of RPCs (`Service.queues`).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,17 +18,23 @@ from services.runtime.errors import OverloadedError
 
 @dataclass(frozen=True, slots=True)
 class SlotLimits:
-    """How many connections, how many calls may wait for one and how long."""
+    """How many slots, how many calls may wait for one and how long.
+
+    A refused caller is told to come back after `queue_seconds`, or after about `retry_seconds`: spread over half as
+    much more or less, so that callers who were refused together do not come back together.
+    """
 
     size: int = 10
     queue_size: int = 100
     queue_seconds: float = 2.0
+    retry_seconds: float | None = None
 
 
 class Slots:
-    """One for each connection of a pool, taken before a connection is: waiting for that is then connecting, no load.
+    """Taken in the order of asking. Whoever holds one must not ask the same slots for another: those who all do would
+    wait for each other.
 
-    Whoever holds one must not ask for another: those who all do would wait for each other.
+    A pool has one for each connection, taken before the connection is: waiting for that is then connecting, no load.
     """
 
     def __init__(self, limits: SlotLimits) -> None:
@@ -32,6 +42,11 @@ class Slots:
         self._free = asyncio.Semaphore(limits.size)
         self._held = 0
         self._waiting: Counter[int] = Counter()
+
+    @property
+    def capacity(self) -> int:
+        """How many calls there may be in all, with a slot or waiting."""
+        return self._limits.size + self._limits.queue_size
 
     @property
     def held(self) -> int:
@@ -62,15 +77,20 @@ class Slots:
         caller = current_call_or_none() or object()
         key = id(caller)
         if key not in self._waiting and len(self._waiting) >= self._limits.queue_size:
-            raise OverloadedError(self._limits.queue_seconds)
+            raise self._refusal()
         self._waiting[key] += 1
         try:
             async with asyncio.timeout(remaining(self._limits.queue_seconds)):
                 await self._free.acquire()
         except TimeoutError:
             remaining(self._limits.queue_seconds)
-            raise OverloadedError(self._limits.queue_seconds) from None
+            raise self._refusal() from None
         finally:
             self._waiting[key] -= 1
             if not self._waiting[key]:
                 del self._waiting[key]
+
+    def _refusal(self) -> OverloadedError:
+        if self._limits.retry_seconds is None:
+            return OverloadedError(self._limits.queue_seconds)
+        return OverloadedError(self._limits.retry_seconds * random.uniform(0.5, 1.5))  # noqa: S311 - no secret

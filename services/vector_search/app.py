@@ -21,6 +21,7 @@ from services.postgres.pool import PoolLimits
 from services.runtime.pools import observe_pools
 from services.runtime.server import Service, serve
 from services.runtime.settings import RuntimeSettings
+from services.runtime.slots import Slots
 from services.vector_search.document_servicer import DocumentServicer
 from services.vector_search.indexing import Indexing
 from services.vector_search.inventory_servicer import InventoryServicer
@@ -35,6 +36,8 @@ from services.vector_search.settling import Settling
 from services.vector_search.store import Store
 from services.vector_search.writing import DocumentWriter
 
+_SEARCHES = ("VectorSearch", "TextSearch", "HybridSearch")
+
 
 def build_services(
     store: Store,
@@ -44,11 +47,13 @@ def build_services(
     result_cache_bytes: int = 0,
     registry: Registry | None = None,
     indexing: Indexing | None = None,
+    searches: Slots | None = None,
 ) -> list[Service]:
     """The services of the tier over one store and one embedder, with so much memory for results.
 
     `registry` has the models of spaces that were embedded with another one. `queries` embeds what is searched for, by
     the same models; default: the embedders themselves. `indexing` is told of vectors that are written.
+    `searches` bounds those that run at once.
     """
     queries = queries or QueryEmbedders(QueryEmbedder(embedder), registry)
     results = ResultCache(store, result_cache_bytes)
@@ -60,6 +65,7 @@ def build_services(
         Service(
             "braid.vector.v1.VectorSearchService",
             partial(search_pb2_grpc.add_VectorSearchServiceServicer_to_server, search),
+            dict.fromkeys(_SEARCHES, searches) if searches else {},
         ),
         Service(
             "braid.vector.v1.DocumentService",
@@ -129,6 +135,7 @@ async def run(
         result_cache_bytes=settings.result_cache_mib * 1024 * 1024,
         registry=registry,
         indexing=indexing,
+        searches=Slots(runtime.search_limits()),
     )
     try:
         async with indexing.running(), Settling(store).running():

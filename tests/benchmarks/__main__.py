@@ -16,6 +16,7 @@ COMMANDS = {
     "crash": "tests.benchmarks.crash",
     "neighborhood": "tests.benchmarks.neighborhood",
     "graph_search": "tests.benchmarks.graph_search",
+    "overload": "tests.benchmarks.overload",
 }
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""A leg that hangs: its process is stopped by signal, as a stuck one is, and let go on afterwards."""
+"""A leg that hangs: its process is stopped by signal, as a stuck one is, and let go on afterwards.
+
+First for callers who set a deadline, then for one who sets none.
+"""
 
 from __future__ import annotations
 
@@ -28,28 +31,31 @@ async def measure_hanging(
     stack: LocalStack, doors: Searches, queries: Iterator[str], figures: Figures
 ) -> None:
     """Ask with a budget while each leg hangs in turn; every answer must carry the other leg."""
-    sample, wrong = Sample(), Counter[str]()
+    sample, unlimited, wrong = Sample(), Sample(), Counter[str]()
     for leg in LEGS:
-        with _hanging(stack, _PROCESS[leg]), bar(f"{leg} hangs", _ASKED) as show:
-            for number, text in enumerate(islice(queries, _ASKED)):
-                failure, took = await timed(_failure(doors, text, leg))
-                sample.times_ms.append(took)
-                wrong[f"{leg} hangs: {failure}"] += bool(failure)
-                show(number + 1)
-        await until_looking(doors, queries, leg)
+        for budget, into in ((_BUDGET, sample), (None, unlimited)):
+            with _hanging(stack, _PROCESS[leg]), bar(f"{leg} hangs", _ASKED) as show:
+                for asked, text in enumerate(islice(queries, _ASKED), 1):
+                    failure, took = await timed(_failure(doors, text, leg, budget))
+                    into.times_ms.append(took)
+                    wrong[f"{leg} hangs: {failure}"] += bool(failure)
+                    show(asked)
+            await until_looking(doors, queries, leg)
     for failure, times in wrong.items():
         if times:
             note(f"failed {times} times: {failure}")
     figures.put("hung_leg_p99_over_budget_ms", sample.percentile(99) - 1000 * _BUDGET, "ms")
     figures.put("hung_leg_budget_ms", 1000 * _BUDGET, "ms")
     figures.put("hung_leg_p50_ms", sample.percentile(50), "ms")
+    figures.put("hung_leg_no_deadline_max_ms", max(unlimited.times_ms), "ms")
+    figures.put("hung_leg_no_deadline_p50_ms", unlimited.percentile(50), "ms")
     figures.put("hung_leg_failed", wrong.total(), "queries")
 
 
-async def _failure(doors: Searches, text: str, hung: str) -> str:
+async def _failure(doors: Searches, text: str, hung: str, budget: float | None) -> str:
     """What is wrong with an answer while a leg hangs: nothing, when it says so and brings the other leg."""
     try:
-        reports = await doors.comprehensive(text, _BUDGET)
+        reports = await doors.comprehensive(text, budget)
     except grpc.aio.AioRpcError as error:
         return error.code().name
     others = all(looked(reports, leg) for leg in LEGS if leg != hung)

@@ -38,8 +38,8 @@ class Searches:
     graph_tier: query_pb2_grpc.GraphQueryServiceStub
     hop: Hop
 
-    async def comprehensive(self, text: str, deadline: float = _DEADLINE) -> Reports:
-        """How each leg ended, by name, within `deadline` seconds."""
+    async def comprehensive(self, text: str, deadline: float | None = _DEADLINE) -> Reports:
+        """How each leg ended, by name, within `deadline` seconds; None is for a caller who sets none."""
         request = search_pb2.ComprehensiveSearchRequest(query=text, limit=_LIMIT, cache=_NO_CACHE)
         answer = await self.orchestrator.ComprehensiveSearch(request, timeout=deadline)
         return {leg.name: leg for leg in answer.legs}

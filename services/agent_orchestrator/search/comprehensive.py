@@ -28,6 +28,7 @@ from services.agent_orchestrator.search.fusion import (
     ranked_chunks,
     unscored_chunks,
 )
+from services.agent_orchestrator.search.health_watch import TierAwayError
 from services.agent_orchestrator.search.legs import LegOutcome, not_requested, run_leg
 from services.agent_orchestrator.search.query_embedding import (
     NO_SOURCE,
@@ -35,10 +36,9 @@ from services.agent_orchestrator.search.query_embedding import (
     is_of_the_vector,
 )
 from services.agent_orchestrator.search.space_models import SpaceModels
-from services.agent_orchestrator.search.vigil import TierAwayError
 from services.agent_orchestrator.search.wordy_spaces import WordySpaces
 from services.runtime.context import current_call, remaining
-from services.runtime.errors import AllLegsFailedError, BraidError
+from services.runtime.errors import AllLegsFailedError, BraidError, OverloadedError
 from services.runtime.exporting import DURATION_BUCKETS
 from services.runtime.telemetry import get_logger
 
@@ -73,11 +73,14 @@ class ComprehensiveSearch:
         graph: GraphTier,
         queries: QueryEmbeddings,
         seconds: float,
+        leg_seconds: float,
     ) -> None:
+        """`seconds` is the deadline where a caller sets none, `leg_seconds` what a leg has of it at most."""
         self._vector = vector
         self._graph = graph
         self._queries = queries
         self._seconds = seconds
+        self._leg_seconds = leg_seconds
         self._wordy = WordySpaces()
         self._models = SpaceModels()
         self._durations = metrics.get_meter("braid").create_histogram(
@@ -91,9 +94,10 @@ class ComprehensiveSearch:
     ) -> search_pb2.ComprehensiveSearchResponse:
         """Both legs' answers and the fused list; `ended` hears of each leg as it ends.
 
-        AllLegsFailedError when no leg that was asked for answered; INVALID_FIELD when a tier refuses the request.
+        AllLegsFailedError when no leg that was asked for answered, OverloadedError when load alone was the reason;
+        INVALID_FIELD when a tier refuses the request.
         """
-        clock = Budget(leg_budget(remaining(self._seconds)))
+        clock = Budget(min(self._leg_seconds, leg_budget(remaining(self._seconds))))
         outcomes, source, vector = await self._run_legs(request, clock, ended)
         _require_an_answer(outcomes)
         passages = await self._passages(request, outcomes, vector, clock)
@@ -358,6 +362,8 @@ def _require_an_answer(outcomes: Sequence[LegOutcome]) -> None:
     asked = [o for o in outcomes if o.report.status != legs_pb2.LEG_STATUS_DISABLED]
     if not all(outcome.failed for outcome in asked):
         return
+    if all(o.report.reason == legs_pb2.LEG_REASON_OVERLOADED for o in asked):
+        raise OverloadedError(max(outcome.retry_after or 0.0 for outcome in asked) or 1.0)
     error = AllLegsFailedError({o.report.name: _name(o.report) for o in asked})
     error.metadata |= {f"{o.report.name}_reason": _reason(o.report) for o in asked}
     raise error

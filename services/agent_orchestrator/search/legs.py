@@ -10,7 +10,7 @@ import grpc
 from google.protobuf.duration_pb2 import Duration
 
 from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
-from services.agent_orchestrator.search.vigil import TierAwayError
+from services.agent_orchestrator.search.health_watch import TierAwayError
 from services.runtime.errors import BraidError
 from services.runtime.status import error_from_rpc, reason_name
 from services.runtime.telemetry import get_logger
@@ -38,8 +38,9 @@ class LegOutcome:
     """How a leg ended, and what it found: chunks or facts, by its tier.
 
     `failed` when its tier gave no answer, or was late and had nothing; one that was late may have answered with what it
-    had. `embedding` says where the tier took the query's vector from; `floor` is the score that its best chunk needed.
-    `evidence` are all relevant facts, of which `facts` are the first.
+    had. `evidence` are all relevant facts, of which `facts` are the first. `embedding` says where the tier took the
+    query's vector from, `floor` the score that its best chunk needed, `retry_after` in how many seconds a tier that
+    failed may be asked again, where it said so.
     """
 
     report: legs_pb2.LegReport
@@ -49,6 +50,7 @@ class LegOutcome:
     embedding: retrieval_pb2.EmbeddingSource.ValueType = retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED
     failed: bool = False
     floor: float = 0.0
+    retry_after: float | None = None
 
 
 def not_requested(name: str) -> LegOutcome:
@@ -77,11 +79,11 @@ async def run_leg(
             raise failure from None
         status, reason = _ending(error, failure)
         _log_failure(name, error, failure)
-        return LegOutcome(_report(name, status, reason, started), failed=True)
+        report = _report(name, status, reason, started)
+        return LegOutcome(report, failed=True, retry_after=failure.retry_after)
     except TierAwayError as away:
         get_logger("search").warning("leg given up", leg=name, reason=str(away))
-        report = _report(name, legs_pb2.LEG_STATUS_UNAVAILABLE, away.reason, started)
-        return LegOutcome(report, failed=True)
+        return LegOutcome(_report(name, _status(away), away.reason, started), failed=True)
     if answer is None:  # gRPC's way to say that it could not read the tier's answer
         get_logger("search").error("leg unreadable", leg=name)
         status, reason = legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_REASON_INTERNAL
@@ -101,6 +103,14 @@ def _ending(
         return legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE
     reason = _REASONS.get(failure.reason, legs_pb2.LEG_REASON_INTERNAL)
     return legs_pb2.LEG_STATUS_UNAVAILABLE, reason
+
+
+def _status(away: TierAwayError) -> legs_pb2.LegStatus.ValueType:
+    """A tier that falls silent while a leg waits for it has let the leg's time pass: it never said that it cannot."""
+    silent = away.reason == legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE
+    if away.under_way and silent:
+        return legs_pb2.LEG_STATUS_TIMED_OUT
+    return legs_pb2.LEG_STATUS_UNAVAILABLE
 
 
 def _is_told(failure: BraidError) -> bool:

@@ -12,15 +12,20 @@ from services.runtime.errors import BraidError, FieldError, InvalidFieldError
 
 if TYPE_CHECKING:
     from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+    from services.runtime.slots import Slots
 
 Part = search_pb2.StreamComprehensiveSearchResponse
 
 
 class SearchServicer(search_pb2_grpc.SearchServiceServicer):
-    """Comprehensive search, at once or as a stream."""
+    """Comprehensive search, at once or as a stream.
 
-    def __init__(self, search: ComprehensiveSearch) -> None:
+    A stream takes one of `slots` for its search alone: a caller who is slow to read keeps nobody waiting.
+    """
+
+    def __init__(self, search: ComprehensiveSearch, slots: Slots) -> None:
         self._search = search
+        self._slots = slots
 
     async def ComprehensiveSearch(
         self, request: search_pb2.ComprehensiveSearchRequest, _context: Any
@@ -52,9 +57,10 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
         self, request: search_pb2.ComprehensiveSearchRequest, parts: asyncio.Queue[Part | None]
     ) -> search_pb2.ComprehensiveSearchResponse:
         try:
-            return await self._search.run(
-                request, lambda outcome: parts.put_nowait(Part(leg=_leg(outcome)))
-            )
+            async with self._slots.one():
+                return await self._search.run(
+                    request, lambda outcome: parts.put_nowait(Part(leg=_leg(outcome)))
+                )
         finally:
             parts.put_nowait(None)
 

@@ -14,22 +14,29 @@ from services.runtime.interceptors.request_id import RequestIdStage
 from services.runtime.interceptors.validation import ValidationStage
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from services.runtime.identity import Authenticator
+    from services.runtime.slots import Slots
 
 
-def build_pipeline(authenticator: Authenticator, *, most_calls: int) -> Pipeline:
-    """The pipeline of every server: request id → log → metrics → limit → auth/space → validation → errors.
+def build_pipeline(
+    authenticator: Authenticator, *, most_calls: int, queues: Mapping[str, Slots] | None = None
+) -> Pipeline:
+    """The pipeline of every server: request id → log → metrics → limit → auth/space → validation → errors → queue.
 
-    `most_calls` run at once; each further one is refused.
+    `most_calls` run at once; each further one is refused. Methods in `queues` (full name → slots) wait there instead.
     """
+    queues = queues or {}
     return Pipeline(
         [
             RequestIdStage(),
             LogStage(),
             MetricsStage(),
-            LimitStage(most_calls),
+            LimitStage(most_calls, queues),
             AuthenticationStage(authenticator),
             ValidationStage(),
             FailureStage(),
-        ]
+        ],
+        queues=queues,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -15,9 +15,12 @@ from services.runtime.status import to_status
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from google.protobuf.message import Message
+
+    from services.runtime.slots import Slots
 
 # Health and reflection are asked before a caller has a credential, and hold nothing of a space.
 _OPEN_PREFIXES = ("/grpc.health.", "/grpc.reflection.")
@@ -34,14 +37,22 @@ Context = Any
 class Pipeline(grpc.aio.ServerInterceptor):
     """Wraps each method once, for its call shape; a stage is written once and serves all four.
 
-    A caller that streams has `idle_seconds` for each next message, so that none can hold a place for ever.
+    A caller that streams has `idle_seconds` for each next message, so that none can hold a place for ever. A method in
+    `queues`, by its full name, runs in one of the slots there, from after its first check to its answer's end: a method
+    that streams answers would hold its slot for as long as its caller takes to read, and is better off asking for one
+    in its handler.
     """
 
     def __init__(
-        self, stages: Sequence[Stage], *, idle_seconds: float = STREAM_IDLE_SECONDS
+        self,
+        stages: Sequence[Stage],
+        *,
+        idle_seconds: float = STREAM_IDLE_SECONDS,
+        queues: Mapping[str, Slots] | None = None,
     ) -> None:
         self._idle_seconds = idle_seconds
         self.stages = tuple(stages)
+        self._queues = queues or {}
         self._wrapped: dict[str, Handler] = {}
         self._log = get_logger("pipeline")
 
@@ -85,7 +96,8 @@ class Pipeline(grpc.aio.ServerInterceptor):
                 with ExitStack() as stack:
                     self._enter(stack, call)
                     checked = self._checked(call, request, streaming=request_streaming)
-                    return await behavior(checked, context)
+                    async with self._slot(method):
+                        return await behavior(checked, context)
             except Exception as error:  # noqa: BLE001 - whatever a stage raises must not reach the caller
                 await self._abort(context, call, error)
 
@@ -98,8 +110,9 @@ class Pipeline(grpc.aio.ServerInterceptor):
                 with ExitStack() as stack:
                     self._enter(stack, call)
                     checked = self._checked(call, request, streaming=request_streaming)
-                    async for answer in behavior(checked, context):
-                        yield answer
+                    async with self._slot(method):
+                        async for answer in behavior(checked, context):
+                            yield answer
             except Exception as error:  # noqa: BLE001 - as above
                 await self._abort(context, call, error)
 
@@ -121,6 +134,10 @@ class Pipeline(grpc.aio.ServerInterceptor):
         except Exception:  # noqa: BLE001 - gRPC would tell the caller whatever it says
             self._log.exception("defect", method=call.method, request_id=call.request_id)
             return to_status(InternalError(), call.request_id)
+
+    def _slot(self, method: str) -> AbstractAsyncContextManager[None]:
+        slots = self._queues.get(method)
+        return slots.one() if slots is not None else nullcontext()
 
     def _enter(self, stack: ExitStack, call: Call) -> None:
         for stage in self.stages:

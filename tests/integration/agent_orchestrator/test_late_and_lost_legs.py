@@ -12,7 +12,7 @@ from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2, query_pb2_grpc
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
-from services.agent_orchestrator.search.vigil import CHECKS, Vigil
+from services.agent_orchestrator.search.health_watch import CHECKS, HealthWatch
 from services.runtime.errors import OverloadedError, StoreUnavailableError
 from services.runtime.server import RunningServer, Service, start_server
 from services.runtime.status import error_from_rpc
@@ -191,10 +191,10 @@ async def test_a_leg_of_a_tier_that_ends_in_an_orderly_way_is_waited_for(
     await answers.start_graph(patient)
     await answers_again(answers)
     ending: list[asyncio.Task[None]] = []
-    checks, looked = Vigil.away, asyncio.Semaphore(0)
+    checks, looked = HealthWatch.check, asyncio.Semaphore(0)
 
-    async def looking(vigil: Vigil) -> object:
-        found = await checks(vigil)
+    async def looking(watch: HealthWatch) -> object:
+        found = await checks(watch)
         looked.release()
         return found
 
@@ -203,7 +203,7 @@ async def test_a_leg_of_a_tier_that_ends_in_an_orderly_way_is_waited_for(
         for _ in range(CHECKS + 1):  # by then a tier that is away has been given up
             await looked.acquire()
 
-    monkeypatch.setattr(Vigil, "away", looking)
+    monkeypatch.setattr(HealthWatch, "check", looking)
     answers.graph.script.acts["SearchFacts"] = slowly
     assert legs((await ask(answers)).legs)["graph"] == ("OK", "UNSPECIFIED")
     await asyncio.gather(*ending)

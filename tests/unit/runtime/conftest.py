@@ -15,6 +15,7 @@ from services.runtime.channels import open_channel
 from services.runtime.context import CallContext, current_call
 from services.runtime.server import RunningServer, Service, start_server
 from services.runtime.settings import RuntimeSettings
+from services.runtime.slots import Slots
 from services.runtime.status import error_from_rpc
 
 QUESTION = search_pb2.ComprehensiveSearchRequest(query="who owns it?")
@@ -70,13 +71,16 @@ class Ingest(ingest_pb2_grpc.IngestServiceServicer):
         return ingest_pb2.IngestDocumentResponse()
 
 
-def services(seen: Seen) -> list[Service]:
+def services(seen: Seen, slots: Slots | None = None) -> list[Service]:
+    """Both methods of the search in the same slots, where there are any."""
+    methods = ("ComprehensiveSearch", "StreamComprehensiveSearch")
     return [
         Service(
             "braid.agent.v1.SearchService",
             lambda server: search_pb2_grpc.add_SearchServiceServicer_to_server(
                 Search(seen), server
             ),
+            dict.fromkeys(methods, slots) if slots else {},
         ),
         Service(
             "braid.agent.v1.IngestService",
@@ -113,12 +117,12 @@ async def start() -> AsyncIterator[Start]:
     """Starts servers with settings and probes of the test's choice, and ends them."""
     running: list[Harness] = []
 
-    async def begin(probes: Any = None, **settings: Any) -> Harness:
+    async def begin(probes: Any = None, slots: Slots | None = None, **settings: Any) -> Harness:
         seen = Seen()
         server = await start_server(
             settings=RuntimeSettings(_env_file=None, drain_seconds=0.2, **settings),
             listen="127.0.0.1:0",
-            services=services(seen),
+            services=services(seen, slots),
             probes=probes or {},
         )
         harness = Harness(server, open_channel(f"127.0.0.1:{server.port}"), seen)

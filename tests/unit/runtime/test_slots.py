@@ -104,3 +104,15 @@ async def test_a_callers_deadline_that_passes_in_the_queue_is_its_own() -> None:
         with call_scope(call(seconds=0.05)), pytest.raises(DeadlineError):
             await taking(slots)
         assert slots.waiting == 0
+
+
+async def test_callers_who_are_refused_together_are_told_different_times_to_come_back() -> None:
+    limits = SlotLimits(size=1, queue_size=0, queue_seconds=60, retry_seconds=1.0)
+    async with all_taken(limits) as slots:
+        told = set()
+        for _ in range(20):
+            with pytest.raises(OverloadedError) as refused:
+                await taking(slots)
+            told.add(refused.value.retry_after)
+    assert len(told) > 10
+    assert all(0.5 <= seconds <= 1.5 for seconds in told if seconds is not None)

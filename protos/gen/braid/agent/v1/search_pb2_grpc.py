@@ -52,7 +52,9 @@ class SearchServiceServicer:
     """
 
     def ComprehensiveSearch(self, request, context):
-        """Chunks and facts for a question, in parallel, fused into one list. Fails only when every leg that was asked for failed.
+        """Chunks and facts for a question, in parallel, fused into one list. Fails only when every leg that was asked for failed,
+        or when too many searches wait already (RESOURCE_EXHAUSTED, with the time to try again). A leg has a budget of 2
+        seconds (a setting), or less where the caller's deadline leaves less; it is TIMED_OUT after that.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

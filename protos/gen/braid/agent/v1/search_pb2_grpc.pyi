@@ -17,7 +17,10 @@ class SearchServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ComprehensiveSearch: _aio.UnaryUnaryMultiCallable[_search_pb2.ComprehensiveSearchRequest, _search_pb2.ComprehensiveSearchResponse]
-    """Chunks and facts for a question, in parallel, fused into one list. Fails only when every leg that was asked for failed."""
+    """Chunks and facts for a question, in parallel, fused into one list. Fails only when every leg that was asked for failed,
+    or when too many searches wait already (RESOURCE_EXHAUSTED, with the time to try again). A leg has a budget of 2
+    seconds (a setting), or less where the caller's deadline leaves less; it is TIMED_OUT after that.
+    """
     StreamComprehensiveSearch: _aio.UnaryStreamMultiCallable[_search_pb2.StreamComprehensiveSearchRequest, _search_pb2.StreamComprehensiveSearchResponse]
     """The same, each leg's results as they arrive, then the fused list."""
 
@@ -30,7 +33,10 @@ class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _search_pb2.ComprehensiveSearchRequest,
         context: _aio.ServicerContext[_search_pb2.ComprehensiveSearchRequest, _abc.Awaitable[_search_pb2.ComprehensiveSearchResponse]],
     ) -> _abc.Awaitable[_search_pb2.ComprehensiveSearchResponse]:
-        """Chunks and facts for a question, in parallel, fused into one list. Fails only when every leg that was asked for failed."""
+        """Chunks and facts for a question, in parallel, fused into one list. Fails only when every leg that was asked for failed,
+        or when too many searches wait already (RESOURCE_EXHAUSTED, with the time to try again). A leg has a budget of 2
+        seconds (a setting), or less where the caller's deadline leaves less; it is TIMED_OUT after that.
+        """
 
     @_abc_1.abstractmethod
     def StreamComprehensiveSearch(

@@ -69,13 +69,15 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
         {"reason": "EMBEDDER_UNAVAILABLE", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
     """
     ERROR_REASON_ALL_LEGS_FAILED: _ErrorReason.ValueType  # 8
-    """Code UNAVAILABLE. Every leg of a search failed; `metadata` names each leg's cause.
+    """Code UNAVAILABLE. Every leg of a search failed, and not all of them for load; `metadata` names each leg's cause.
 
         {"reason": "ALL_LEGS_FAILED", "domain": "braid",
          "metadata": {"request_id": "8f14e45f", "vector": "UNAVAILABLE", "graph": "TIMED_OUT"}}
     """
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 9
     """Code RESOURCE_EXHAUSTED. The service is at its limit; `google.rpc.RetryInfo` says when to try again. Nothing was changed.
+    A search is refused so when it would wait longer than 0.2 seconds (a setting) to be run, or when load is why every
+    leg that was asked for failed.
 
         {"reason": "OVERLOADED", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
         {"retry_delay": "0.5s"}
@@ -143,13 +145,15 @@ ERROR_REASON_EMBEDDER_UNAVAILABLE: ErrorReason.ValueType  # 7
     {"reason": "EMBEDDER_UNAVAILABLE", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
 """
 ERROR_REASON_ALL_LEGS_FAILED: ErrorReason.ValueType  # 8
-"""Code UNAVAILABLE. Every leg of a search failed; `metadata` names each leg's cause.
+"""Code UNAVAILABLE. Every leg of a search failed, and not all of them for load; `metadata` names each leg's cause.
 
     {"reason": "ALL_LEGS_FAILED", "domain": "braid",
      "metadata": {"request_id": "8f14e45f", "vector": "UNAVAILABLE", "graph": "TIMED_OUT"}}
 """
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 9
 """Code RESOURCE_EXHAUSTED. The service is at its limit; `google.rpc.RetryInfo` says when to try again. Nothing was changed.
+A search is refused so when it would wait longer than 0.2 seconds (a setting) to be run, or when load is why every
+leg that was asked for failed.
 
     {"reason": "OVERLOADED", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
     {"retry_delay": "0.5s"}

@@ -33,7 +33,10 @@ class _LegStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LegStatus.V
     LEG_STATUS_DEGRADED: _LegStatus.ValueType  # 3
     """The leg answered with less than it could: `reason` says what was missing."""
     LEG_STATUS_TIMED_OUT: _LegStatus.ValueType  # 4
-    """The leg's budget passed; it carries what it had by then."""
+    """The leg's budget passed; it carries what it had by then. With the reason SERVICE_UNAVAILABLE: its service stopped
+    answering while the leg waited for it, its health checks included. Later searches find the leg UNAVAILABLE at once,
+    until the service answers again.
+    """
     LEG_STATUS_UNAVAILABLE: _LegStatus.ValueType  # 5
     """The leg could not look: its service or store is away, or it failed."""
     LEG_STATUS_DISABLED: _LegStatus.ValueType  # 6
@@ -51,7 +54,10 @@ LEG_STATUS_NO_MATCH: LegStatus.ValueType  # 2
 LEG_STATUS_DEGRADED: LegStatus.ValueType  # 3
 """The leg answered with less than it could: `reason` says what was missing."""
 LEG_STATUS_TIMED_OUT: LegStatus.ValueType  # 4
-"""The leg's budget passed; it carries what it had by then."""
+"""The leg's budget passed; it carries what it had by then. With the reason SERVICE_UNAVAILABLE: its service stopped
+answering while the leg waited for it, its health checks included. Later searches find the leg UNAVAILABLE at once,
+until the service answers again.
+"""
 LEG_STATUS_UNAVAILABLE: LegStatus.ValueType  # 5
 """The leg could not look: its service or store is away, or it failed."""
 LEG_STATUS_DISABLED: LegStatus.ValueType  # 6
@@ -73,9 +79,9 @@ class _LegReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LegReason.V
     LEG_REASON_INDEX_POPULATING: _LegReason.ValueType  # 3
     """An index is still being built: what was searched is incomplete."""
     LEG_REASON_BUDGET_EXCEEDED: _LegReason.ValueType  # 4
-    """The leg's share of the caller's deadline passed."""
+    """The leg's budget passed: its share of the caller's deadline, and never more than the service's own setting."""
     LEG_REASON_OVERLOADED: _LegReason.ValueType  # 5
-    """The leg refused the work because it is at its limit."""
+    """The leg's service or store refused the work because it is at its limit."""
     LEG_REASON_SERVICE_UNAVAILABLE: _LegReason.ValueType  # 6
     """The leg's service cannot be reached."""
     LEG_REASON_INTERNAL: _LegReason.ValueType  # 7
@@ -101,9 +107,9 @@ LEG_REASON_STORE_UNAVAILABLE: LegReason.ValueType  # 2
 LEG_REASON_INDEX_POPULATING: LegReason.ValueType  # 3
 """An index is still being built: what was searched is incomplete."""
 LEG_REASON_BUDGET_EXCEEDED: LegReason.ValueType  # 4
-"""The leg's share of the caller's deadline passed."""
+"""The leg's budget passed: its share of the caller's deadline, and never more than the service's own setting."""
 LEG_REASON_OVERLOADED: LegReason.ValueType  # 5
-"""The leg refused the work because it is at its limit."""
+"""The leg's service or store refused the work because it is at its limit."""
 LEG_REASON_SERVICE_UNAVAILABLE: LegReason.ValueType  # 6
 """The leg's service cannot be reached."""
 LEG_REASON_INTERNAL: LegReason.ValueType  # 7

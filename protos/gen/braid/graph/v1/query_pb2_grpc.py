@@ -110,7 +110,8 @@ class GraphQueryServiceServicer:
     """
 
     def SearchFacts(self, request, context):
-        """Facts that answer a question, by full text and by similarity, fused.
+        """Facts that answer a question, by full text and by similarity, fused. A search that would wait longer than 0.2 seconds
+        (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to try again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

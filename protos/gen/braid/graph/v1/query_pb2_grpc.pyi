@@ -20,7 +20,9 @@ class GraphQueryServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     SearchFacts: _aio.UnaryUnaryMultiCallable[_query_pb2.SearchFactsRequest, _query_pb2.SearchFactsResponse]
-    """Facts that answer a question, by full text and by similarity, fused."""
+    """Facts that answer a question, by full text and by similarity, fused. A search that would wait longer than 0.2 seconds
+    (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to try again.
+    """
     GetNeighborhood: _aio.UnaryUnaryMultiCallable[_query_pb2.GetNeighborhoodRequest, _query_pb2.GetNeighborhoodResponse]
     """An entity's direct neighbours and the facts that join them."""
     ListEntities: _aio.UnaryUnaryMultiCallable[_query_pb2.ListEntitiesRequest, _query_pb2.ListEntitiesResponse]
@@ -55,7 +57,9 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _query_pb2.SearchFactsRequest,
         context: _aio.ServicerContext[_query_pb2.SearchFactsRequest, _abc.Awaitable[_query_pb2.SearchFactsResponse]],
     ) -> _abc.Awaitable[_query_pb2.SearchFactsResponse]:
-        """Facts that answer a question, by full text and by similarity, fused."""
+        """Facts that answer a question, by full text and by similarity, fused. A search that would wait longer than 0.2 seconds
+        (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to try again.
+        """
 
     @_abc_1.abstractmethod
     def GetNeighborhood(

@@ -28,6 +28,8 @@ if _version_not_supported:
 class VectorSearchServiceStub:
     """Finds chunks in the caller's space. Every search answers with the chunks of documents that are current,
     or that held at `as_of`. Order: score, highest first; equal scores by chunk id.
+    A search that would wait longer than 0.2 seconds (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to
+    try again.
     """
 
     def __init__(self, channel):
@@ -66,6 +68,8 @@ class VectorSearchServiceStub:
 class VectorSearchServiceServicer:
     """Finds chunks in the caller's space. Every search answers with the chunks of documents that are current,
     or that held at `as_of`. Order: score, highest first; equal scores by chunk id.
+    A search that would wait longer than 0.2 seconds (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to
+    try again.
     """
 
     def VectorSearch(self, request, context):
@@ -145,6 +149,8 @@ def add_VectorSearchServiceServicer_to_server(servicer, server):
 class VectorSearchService:
     """Finds chunks in the caller's space. Every search answers with the chunks of documents that are current,
     or that held at `as_of`. Order: score, highest first; equal scores by chunk id.
+    A search that would wait longer than 0.2 seconds (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to
+    try again.
     """
 
     @staticmethod

@@ -15,6 +15,8 @@ GRPC_VERSION: str
 class VectorSearchServiceStub:
     """Finds chunks in the caller's space. Every search answers with the chunks of documents that are current,
     or that held at `as_of`. Order: score, highest first; equal scores by chunk id.
+    A search that would wait longer than 0.2 seconds (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to
+    try again.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -37,6 +39,8 @@ class VectorSearchServiceStub:
 class VectorSearchServiceServicer(metaclass=_abc_1.ABCMeta):
     """Finds chunks in the caller's space. Every search answers with the chunks of documents that are current,
     or that held at `as_of`. Order: score, highest first; equal scores by chunk id.
+    A search that would wait longer than 0.2 seconds (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to
+    try again.
     """
 
     @_abc_1.abstractmethod

@@ -1,0 +1,130 @@
+"""More searches than are run at once: a short wait, then a refusal; and what a search makes of tiers that refuse."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import grpc
+import pytest
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import errors_pb2
+from services.runtime.errors import OverloadedError, StoreUnavailableError
+from services.runtime.status import error_from_rpc
+from tests.integration.agent_orchestrator.conftest import ALICE, World
+from tests.integration.agent_orchestrator.questions import Request, ask, legs, refused
+from tests.stubs.script import fail
+
+LEGS = [("vector", "HybridSearch"), ("graph", "SearchFacts")]
+
+
+@asynccontextmanager
+async def all_running(world: World) -> AsyncIterator[None]:
+    """As many searches run as may, until the block is left; all of them are answered then."""
+    released, arrived = asyncio.Event(), asyncio.Semaphore(0)
+
+    async def wait(_request: object) -> None:
+        arrived.release()
+        await released.wait()
+
+    world.graph.script.acts["SearchFacts"] = wait
+    most = world.runtime.search_concurrency
+    searches = [asyncio.create_task(ask(world, seconds=30)) for _ in range(most)]
+    for _ in searches:
+        await arrived.acquire()
+    try:
+        yield
+    finally:
+        released.set()
+        answers = await asyncio.gather(*searches)
+    world.graph.script.acts.clear()
+    assert all(len(answer.legs) == 2 for answer in answers)
+
+
+async def test_a_search_beyond_those_that_run_is_refused_early_and_told_when_to_come_again(
+    answers: World,
+) -> None:
+    loop = asyncio.get_running_loop()
+    async with all_running(answers):
+        began = loop.time()
+        error = await refused(answers)
+        waited = loop.time() - began
+    assert error.reason == errors_pb2.ERROR_REASON_OVERLOADED
+    assert error.retry_after is not None
+    assert answers.runtime.search_queue_seconds <= waited < 1.2
+    assert legs((await ask(answers)).legs)["graph"] == ("OK", "UNSPECIFIED")
+
+
+async def test_a_streamed_search_waits_and_is_refused_alike(answers: World) -> None:
+    request = search_pb2.StreamComprehensiveSearchRequest(search=Request(query="q"))
+    async with all_running(answers):
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            async for _ in answers.search.StreamComprehensiveSearch(request, metadata=ALICE):
+                pass
+    error = error_from_rpc(failed.value)
+    assert error.reason == errors_pb2.ERROR_REASON_OVERLOADED
+    assert error.retry_after is not None
+    parts = [
+        part async for part in answers.search.StreamComprehensiveSearch(request, metadata=ALICE)
+    ]
+    assert len(parts) == 3
+
+
+async def test_streams_that_nobody_reads_keep_no_search_from_running(answers: World) -> None:
+    answers.vector.answer.hits[0].chunk.content = "x" * 200_000  # more than gRPC sends ahead
+    request = search_pb2.StreamComprehensiveSearchRequest(search=Request(query="q"))
+    streams = [
+        answers.search.StreamComprehensiveSearch(request, metadata=ALICE)
+        for _ in range(2 * answers.runtime.search_concurrency)
+    ]
+    for stream in streams:
+        await stream.wait_for_connection()
+    async with asyncio.timeout(10):
+        while answers.graph.script.count("SearchFacts") < answers.runtime.search_concurrency:  # noqa: ASYNC110 - no event
+            await asyncio.sleep(0.01)
+    assert legs((await ask(answers)).legs)["graph"] == ("OK", "UNSPECIFIED")
+    for stream in streams:
+        stream.cancel()
+
+
+@pytest.mark.parametrize(("leg", "method"), LEGS)
+async def test_a_leg_whose_tier_refuses_for_load_says_so_and_the_other_one_answers(
+    answers: World, leg: str, method: str
+) -> None:
+    tier = answers.vector if leg == "vector" else answers.graph
+    tier.script.acts[method] = fail(OverloadedError(1.0))
+    ended = legs((await ask(answers)).legs)
+    assert ended.pop(leg) == ("UNAVAILABLE", "OVERLOADED")
+    assert set(ended.values()) == {("OK", "UNSPECIFIED")}
+
+
+async def test_a_search_whose_legs_are_all_refused_for_load_is_refused_for_load(
+    answers: World,
+) -> None:
+    answers.vector.script.acts["HybridSearch"] = fail(OverloadedError(0.5))
+    answers.graph.script.acts["SearchFacts"] = fail(OverloadedError(1.25))
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await ask(answers)
+    assert failed.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    error = error_from_rpc(failed.value)
+    assert error.reason == errors_pb2.ERROR_REASON_OVERLOADED
+    assert error.retry_after == 1.25
+
+
+async def test_the_only_leg_asked_for_that_is_refused_for_load_refuses_the_search(
+    answers: World,
+) -> None:
+    answers.graph.script.acts["SearchFacts"] = fail(OverloadedError(1.0))
+    error = await refused(answers, Request(query="q", use_vector=False))
+    assert (error.reason, error.retry_after) == (errors_pb2.ERROR_REASON_OVERLOADED, 1.0)
+
+
+async def test_load_on_one_side_and_an_outage_on_the_other_are_both_named(answers: World) -> None:
+    answers.vector.script.acts["HybridSearch"] = fail(OverloadedError(1.0))
+    answers.graph.script.acts["SearchFacts"] = fail(StoreUnavailableError("neo4j"))
+    error = await refused(answers)
+    assert error.reason == errors_pb2.ERROR_REASON_ALL_LEGS_FAILED
+    assert error.metadata["vector_reason"] == "OVERLOADED"
+    assert error.metadata["graph_reason"] == "STORE_UNAVAILABLE"
