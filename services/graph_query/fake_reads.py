@@ -11,13 +11,14 @@ from services.graph_query.domain import (
     EntityRef,
     Fact,
     FactFilter,
+    GivenFact,
     GraphStats,
     Neighborhood,
     Origin,
 )
 from services.graph_query.fake_space import FakeSpace, StoredFact
 from services.graph_query.identity import co_occurrence_uuid
-from services.graph_query.intervals import end_of, moment_of, start_of
+from services.graph_query.intervals import end_of, is_within_a_day, moment_of, start_of
 from services.graph_query.local_graph import SentenceRow
 from services.graph_query.names import WORD, link_key, name_key
 from services.graph_query.store import Hit, SpaceState, WordHits
@@ -150,10 +151,9 @@ def state_of(held: FakeSpace) -> SpaceState:
 def _stated(held: FakeSpace, only: FactFilter) -> Iterator[Fact]:
     for stored in held.facts.values():
         given = stored.given
-        holds = start_of(given.valid_at) <= only.until and end_of(given.invalid_at) > only.since
         fits = not only.relation or given.relation.lower() == only.relation.lower()
         fact = as_fact(held, stored)
-        if holds and fits and (not only.entity_key or only.entity_key in _end_keys(fact)):
+        if holds(given, only) and fits and (not only.entity_key or only.entity_key in _end_keys(fact)):
             yield fact
 
 
@@ -162,9 +162,28 @@ def _sentences(held: FakeSpace, only: FactFilter) -> Iterator[list[Fact]]:
         for row in rows.sentences.values():
             if not held.periods[row.episode].meets(only.since, only.until):
                 continue
+            if _is_outdated(held, row, only):
+                continue
             facts = _local_facts(held, row)
             if not only.entity_key or any(only.entity_key in _end_keys(fact) for fact in facts):
                 yield facts
+
+
+def _is_outdated(held: FakeSpace, row: SentenceRow, only: FactFilter) -> bool:
+    """Whether a stated fact between two of the entities that a sentence names does not hold at the time."""
+    named = {row.subject, *row.targets}
+    return any(
+        {stored.source, stored.target} <= named
+        and stored.source != stored.target
+        and not holds(stored.given, only)
+        and not is_within_a_day(stored.given.valid_at, stored.given.invalid_at)
+        for stored in held.facts.values()
+    )
+
+
+def holds(fact: GivenFact | Fact, only: FactFilter) -> bool:
+    """Whether a fact holds at a time."""
+    return start_of(fact.valid_at) <= only.until and end_of(fact.invalid_at) > only.since
 
 
 def best(hits: list[Hit], limit: int) -> list[Hit]:

@@ -27,23 +27,23 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62raid/graph/v1/facts.proto\x12\x0e\x62raid.graph.v1\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"5\n\tEntityRef\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t\"\xb0\x03\n\x04\x46\x61\x63t\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x0c\n\x04\x66\x61\x63t\x18\x02 \x01(\t\x12\x10\n\x08relation\x18\x03 \x01(\t\x12\x30\n\rsource_entity\x18\x04 \x01(\x0b\x32\x19.braid.graph.v1.EntityRef\x12\x30\n\rtarget_entity\x18\x05 \x01(\x0b\x32\x19.braid.graph.v1.EntityRef\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x07sources\x18\x08 \x03(\x0b\x32\x19.braid.common.v1.Citation\x12*\n\x06origin\x18\t \x01(\x0e\x32\x1a.braid.graph.v1.FactOrigin\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\nattributes\x18\x0b \x01(\x0b\x32\x17.google.protobuf.Struct\"\xb8\x01\n\nFactScores\x12\x13\n\x06vector\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\x04text\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x18\n\x0bvector_rank\x18\x03 \x01(\x05H\x02\x88\x01\x01\x12\x16\n\ttext_rank\x18\x04 \x01(\x05H\x03\x88\x01\x01\x12\x13\n\x06rerank\x18\x05 \x01(\x01H\x04\x88\x01\x01\x42\t\n\x07_vectorB\x07\n\x05_textB\x0e\n\x0c_vector_rankB\x0c\n\n_text_rankB\t\n\x07_rerank\"h\n\x07\x46\x61\x63tHit\x12\"\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.Fact\x12\r\n\x05score\x18\x02 \x01(\x01\x12*\n\x06scores\x18\x03 \x01(\x0b\x32\x1a.braid.graph.v1.FactScores\"\x82\x01\n\x06\x45ntity\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t\x12\x0f\n\x07summary\x18\x04 \x01(\t\x12\x10\n\x08mentions\x18\x05 \x01(\x03\x12+\n\nattributes\x18\x06 \x01(\x0b\x32\x17.google.protobuf.Struct*r\n\nFactOrigin\x12\x1b\n\x17\x46\x41\x43T_ORIGIN_UNSPECIFIED\x10\x00\x12\x15\n\x11\x46\x41\x43T_ORIGIN_GIVEN\x10\x01\x12\x19\n\x15\x46\x41\x43T_ORIGIN_EXTRACTED\x10\x02\x12\x15\n\x11\x46\x41\x43T_ORIGIN_LOCAL\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62raid/graph/v1/facts.proto\x12\x0e\x62raid.graph.v1\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"5\n\tEntityRef\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t\"\xf1\x03\n\x04\x46\x61\x63t\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x0c\n\x04\x66\x61\x63t\x18\x02 \x01(\t\x12\x10\n\x08relation\x18\x03 \x01(\t\x12\x30\n\rsource_entity\x18\x04 \x01(\x0b\x32\x19.braid.graph.v1.EntityRef\x12\x30\n\rtarget_entity\x18\x05 \x01(\x0b\x32\x19.braid.graph.v1.EntityRef\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x07sources\x18\x08 \x03(\x0b\x32\x19.braid.common.v1.Citation\x12*\n\x06origin\x18\t \x01(\x0e\x32\x1a.braid.graph.v1.FactOrigin\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\nattributes\x18\x0b \x01(\x0b\x32\x17.google.protobuf.Struct\x12\r\n\x05\x65vent\x18\x0c \x01(\x08\x12\x30\n\x0cmention_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb8\x01\n\nFactScores\x12\x13\n\x06vector\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\x04text\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x18\n\x0bvector_rank\x18\x03 \x01(\x05H\x02\x88\x01\x01\x12\x16\n\ttext_rank\x18\x04 \x01(\x05H\x03\x88\x01\x01\x12\x13\n\x06rerank\x18\x05 \x01(\x01H\x04\x88\x01\x01\x42\t\n\x07_vectorB\x07\n\x05_textB\x0e\n\x0c_vector_rankB\x0c\n\n_text_rankB\t\n\x07_rerank\"h\n\x07\x46\x61\x63tHit\x12\"\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.Fact\x12\r\n\x05score\x18\x02 \x01(\x01\x12*\n\x06scores\x18\x03 \x01(\x0b\x32\x1a.braid.graph.v1.FactScores\"\x82\x01\n\x06\x45ntity\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t\x12\x0f\n\x07summary\x18\x04 \x01(\t\x12\x10\n\x08mentions\x18\x05 \x01(\x03\x12+\n\nattributes\x18\x06 \x01(\x0b\x32\x17.google.protobuf.Struct*r\n\nFactOrigin\x12\x1b\n\x17\x46\x41\x43T_ORIGIN_UNSPECIFIED\x10\x00\x12\x15\n\x11\x46\x41\x43T_ORIGIN_GIVEN\x10\x01\x12\x19\n\x15\x46\x41\x43T_ORIGIN_EXTRACTED\x10\x02\x12\x15\n\x11\x46\x41\x43T_ORIGIN_LOCAL\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'braid.graph.v1.facts_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_FACTORIGIN']._serialized_start=1058
-  _globals['_FACTORIGIN']._serialized_end=1172
+  _globals['_FACTORIGIN']._serialized_start=1123
+  _globals['_FACTORIGIN']._serialized_end=1237
   _globals['_ENTITYREF']._serialized_start=142
   _globals['_ENTITYREF']._serialized_end=195
   _globals['_FACT']._serialized_start=198
-  _globals['_FACT']._serialized_end=630
-  _globals['_FACTSCORES']._serialized_start=633
-  _globals['_FACTSCORES']._serialized_end=817
-  _globals['_FACTHIT']._serialized_start=819
-  _globals['_FACTHIT']._serialized_end=923
-  _globals['_ENTITY']._serialized_start=926
-  _globals['_ENTITY']._serialized_end=1056
+  _globals['_FACT']._serialized_end=695
+  _globals['_FACTSCORES']._serialized_start=698
+  _globals['_FACTSCORES']._serialized_end=882
+  _globals['_FACTHIT']._serialized_start=884
+  _globals['_FACTHIT']._serialized_end=988
+  _globals['_ENTITY']._serialized_start=991
+  _globals['_ENTITY']._serialized_end=1121
 # @@protoc_insertion_point(module_scope)
