@@ -92,7 +92,10 @@ def span(fact: Json) -> str:
 
 
 def _is_next_day(start: str, end: str) -> bool:
-    return date.fromisoformat(end) - date.fromisoformat(start) <= timedelta(days=1)
+    try:
+        return date.fromisoformat(end) - date.fromisoformat(start) <= timedelta(days=1)
+    except ValueError:
+        return False  # whatever answers there, it is shown as it is
 
 
 def show_legs(out: Console, legs: list[Json]) -> None:

@@ -183,8 +183,9 @@ class Fact:
 
     @property
     def happened(self) -> bool:
-        """Whether it happened on a day instead of lasting."""
-        return self.event or is_within_a_day(self.valid_at, self.invalid_at)
+        """Whether it happened on a day instead of lasting: an event has no end, or one within its day."""
+        endless_event = self.event and self.invalid_at is None
+        return endless_event or is_within_a_day(self.valid_at, self.invalid_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,10 @@ from services.graph_query.domain import (
 )
 from services.graph_query.fake_space import FakeSpace, StoredFact
 from services.graph_query.identity import co_occurrence_uuid
-from services.graph_query.intervals import end_of, is_within_a_day, moment_of, start_of
+from services.graph_query.intervals import day_after, end_of, is_within_a_day, moment_of, start_of
 from services.graph_query.local_graph import SentenceRow
 from services.graph_query.names import WORD, link_key, name_key
+from services.graph_query.ontology.fake import FakeOntologies
 from services.graph_query.store import Hit, SpaceState, WordHits
 from services.runtime.errors import BraidError, NotFoundError
 
@@ -30,13 +31,16 @@ class FakeReads:
 
     def __init__(self) -> None:
         self.spaces: dict[str, FakeSpace] = {}
+        self.ontologies = FakeOntologies()
         self.failure: BraidError | None = None
 
     def readable(self, space: str) -> FakeSpace:
         """The space to read, empty when nobody wrote to it. Raises `failure` when it is set."""
         if self.failure is not None:
             raise self.failure
-        return self.spaces.get(space) or FakeSpace(space)
+        held = self.spaces.get(space) or FakeSpace(space)
+        held.events = self.ontologies.events(space)
+        return held
 
     async def search_words(
         self,
@@ -153,7 +157,8 @@ def _stated(held: FakeSpace, only: FactFilter) -> Iterator[Fact]:
         given = stored.given
         fits = not only.relation or given.relation.lower() == only.relation.lower()
         fact = as_fact(held, stored)
-        if holds(given, only) and fits and (not only.entity_key or only.entity_key in _end_keys(fact)):
+        found = holds(given, only) or is_past_event(held, stored, only)
+        if found and fits and (not only.entity_key or only.entity_key in _end_keys(fact)):
             yield fact
 
 
@@ -184,6 +189,26 @@ def _is_outdated(held: FakeSpace, row: SentenceRow, only: FactFilter) -> bool:
 def holds(fact: GivenFact | Fact, only: FactFilter) -> bool:
     """Whether a fact holds at a time."""
     return start_of(fact.valid_at) <= only.until and end_of(fact.invalid_at) > only.since
+
+
+def lasts(fact: Fact, only: FactFilter) -> bool:
+    """Whether a fact holds at a time and is no event of a former day."""
+    over = (
+        fact.event and fact.invalid_at is None and day_after(start_of(fact.valid_at)) <= only.since
+    )
+    return holds(fact, only) and not over
+
+
+def is_past_event(held: FakeSpace, stored: StoredFact, only: FactFilter) -> bool:
+    """Whether a fact tells, as of an instant, of an event that ended on its day, as stated."""
+    given = stored.given
+    return (
+        only.since == only.until
+        and end_of(given.invalid_at) <= only.since
+        and given.relation.lower() in held.events
+        and is_within_a_day(given.valid_at, given.invalid_at)
+        and given.invalid_at == stored.stated_end
+    )
 
 
 def best(hits: list[Hit], limit: int) -> list[Hit]:
@@ -264,6 +289,7 @@ def as_fact(held: FakeSpace, stored: StoredFact) -> Fact:
         created_at=stored.created_at,
         citations=tuple(citation_of(held, uuid) for uuid in held.cited(stored)),
         attributes=stored.given.attributes,
+        event=stored.given.relation.lower() in held.events,
     )
 
 

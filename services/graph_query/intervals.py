@@ -47,7 +47,12 @@ def is_within_a_day(start: datetime | None, end: datetime | None) -> bool:
     """Whether an interval begins and ends within one day of UTC: what happened then rather than what lasted."""
     if start is None or end is None:
         return False
-    return end_of(end) <= (start_of(start) // _DAY + 1) * _DAY
+    return end_of(end) <= day_after(start_of(start))
+
+
+def day_after(seconds: float) -> float:
+    """The first instant of the day after an instant's, in UTC."""
+    return (seconds // _DAY + 1) * _DAY
 
 
 def is_reversed(start: datetime | None, end: datetime | None) -> bool:

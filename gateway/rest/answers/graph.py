@@ -28,8 +28,8 @@ class Source(Shape):
 class Fact(Shape):
     """A dated edge between two entities; open ends are null.
 
-    An `event` happened on the day of `valid_at` instead of lasting. `local` ones are mentions, not statements: two names
-    in a sentence of a document, whose date is `mentioned_at`; `valid_at` and `invalid_at` are null.
+    An `event` happened on the day of `valid_at` instead of lasting. `local` ones are mentions, not statements: two
+    names in a sentence of a document, whose date is `mentioned_at`; `valid_at` and `invalid_at` are null.
     """
 
     uuid: str

@@ -9,7 +9,9 @@ CALL (c, n) {
   WHERE CASE type(r)
     WHEN 'CO_OCCURS' THEN $p.local AND (r.valid_until IS NULL OR r.valid_until > $p.since AND r.valid_from <= $p.until
       AND (r.gaps IS NULL OR none(i IN range(0, size(r.gaps) - 1, 2) WHERE r.gaps[i] <= $p.since AND r.gaps[i + 1] > $p.until)))
-    ELSE r.group_id = $p.space AND r.valid_from <= $p.until AND r.valid_until > $p.since END
+    ELSE r.group_id = $p.space AND r.valid_from <= $p.until AND (r.valid_until > $p.since
+    OR $p.since = $p.until AND r.valid_until <= (floor(r.valid_from / 86400) + 1) * 86400 AND r.expired_at IS NULL
+        AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE r.relation_key IN o.events }) END
   WITH r ORDER BY type(r) DESC, coalesce(r.valid_from, -$p.open) DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 20
   OPTIONAL MATCH (s:BraidSentence {uuid: r.sentence_uuid}) USING INDEX SEEK s:BraidSentence(uuid)
   WITH r, s WHERE type(r) = 'RELATES_TO' OR NOT EXISTS {
@@ -39,5 +41,6 @@ CALL (r, s) {
 RETURN pair, [r.uuid, coalesce(r.fact, s.text), r.name, startNode(r).uuid, startNode(r).name, labels(startNode(r)),
   endNode(r).uuid, endNode(r).name, labels(endNode(r)), coalesce(r.valid_at, CASE WHEN type(r) = 'CO_OCCURS' THEN r.valid_from END),
   coalesce(r.invalid_at, CASE WHEN type(r) = 'CO_OCCURS' THEN r.valid_until END), r.created_at,
-  CASE WHEN type(r) = 'CO_OCCURS' THEN 'local' ELSE coalesce(r.origin, 'extracted') END, r.sentence_uuid,
+  CASE WHEN type(r) = 'CO_OCCURS' THEN 'local' ELSE coalesce(r.origin, 'extracted') END,
+    EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE CASE type(r) WHEN 'RELATES_TO' THEN r.relation_key END IN o.events }, r.sentence_uuid,
   CASE WHEN type(r) = 'CO_OCCURS' THEN place ELSE cited END, [key IN coalesce(r.attribute_names, []) | [key, r[key]]]] AS edge

@@ -10,6 +10,8 @@ WHERE n.group_id = $p.space AND m <> n AND CASE type(r)
       WHERE x.group_id = $p.space AND (x.valid_from > $p.until OR x.valid_until <= $p.since)
         AND x.valid_until > (floor(x.valid_from / 86400) + 1) * 86400
     }
-  ELSE r.group_id = $p.space AND r.valid_from <= $p.until AND r.valid_until > $p.since END
+  ELSE r.group_id = $p.space AND r.valid_from <= $p.until AND (r.valid_until > $p.since
+    OR $p.since = $p.until AND r.valid_until <= (floor(r.valid_from / 86400) + 1) * 86400 AND r.expired_at IS NULL
+        AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE r.relation_key IN o.events }) END
 WITH DISTINCT uuid, m LIMIT $p.limit
 RETURN collect([uuid, m.uuid, COUNT { (m)-[:RELATES_TO]-() }]) AS steps
