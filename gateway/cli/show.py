@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Column, Table
@@ -84,18 +83,11 @@ def span(fact: Json) -> str:
     )
     if fact["origin"] == "local":
         return f"mentioned {mentioned}".strip()
-    if fact["event"] and start and (not end or _is_next_day(start, end)):
+    if fact["event"] and start:
         return f"on {start}"
     if not start and not end:
         return "undated"
     return f"{start or '…'} → {end or 'now'}"
-
-
-def _is_next_day(start: str, end: str) -> bool:
-    try:
-        return date.fromisoformat(end) - date.fromisoformat(start) <= timedelta(days=1)
-    except ValueError:
-        return False  # whatever answers there, it is shown as it is
 
 
 def show_legs(out: Console, legs: list[Json]) -> None:

@@ -112,8 +112,8 @@ class Fact(_message.Message):
     origin: Global___FactOrigin.ValueType
     """Where it comes from."""
     event: _builtins.bool
-    """It happened at its time instead of lasting, and is to be read as "on" that day: its relation is an event of the
-    space's ontology, or it begins and ends within one day (UTC).
+    """It happened at its time instead of lasting, and is to be read as "on" that day: it begins and ends within one day
+    (UTC), or its relation is an event of the space's ontology and it has no end.
     """
     @_builtins.property
     def source_entity(self) -> Global___EntityRef:

@@ -145,9 +145,10 @@ class RelationType(_message.Message):
     description: _builtins.str
     """What it says, in words for a language model, at most 2,000 characters."""
     event: _builtins.bool
-    """Such facts happen at their start instead of lasting: CAUSED, REPLACED_BY. They are read as "on" that day, found as of
-    any later instant, and no part of what holds at a time (snapshots, the current facts of a history). The mark holds for
-    facts that are there already as well. Default: false.
+    """Such facts happen at their start instead of lasting, CAUSED for instance. They are read as "on" that day, found as of
+    any later instant, and after their day no part of what holds (snapshots, the current facts of a history). One that is
+    given an end on a later day, or is ended, holds until then like any other. The mark counts for facts that are there
+    already, too. Default: false.
     """
     @_builtins.property
     def attributes(self) -> _containers.RepeatedCompositeFieldContainer[Global___AttributeType]:
