@@ -45,9 +45,10 @@ async def test_an_event_of_the_sample_happened_on_its_day_and_lasts_no_longer(ti
         fact("Jonas Weber", "OWNS", "Ledger Service", valid_time=stamp("2023-02-20")),
     )
     await tier.ingest.AddFacts(told, metadata=tier.ours)
-    found = await search(tier, "what caused INC-104?", "2025-01-01")
+    asked = "who owns the Ledger Service, and what has it caused?"
+    found = await search(tier, asked, "2025-01-01")
     assert {one.relation: one.event for one in found} == {"CAUSED": True, "OWNS": False}
-    assert await search(tier, "what caused INC-104?", "2024-04-17") == found[1:]
+    assert [one.relation for one in await search(tier, asked, "2024-04-17")] == ["OWNS"]
     for day, relations in (("2024-04-18", {"CAUSED", "OWNS"}), ("2025-01-01", {"OWNS"})):
         snapshot = await tier.query.GetSnapshot(
             history_pb2.GetSnapshotRequest(
