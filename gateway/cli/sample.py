@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from google.protobuf import json_format
+
+from braid.graph.v1 import ontology_pb2
 from gateway.cli.sources import Source
 from gateway.kinds import KINDS
 
@@ -40,6 +43,11 @@ class Sample:
         for path in sorted(self._folder.glob("*.md")):
             yield Source(path, path.name, KINDS[".md"])
         yield Source(self._folder / "facts.jsonl", "facts.jsonl", KINDS[".jsonl"])
+
+    def ontology(self) -> ontology_pb2.Ontology:
+        """Which of its relations are events."""
+        text = (self._folder / "ontology.json").read_text(encoding="utf-8")
+        return json_format.Parse(text, ontology_pb2.Ontology())
 
     def question(self) -> Question:
         """The first of its questions."""

@@ -68,7 +68,7 @@ def show_fact(out: Console, fact: Json) -> None:
 
 
 def fact_line(fact: Json) -> Text:
-    """`statement  (since → until)  origin  ← document · source`."""
+    """`statement  (when)  origin  ← document · source`."""
     told = styled(fact["fact"]).append_text(
         Text(f"  ({span(fact)})  {fact['origin']}", style=QUIET)
     )
@@ -80,8 +80,14 @@ def fact_line(fact: Json) -> Text:
 
 
 def span(fact: Json) -> str:
-    """When a fact holds."""
-    start, end = (line((fact[name] or "")[:10]) for name in ("valid_at", "invalid_at"))
+    """When a fact holds, when it happened, or when a document mentions it."""
+    start, end, mentioned = (
+        line((fact[name] or "")[:10]) for name in ("valid_at", "invalid_at", "mentioned_at")
+    )
+    if fact["origin"] == "local":
+        return f"mentioned {mentioned}".strip()
+    if fact["event"] and start:
+        return f"on {start}"
     if not start and not end:
         return "undated"
     return f"{start or '…'} → {end or 'now'}"

@@ -18,6 +18,7 @@ from gateway.cli.errors import CliError
 from gateway.cli.ingest import Ingest
 from gateway.cli.safe import styled
 from gateway.cli.sample import Question, Sample
+from gateway.cli.sample_ontology import put_sample_ontology
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +69,8 @@ async def greet(session: Session, data: Path, addresses: dict[str, str], wishes:
     """Does what was wished for once the stack runs, and tells where it is: as JSON in one document."""
     url = f"http://{addresses['gateway']}"
     with Api(url) as api:  # closed when cancelled, which ends the thread's work
-        if wishes.sample:
+        if wishes.sample and not (data / LOADED).exists():
+            await put_sample_ontology(addresses["graph_query"], Sample.of_the_stack())
             await asyncio.to_thread(load_sample, session, api, data)
         question = Sample.of_the_stack().question()
         answer = await asyncio.to_thread(ask, api, question) if wishes.ask else None
@@ -82,17 +84,14 @@ async def greet(session: Session, data: Path, addresses: dict[str, str], wishes:
 
 
 def load_sample(session: Session, api: Api, data: Path) -> None:
-    """Loads the sample, unless the data folder has had it before: what was deleted since stays deleted."""
-    mark = data / LOADED
-    if mark.exists():
-        return
+    """Loads the sample and notes it: what is deleted from now on stays deleted."""
     session.err.print("Loading the sample: the notes of an invented company …")
     with ConsoleBars(session.err) as bars:
         report = Ingest(api, bars).run(Sample.of_the_stack().sources())
     for problem in report.failures:
         session.err.print(styled(f"{problem.path}: {problem.reason}"), soft_wrap=True)
     if not report.failures:
-        mark.touch()
+        (data / LOADED).touch()
 
 
 def ask(api: Api, question: Question) -> dict[str, Any]:

@@ -104,6 +104,8 @@ def fact(message: facts_pb2.Fact) -> Json:
         "target_entity": entity_ref(message.target_entity),
         "valid_at": time(message, "valid_time"),
         "invalid_at": time(message, "invalid_time"),
+        "event": message.event,
+        "mentioned_at": time(message, "mention_time"),
         "sources": [citation(source) for source in message.sources],
         "origin": _ORIGIN.get(message.origin, "unspecified"),
         "score": None,

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import Enum
 from typing import NamedTuple
 
-from services.graph_query.intervals import OPEN
+from services.graph_query.intervals import OPEN, is_within_a_day
 from services.graph_query.periods import ALWAYS, Period
 
 Scalar = str | int | float | bool
@@ -215,7 +215,10 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A dated edge; open ends are None."""
+    """A dated edge; open ends are None. Of a co-occurrence they tell when a version of its document says so.
+
+    `event` says that the space's ontology has its relation as one of events.
+    """
 
     uuid: str
     fact: str
@@ -228,6 +231,13 @@ class Fact:
     created_at: datetime | None = None
     citations: tuple[Citation, ...] = ()
     attributes: Mapping[str, Scalar] = field(default_factory=dict)
+    event: bool = False
+
+    @property
+    def happened(self) -> bool:
+        """Whether it happened on a day instead of lasting: an event has no end, or one within its day."""
+        endless_event = self.event and self.invalid_at is None
+        return endless_event or is_within_a_day(self.valid_at, self.invalid_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ from services.graph_query.findings.fake import FakeFindings
 from services.graph_query.history.fake import FakeHistory
 from services.graph_query.intervals import start_of
 from services.graph_query.inventory.fake import FakeInventory
-from services.graph_query.ontology.fake import FakeOntologies
 from services.graph_query.ordering.fake import FakeOrdering
 from services.graph_query.past.fake import FakePast
 from services.graph_query.structure.fake import FakeStructure
@@ -42,7 +41,6 @@ class FakeGraphStore(FakeReads):
         super().__init__()
         self.findings = FakeFindings(self)
         self.readings = FakeReadings(self)
-        self.ontologies = FakeOntologies()
         self.history = FakeHistory(self)
         self.ordering = FakeOrdering(self)
         self.past = FakePast(self)

@@ -15,6 +15,7 @@ from services.graph_query.domain import (
     EntityRef,
     Fact,
     FactFilter,
+    GivenFact,
     GraphStats,
     Neighborhood,
     Origin,
@@ -22,9 +23,10 @@ from services.graph_query.domain import (
 from services.graph_query.extraction.extract import MentionKind
 from services.graph_query.fake_space import FakeSpace, StoredFact
 from services.graph_query.identity import co_occurrence_uuid
-from services.graph_query.intervals import end_of, moment_of, start_of
+from services.graph_query.intervals import day_after, end_of, is_within_a_day, moment_of, start_of
 from services.graph_query.local_graph import SentenceRow
 from services.graph_query.names import link_key, name_key
+from services.graph_query.ontology.fake import FakeOntologies
 from services.graph_query.plain_words import all_words
 from services.graph_query.relations import relation_key
 from services.graph_query.store import Hit, SpaceState, WordHits
@@ -36,13 +38,16 @@ class FakeReads:
 
     def __init__(self) -> None:
         self.spaces: dict[str, FakeSpace] = {}
+        self.ontologies = FakeOntologies()
         self.failure: BraidError | None = None
 
     def readable(self, space: str) -> FakeSpace:
         """The space to read, empty when nobody wrote to it. Raises `failure` when it is set."""
         if self.failure is not None:
             raise self.failure
-        return self.spaces.get(space) or FakeSpace(space)
+        held = self.spaces.get(space) or FakeSpace(space)
+        held.events = self.ontologies.events(space)
+        return held
 
     async def search_words(
         self,
@@ -174,10 +179,10 @@ def state_of(held: FakeSpace) -> SpaceState:
 def _stated(held: FakeSpace, only: FactFilter) -> Iterator[Fact]:
     for stored in held.facts.values():
         given = stored.given
-        holds = start_of(given.valid_at) <= only.until and end_of(given.invalid_at) > only.since
         fits = not only.relation or relation_key(given.relation) == relation_key(only.relation)
         fact = as_fact(held, stored)
-        if holds and fits and (not only.entity_key or only.entity_key in _end_keys(fact)):
+        found = holds(given, only) or is_past_event(held, stored, only)
+        if found and fits and (not only.entity_key or only.entity_key in _end_keys(fact)):
             yield fact
 
 
@@ -186,9 +191,48 @@ def _sentences(held: FakeSpace, only: FactFilter) -> Iterator[list[Fact]]:
         for row in rows.sentences.values():
             if not held.periods[row.episode].meets(only.since, only.until):
                 continue
+            if _is_outdated(held, row, only):
+                continue
             facts = _local_facts(held, row)
             if not only.entity_key or any(only.entity_key in _end_keys(fact) for fact in facts):
                 yield facts
+
+
+def _is_outdated(held: FakeSpace, row: SentenceRow, only: FactFilter) -> bool:
+    """Whether a stated fact between two of the entities that a sentence names does not hold at the time."""
+    named = {row.subject, *row.targets}
+    return any(
+        {stored.source, stored.target} <= named
+        and stored.source != stored.target
+        and not holds(stored.given, only)
+        and not is_within_a_day(stored.given.valid_at, stored.given.invalid_at)
+        for stored in held.facts.values()
+    )
+
+
+def holds(fact: GivenFact | Fact, only: FactFilter) -> bool:
+    """Whether a fact holds at a time."""
+    return start_of(fact.valid_at) <= only.until and end_of(fact.invalid_at) > only.since
+
+
+def lasts(fact: Fact, only: FactFilter) -> bool:
+    """Whether a fact holds at a time and is no event of a former day."""
+    over = (
+        fact.event and fact.invalid_at is None and day_after(start_of(fact.valid_at)) <= only.since
+    )
+    return holds(fact, only) and not over
+
+
+def is_past_event(held: FakeSpace, stored: StoredFact, only: FactFilter) -> bool:
+    """Whether a fact tells, as of an instant, of an event that ended on its day, as stated."""
+    given = stored.given
+    return (
+        only.since == only.until
+        and end_of(given.invalid_at) <= only.since
+        and relation_key(given.relation) in held.events
+        and is_within_a_day(given.valid_at, given.invalid_at)
+        and given.invalid_at == stored.stated_end
+    )
 
 
 def best(hits: list[Hit], limit: int) -> list[Hit]:
@@ -277,6 +321,7 @@ def as_fact(held: FakeSpace, stored: StoredFact) -> Fact:
         created_at=stored.created_at,
         citations=tuple(citation_of(held, uuid) for uuid in held.cited(stored)),
         attributes=stored.given.attributes,
+        event=relation_key(stored.given.relation) in held.events,
     )
 
 

@@ -97,6 +97,8 @@ class FakeSpace:
     # Documents of episodes, those that are gone too, and documents that had claimed facts that are no more.
     owners: dict[str, str] = field(default_factory=dict)
     past_claims: dict[str, set[str]] = field(default_factory=dict)
+    # Keys of relations that are events, as of the last read.
+    events: frozenset[str] = frozenset()
 
     def rebuild(self) -> None:
         """Computes the graph from scratch: every passage with all of the space's names."""

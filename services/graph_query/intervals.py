@@ -6,6 +6,7 @@ import math
 from datetime import UTC, datetime, timedelta
 
 OPEN = float(2**60)
+_DAY = 86_400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -40,6 +41,18 @@ def range_bounds(start: datetime | None, end: datetime | None) -> tuple[float, f
 def just_before(seconds: float) -> float:
     """The last number before an instant; far from 1970 less than that is lost when it is subtracted."""
     return math.nextafter(seconds, -math.inf)
+
+
+def is_within_a_day(start: datetime | None, end: datetime | None) -> bool:
+    """Whether an interval begins and ends within one day of UTC: what happened then rather than what lasted."""
+    if start is None or end is None:
+        return False
+    return end_of(end) <= day_after(start_of(start))
+
+
+def day_after(seconds: float) -> float:
+    """The first instant of the day after an instant's, in UTC."""
+    return (seconds // _DAY + 1) * _DAY
 
 
 def is_reversed(start: datetime | None, end: datetime | None) -> bool:

@@ -153,19 +153,22 @@ def entity_ref(one: EntityRef) -> facts_pb2.EntityRef:
 
 
 def fact(one: Fact) -> facts_pb2.Fact:
-    """A fact with its citations."""
+    """A fact with its citations. A co-occurrence is dated by its document alone: it claims no time."""
+    mentioned = one.origin is Origin.LOCAL
     return facts_pb2.Fact(
         uuid=one.uuid,
         fact=one.fact,
         relation=one.relation,
         source_entity=entity_ref(one.source),
         target_entity=entity_ref(one.target),
-        valid_time=_stamp(one.valid_at),
-        invalid_time=_stamp(one.invalid_at),
+        valid_time=None if mentioned else _stamp(one.valid_at),
+        invalid_time=None if mentioned else _stamp(one.invalid_at),
         create_time=_stamp(one.created_at),
         origin=_ORIGINS[one.origin],
         sources=[citation(cited) for cited in one.citations],
         attributes=_struct(one.attributes),
+        event=not mentioned and one.happened,
+        mention_time=_stamp(one.valid_at) if mentioned else None,
     )
 
 

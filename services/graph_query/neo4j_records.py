@@ -43,7 +43,10 @@ def entity_ref(uuid: str, name: str, labels: Sequence[str]) -> EntityRef:
 def stated_fact(
     columns: Sequence[Any], cited: Sequence[Sequence[Any]], attributes: Sequence[Any] = ()
 ) -> Fact:
-    """A stated fact of the columns that all searches return; attributes as pairs of name and value."""
+    """A stated fact of the columns that all searches return; attributes as pairs of name and value.
+
+    The last column tells whether its relation is one of events.
+    """
     return Fact(
         uuid=columns[0],
         fact=columns[1],
@@ -56,6 +59,7 @@ def stated_fact(
         origin=Origin(columns[12]),
         citations=citations(cited),
         attributes=dict(sorted(attributes)),
+        event=columns[13],
     )
 
 
@@ -83,9 +87,9 @@ def local_fact(
 def neighbor_fact(columns: Sequence[Any]) -> Fact:
     """A stated fact or a co-occurrence of a neighbourhood's columns."""
     if columns[12] != Origin.LOCAL.value:
-        return stated_fact(columns[:13], columns[14], *columns[15:])
+        return stated_fact(columns[:14], columns[15], *columns[16:])
     ends = entity_ref(*columns[3:6]), entity_ref(*columns[6:9])
-    return local_fact(columns[13], columns[1], ends, columns[14], columns[9:11])
+    return local_fact(columns[14], columns[1], ends, columns[15], columns[9:11])
 
 
 def citations(cited: Sequence[Sequence[Any]] | None, quote: str = "") -> tuple[Citation, ...]:

@@ -26,7 +26,11 @@ class Source(Shape):
 
 
 class Fact(Shape):
-    """A dated edge between two entities; open ends are null. `local` ones are hints, not statements."""
+    """A dated edge between two entities; open ends are null.
+
+    An `event` happened on the day of `valid_at` instead of lasting. `local` ones are mentions, not statements: two
+    names in a sentence of a document, whose date is `mentioned_at`; `valid_at` and `invalid_at` are null.
+    """
 
     uuid: str
     fact: str
@@ -35,6 +39,8 @@ class Fact(Shape):
     target_entity: EntityEnd
     valid_at: str | None
     invalid_at: str | None
+    event: bool
+    mentioned_at: str | None
     sources: list[Source]
     origin: Literal["given", "extracted", "local", "unspecified"]
     score: float | None

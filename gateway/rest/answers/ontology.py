@@ -34,6 +34,7 @@ class RelationTypeAnswer(EntityTypeAnswer):
     """A kind of relation."""
 
     endpoints: list[EndpointsAnswer]
+    event: bool
 
 
 class OntologyAnswer(Shape):

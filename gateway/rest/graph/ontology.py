@@ -98,6 +98,9 @@ class RelationType(Contracted):
     endpoints: Annotated[list[Endpoints], at_most(MAX_ENDPOINTS)] = Field(
         default=[], description="Between which types it may stand. None: between any."
     )
+    event: JsonBool = Field(
+        default=False, description="Such facts happen on a day instead of lasting."
+    )
 
     def message(self) -> ontology_pb2.RelationType:
         """The same as the contract has it."""
@@ -106,6 +109,7 @@ class RelationType(Contracted):
             description=self.description,
             attributes=[one.message() for one in self.attributes],
             endpoints=[one.message() for one in self.endpoints],
+            event=self.event,
         )
 
 
@@ -163,6 +167,7 @@ def shown(answer: ontology_pb2.GetOntologyResponse) -> Json:
                     {"subject_type": pair.subject_type, "object_type": pair.object_type}
                     for pair in one.endpoints
                 ],
+                "event": one.event,
             }
             for one in ontology.relation_types
         ],

@@ -11,6 +11,8 @@ CALL () {
 MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid) WHERE n.group_id = $p.space
 CALL (n) {
   MATCH (n)-[e:RELATES_TO]-() WHERE e.group_id = $p.space AND e.valid_from <= $p.now AND e.valid_until > $p.now
+    AND NOT (e.valid_until >= $p.open AND $p.now >= (floor(e.valid_from / 86400) + 1) * 86400
+        AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events })
   RETURN count(DISTINCT e) AS holding
 }
 CALL (n) {

@@ -10,4 +10,6 @@ CALL (e) {
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }
 RETURN collect([[e.uuid, e.fact, e.name, a.uuid, a.name, labels(a), b.uuid, b.name, labels(b), e.valid_at, e.invalid_at, e.created_at,
-  coalesce(e.origin, 'extracted')], cited, [key IN coalesce(e.attribute_names, []) | [key, e[key]]]]) AS facts
+  coalesce(e.origin, 'extracted'),
+  EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events }],
+  cited, [key IN coalesce(e.attribute_names, []) | [key, e[key]]]]) AS facts

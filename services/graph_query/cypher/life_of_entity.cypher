@@ -13,13 +13,19 @@ MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid) WHERE n.group_id =
 WITH n, COUNT { (n)<-[:BRAID_MENTIONS]-() } AS mentions, COUNT { (n)-[:RELATES_TO]-() } AS facts
 ORDER BY mentions DESC, facts DESC, n.uuid
 WITH collect(n) AS found, collect([n.uuid, n.name, labels(n), coalesce(n.summary, ''), mentions]) AS entities
-CALL (found) {
+CALL () {
+  OPTIONAL MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id)
+  RETURN coalesce(o.events, []) AS events
+}
+CALL (found, events) {
   UNWIND CASE WHEN size(found) = 1 AND $p.whole THEN found ELSE [] END AS n
   MATCH (n)-[e:RELATES_TO]-()
   WHERE e.group_id = $p.space AND ($p.relation = '' OR e.relation_key = $p.relation)
   WITH DISTINCT e
-  RETURN collect([e.uuid, e.name, e.valid_from, e.valid_until, e.created_at.epochSeconds + e.created_at.microsecond / 1000000.0]) AS moments,
-    collect(CASE WHEN e.valid_from <= $p.reference AND e.valid_until > $p.reference AND e.valid_until > $p.since THEN e END) AS holding
+  RETURN collect([e.uuid, e.name, e.valid_from, e.valid_until, e.created_at.epochSeconds + e.created_at.microsecond / 1000000.0,
+      e.relation_key IN events]) AS moments,
+    collect(CASE WHEN e.valid_from <= $p.reference AND e.valid_until > $p.reference AND e.valid_until > $p.since
+      AND NOT (e.valid_until >= $p.open AND $p.reference >= (floor(e.valid_from / 86400) + 1) * 86400 AND e.relation_key IN events) THEN e END) AS holding
 }
 CALL (holding) {
   UNWIND holding AS e
@@ -34,7 +40,7 @@ CALL (found) {
   WITH DISTINCT e ORDER BY e.valid_from, e.valid_until, e.uuid LIMIT $p.limit
   RETURN collect(e) AS page
 }
-CALL (page, latest) {
+CALL (page, latest, events) {
   UNWIND page + [e IN latest WHERE NOT e IN page] AS e
   MATCH (a)-[e]->(b)
   CALL (e) {
@@ -44,6 +50,6 @@ CALL (page, latest) {
     RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
   }
   RETURN collect([[e.uuid, e.fact, e.name, a.uuid, a.name, labels(a), b.uuid, b.name, labels(b), e.valid_at, e.invalid_at, e.created_at,
-    coalesce(e.origin, 'extracted')], cited, [key IN coalesce(e.attribute_names, []) | [key, e[key]]]]) AS facts
+    coalesce(e.origin, 'extracted'), e.relation_key IN events], cited, [key IN coalesce(e.attribute_names, []) | [key, e[key]]]]) AS facts
 }
 RETURN entities, found[0].created_at AS first_seen, moments, [e IN page | e.uuid] AS page, [e IN latest | e.uuid] AS latest, facts

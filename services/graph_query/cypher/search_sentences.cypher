@@ -1,5 +1,6 @@
 // Sentences of the local graph by their words, with the entities that each puts together, its subject first; the space as of
-// the search, and whether it has stated facts.
+// the search, and whether it has stated facts. A sentence is left out that names two entities between which a stated fact, of
+// more than a day, does not hold at the time; a few more than wanted are looked at, so that others take its place.
 CYPHER 25
 CALL () {
   OPTIONAL MATCH (b:BraidSpace {group_id: $p.space}) USING INDEX SEEK b:BraidSpace(group_id)
@@ -11,7 +12,18 @@ CALL () {
   WHERE s.group_id = $p.space AND coalesce(s.valid_until, $p.open) > $p.since AND coalesce(s.valid_from, -$p.open) <= $p.until
     AND (s.gaps IS NULL OR none(i IN range(0, size(s.gaps) - 1, 2) WHERE s.gaps[i] <= $p.since AND s.gaps[i + 1] > $p.until))
     AND ($p.entity_key = '' OR s.subject_uuid IN $p.only OR any(uuid IN s.target_uuids WHERE uuid IN $p.only))
-  WITH s, score LIMIT $p.limit
+  WITH s, score LIMIT 4 * $p.limit
+  WHERE NOT EXISTS {
+    WITH [s.subject_uuid] + s.target_uuids AS names
+    UNWIND range(0, size(names) - 2) AS i
+    UNWIND names[i + 1..] AS other
+    MATCH (a:Entity {uuid: names[i]}) USING INDEX SEEK a:Entity(uuid)
+    MATCH (b:Entity {uuid: other}) USING INDEX SEEK b:Entity(uuid)
+    MATCH (a)-[x:RELATES_TO]-(b)
+    WHERE x.group_id = $p.space AND (x.valid_from > $p.until OR x.valid_until <= $p.since)
+      AND x.valid_until > (floor(x.valid_from / 86400) + 1) * 86400
+  }
+  WITH s, score ORDER BY score DESC LIMIT $p.limit
   MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: s.episode_uuid}) USING INDEX SEEK p:Episodic(uuid)
   CALL (s) {
     UNWIND [s.subject_uuid] + s.target_uuids[..16] AS uuid

@@ -2,7 +2,9 @@
 CYPHER 25
 MATCH (k:EntityName {group_id: $p.space, name_key: $p.entity_key}) USING INDEX SEEK k:EntityName(group_id, name_key, type) WHERE k.type >= ''
 MATCH (n:Entity {uuid: k.entity_uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
-WHERE e.group_id = $p.space AND size(e.fact_embedding) = size($p.vector) AND e.valid_from <= $p.until AND e.valid_until > $p.since
+WHERE e.group_id = $p.space AND size(e.fact_embedding) = size($p.vector) AND e.valid_from <= $p.until
+  AND (e.valid_until > $p.since OR $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL
+      AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events })
   AND ($p.relation = '' OR e.relation_key = $p.relation)
 WITH DISTINCT e
 WITH e, vector.similarity.cosine(e.fact_embedding, $p.vector) AS score ORDER BY score DESC, e.uuid LIMIT $p.limit

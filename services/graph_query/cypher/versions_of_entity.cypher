@@ -37,7 +37,10 @@ CALL (uuid, others) {
   RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
 }
 WITH DISTINCT one, fact, source, target, prefix
-WHERE one.valid_from <= $p.until AND one.valid_until > $p.since AND ($p.relation = '' OR coalesce(one.relation_key, toLower(one.name)) = $p.relation)
+WHERE one.valid_from <= $p.until AND one.valid_until > $p.since
+  AND NOT ($p.lasting AND one.valid_until >= $p.open AND $p.since >= (floor(one.valid_from / 86400) + 1) * 86400
+      AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE coalesce(one.relation_key, toLower(one.name)) IN o.events })
+  AND ($p.relation = '' OR coalesce(one.relation_key, toLower(one.name)) = $p.relation)
   AND (one.valid_from > $p.after_from OR one.valid_from = $p.after_from AND fact > $p.after_uuid)
 WITH one, fact, source, target, prefix ORDER BY one.valid_from, fact LIMIT $p.limit
 OPTIONAL MATCH (a:Entity {uuid: source}) USING INDEX SEEK a:Entity(uuid)
@@ -50,5 +53,6 @@ CALL (one, e) {
   RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
 }
 RETURN collect([[fact, one.fact, one.name, source, coalesce(a.name, one.source_name, ''), coalesce(labels(a), [one.source_type]), target,
-  coalesce(b.name, one.target_name, ''), coalesce(labels(b), [one.target_type]), one.valid_at, one.invalid_at, one.created_at, coalesce(one.origin, 'given')],
+  coalesce(b.name, one.target_name, ''), coalesce(labels(b), [one.target_type]), one.valid_at, one.invalid_at, one.created_at, coalesce(one.origin, 'given'),
+  EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE coalesce(one.relation_key, toLower(one.name)) IN o.events }],
   cited, [key IN coalesce(one.attribute_names, []) | [key, one[prefix + key]]]]) AS facts

@@ -13,5 +13,5 @@ OPTIONAL MATCH (b:Entity {uuid: target}) USING INDEX SEEK b:Entity(uuid)
 WITH one, fact, source, target, prefix, known_from, known_until, cause, a, b ORDER BY known_from
 RETURN collect([known_from, known_until, coalesce(cause, ''), [[fact, one.fact, one.name, source, coalesce(a.name, one.source_name, ''),
   coalesce(labels(a), [one.source_type]), target, coalesce(b.name, one.target_name, ''), coalesce(labels(b), [one.target_type]),
-  one.valid_at, one.invalid_at, one.created_at, coalesce(one.origin, 'given')],
-  [], [key IN coalesce(one.attribute_names, []) | [key, one[prefix + key]]]]]) AS versions
+  one.valid_at, one.invalid_at, one.created_at, coalesce(one.origin, 'given'),
+  EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE toLower(one.name) IN o.events }], [], [key IN coalesce(one.attribute_names, []) | [key, one[prefix + key]]]]]) AS versions

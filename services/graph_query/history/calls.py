@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from braid.graph.v1 import history_pb2, structure_pb2
 from services.graph_query import mapping as words
@@ -103,7 +103,7 @@ class HistoryCalls:
     ) -> history_pb2.GetSnapshotResponse:
         """What held at a time, and on the first page what is different now."""
         scope = _scope(request)
-        page = await self._page(request, scope)
+        page = await self._page(request, replace(scope, lasting=True))
         changes = None
         if not request.page_token:
             times = Times(words.fact_filter(request.as_of), words.fact_filter(None))

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from services.graph_query.domain import Entity, EntityRef, Fact, FactFilter
-from services.graph_query.intervals import OPEN
+from services.graph_query.intervals import OPEN, day_after
 from services.graph_query.names import name_key
 
 CURRENT = 20
@@ -43,7 +43,8 @@ class End(Enum):
 class Scope:
     """Which stated facts are looked at, whatever their time.
 
-    `known` is the instant, in epoch seconds, at which they are to have been known; None is now.
+    `known` is the instant, in epoch seconds, at which they are to have been known; None is now. `lasting` leaves out
+    events of former days: they are no part of what holds.
     """
 
     subject: Selector | None = None
@@ -51,6 +52,7 @@ class Scope:
     either: Selector | None = None
     relation: str = ""
     known: float | None = None
+    lasting: bool = False
 
     @property
     def anchor(self) -> tuple[Selector, End] | None:
@@ -78,13 +80,14 @@ class Place(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A fact of a history in brief, times in epoch seconds, open ends as ∓2^60."""
+    """A fact of a history in brief, times in epoch seconds, open ends as ∓2^60; an `event` happens at its start."""
 
     uuid: str
     relation: str
     valid_from: float
     valid_until: float
     created: float
+    event: bool = False
 
     @property
     def place(self) -> Place:
@@ -92,8 +95,11 @@ class Moment(NamedTuple):
         return Place(self.valid_from, self.valid_until, self.uuid)
 
     def holds(self, at: float) -> bool:
-        """Whether it holds at an instant."""
-        return self.valid_from <= at < self.valid_until
+        """Whether it holds at an instant; an event without an end does on its day alone."""
+        happened = self.event and self.valid_until >= OPEN
+        return (
+            self.valid_from <= at < (day_after(self.valid_from) if happened else self.valid_until)
+        )
 
 
 @dataclass(frozen=True, slots=True)

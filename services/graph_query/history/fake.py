@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from services.graph_query.domain import Entity, EntityRef, Fact, FactFilter, Origin
-from services.graph_query.fake_reads import FakeReads, as_fact, citation_of, entity_of
+from services.graph_query.fake_reads import (
+    FakeReads,
+    as_fact,
+    citation_of,
+    entity_of,
+    holds,
+    is_past_event,
+    lasts,
+)
 from services.graph_query.fake_space import FakeSpace
 from services.graph_query.fake_versions import FakeVersion
 from services.graph_query.history.domain import (
@@ -38,7 +46,12 @@ class FakeHistory:
         self, space: str, scope: Scope, only: FactFilter, after: Position | None, limit: int
     ) -> list[Fact]:
         """Facts by start and uuid after a position."""
-        facts = [fact for fact in self._scoped(space, scope) if _holds(fact, only)]
+        held = self.graph.readable(space)
+        facts = [
+            fact
+            for fact in self._scoped(space, scope)
+            if (lasts if scope.lasting else holds)(fact, only) or _happened(held, fact, scope, only)
+        ]
         facts = [fact for fact in facts if after is None or _place(fact) > tuple(after)]
         return sorted(facts, key=_place)[:limit]
 
@@ -81,11 +94,11 @@ class FakeHistory:
     ) -> list[Difference]:
         """Facts of one of two times only."""
         facts = list(self._scoped(space, scope))
-        before = {_statement(fact) for fact in facts if _holds(fact, times.before)}
-        after = {_statement(fact) for fact in facts if _holds(fact, times.after)}
+        before = {_statement(fact) for fact in facts if holds(fact, times.before)}
+        after = {_statement(fact) for fact in facts if holds(fact, times.after)}
         found = []
         for fact in facts:
-            held = (_holds(fact, times.before), _holds(fact, times.after))
+            held = (holds(fact, times.before), holds(fact, times.after))
             if held[0] != held[1] and _statement(fact) not in (after if held[0] else before):
                 place = (fact.source.uuid, relation_key(fact.relation), start_of(fact.valid_at))
                 found.append(Difference(fact.uuid, *place, held[0]))
@@ -139,11 +152,12 @@ def _formerly_named(facts: Sequence[Fact], entity: Selector) -> list[Entity]:
 
 def _moment(fact: Fact) -> Moment:
     interval = (start_of(fact.valid_at), end_of(fact.invalid_at))
-    return Moment(fact.uuid, fact.relation, *interval, start_of(fact.created_at))
+    return Moment(fact.uuid, fact.relation, *interval, start_of(fact.created_at), fact.event)
 
 
-def _holds(fact: Fact, only: FactFilter) -> bool:
-    return start_of(fact.valid_at) <= only.until and end_of(fact.invalid_at) > only.since
+def _happened(held: FakeSpace, fact: Fact, scope: Scope, only: FactFilter) -> bool:
+    stored = held.facts.get(fact.uuid) if scope.known is None and not scope.lasting else None
+    return stored is not None and is_past_event(held, stored, only)
 
 
 def _place(fact: Fact) -> tuple[float, str]:
@@ -172,6 +186,7 @@ def _as_known(held: FakeSpace, one: FakeVersion) -> Fact:
         created_at=one.created_at,
         citations=as_fact(held, stored).citations if stored else gone,
         attributes=one.given.attributes,
+        event=relation_key(one.given.relation) in held.events,
     )
 
 

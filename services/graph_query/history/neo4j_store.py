@@ -184,6 +184,8 @@ def _scoped(space: str, scope: Scope) -> dict[str, Any]:
         "with_other": other is not None,
         "relation": relation_key(scope.relation),
         "known": scope.known,
+        "lasting": scope.lasting,
+        "open": OPEN,
     }
 
 
@@ -211,6 +213,7 @@ def _paged(page: Page) -> dict[str, Any]:
         "since": page.since,
         "reference": page.reference,
         "current": CURRENT,
+        "open": OPEN,
         "after_from": after.valid_from,
         "after_until": after.valid_until,
         "after_uuid": after.uuid,

@@ -46,12 +46,13 @@ class Endpoints(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RelationType:
-    """A kind of relation; without endpoints it may join anything."""
+    """A kind of relation; without endpoints it may join anything. An `event` happens instead of lasting."""
 
     name: str
     description: str = ""
     attributes: tuple[AttributeType, ...] = ()
     endpoints: tuple[Endpoints, ...] = ()
+    event: bool = False
 
     def joins(self, subject: str, target: str) -> bool:
         """Whether it may stand between things of these types, "" when unknown."""
@@ -70,6 +71,11 @@ class Ontology:
     relation_types: tuple[RelationType, ...] = ()
     strict: bool = False
     instructions: str = ""
+
+    @property
+    def events(self) -> frozenset[str]:
+        """Keys of the relations that are events."""
+        return frozenset(relation_key(one.name) for one in self.relation_types if one.event)
 
     def misfit(self, relation: str, subject: str, target: str) -> str | None:
         """Why a strict ontology has no such fact, None when it has or is not strict."""

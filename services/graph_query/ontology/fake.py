@@ -18,6 +18,10 @@ class FakeOntologies:
         """The space's ontology."""
         return self._held.get(space, _NONE)
 
+    def events(self, space: str) -> frozenset[str]:
+        """Keys of the space's relations that are events."""
+        return self._held.get(space, _NONE).ontology.events
+
     async def put_ontology(self, space: str, ontology: Ontology, expected: int | None) -> int:
         """Replaces the space's ontology."""
         held = self._held.get(space, _NONE)

@@ -36,6 +36,7 @@ def ontology(message: ontology_pb2.Ontology) -> Ontology:
                 one.description,
                 _attributes(one.attributes),
                 tuple(Endpoints(ends.subject_type, ends.object_type) for ends in one.endpoints),
+                one.event,
             )
             for one in message.relation_types
         ),
@@ -70,6 +71,7 @@ def _relation(kind: RelationType) -> ontology_pb2.RelationType:
             ontology_pb2.RelationEndpoints(subject_type=ends.subject, object_type=ends.object)
             for ends in kind.endpoints
         ],
+        event=kind.event,
     )
 
 

@@ -31,8 +31,8 @@ class Neo4jOntologies:
             text = to_text(ontology)
             if text == held["text"]:
                 return int(held["version"])
-            return int(
-                (await transaction.run("put_ontology", space=space, text=text))[0]["version"]
-            )
+            told = {"text": text, "events": sorted(ontology.events)}
+            rows = await transaction.run("put_ontology", space=space, **told)
+            return int(rows[0]["version"])
 
         return await self._database.write(work)

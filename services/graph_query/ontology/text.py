@@ -38,7 +38,9 @@ def _entity_type(told: dict[str, Any]) -> EntityType:
 
 def _relation_type(told: dict[str, Any]) -> RelationType:
     ends = tuple(Endpoints(*one) for one in told["endpoints"])
-    return RelationType(told["name"], told["description"], _attributes(told), ends)
+    # Texts of before there were events have no such mark.
+    event = told.get("event", False)
+    return RelationType(told["name"], told["description"], _attributes(told), ends, event)
 
 
 def _attributes(told: dict[str, Any]) -> tuple[AttributeType, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from services.graph_query.domain import Entity, EntityName, Fact, FactFilter, Origin
 from services.graph_query.extraction.extract import MentionKind
-from services.graph_query.fake_reads import FakeReads, entity_of, joining_facts
+from services.graph_query.fake_reads import FakeReads, as_fact, entity_of, joining_facts, lasts
 from services.graph_query.fake_space import FakeSpace, Told
 from services.graph_query.history.domain import Selector
 from services.graph_query.intervals import start_of
@@ -171,8 +171,11 @@ def _details(held: FakeSpace, one: Entity, now: float) -> EntityDetails:
     found = held.resolution()
     for told in held.told.values():
         spelt |= {end.name for end in _ends(told) if found.uuid(end) == one.uuid}
-    facts = joining_facts(held, FactFilter(now, now), local=False)
-    holding = sum(one.uuid in (fact.source.uuid, fact.target.uuid) for fact in facts)
+    facts = [as_fact(held, stored) for stored in held.facts.values()]
+    holding = sum(
+        one.uuid in (fact.source.uuid, fact.target.uuid) and lasts(fact, FactFilter(now, now))
+        for fact in facts
+    )
     return EntityDetails(one, other_spellings(one.name, spelt), holding, None)
 
 

@@ -46,6 +46,7 @@ class Neo4jStructure:
                 "uuids": [entity.uuid] if entity.uuid else [],
             },
             now=now,
+            open=OPEN,
             looked_at=_LOOKED_AT,
         )
         return [_details(row) for row in rows]

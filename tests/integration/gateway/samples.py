@@ -86,6 +86,8 @@ FACT_JSON = {
     "target_entity": {"uuid": "e-2", "name": "Ledger Service", "type": "Service"},
     "valid_at": "2024-04-18T00:00:00Z",
     "invalid_at": None,
+    "event": False,
+    "mentioned_at": None,
     "sources": [
         {
             "chunk_id": CHUNK_ID,

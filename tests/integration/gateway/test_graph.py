@@ -58,6 +58,19 @@ async def test_a_neighborhood_has_a_center_nodes_edges_and_whether_it_is_all(
     assert request.as_of.instant == to_timestamp(DAY)
 
 
+async def test_events_and_mentions_are_told_apart_from_what_lasts(served: Served) -> None:
+    event = facts_pb2.Fact(valid_time=to_timestamp(DAY), event=True)
+    mention = facts_pb2.Fact(
+        origin=facts_pb2.FACT_ORIGIN_LOCAL, mention_time=to_timestamp(DAY), relation="CO_OCCURS"
+    )
+    answer = query_pb2.GetNeighborhoodResponse(center=ENTITY, edges=[FACT, event, mention])
+    served.script.answer("GetNeighborhood", answer)
+    edges = (await served.http.get(AROUND + "Jonas Weber")).json()["edges"]
+    day = "2024-04-18T00:00:00Z"
+    times = [(one["valid_at"], one["event"], one["mentioned_at"]) for one in edges]
+    assert times == [(day, False, None), (day, True, None), (None, False, day)]
+
+
 async def test_an_unknown_entity_is_404(served: Served) -> None:
     served.script.fail("GetNeighborhood", errors.NotFoundError("entity"))
     response = await served.http.get(AROUND + "nobody")

@@ -19,6 +19,8 @@ pytest.register_assert_rewrite(
     "tests.store_suite.graph.writing_suite",
     "tests.store_suite.graph.facts_suite",
     "tests.store_suite.graph.ending_suite",
+    "tests.store_suite.graph.mentions_suite",
+    "tests.store_suite.graph.events_suite",
     "tests.store_suite.graph.ontology_suite",
     "tests.store_suite.graph.history_suite",
     "tests.store_suite.graph.structure_suite",

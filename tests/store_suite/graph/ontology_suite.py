@@ -25,6 +25,7 @@ WHOLE = Ontology(
             (AttributeType("since", AttributeKind.STRING),),
             (Endpoints("Person", "Person"), Endpoints("Person")),
         ),
+        RelationType("Met", event=True),
     ),
     strict=True,
     instructions="Quotes \" and ` and ') are text.",

@@ -6,9 +6,11 @@ import pytest
 
 from services.graph_query.fake import FakeGraphStore
 from services.graph_query.store import GraphStore
+from tests.store_suite.graph.events_suite import EventsSuite
 from tests.store_suite.graph.facts_suite import FactsSuite
 from tests.store_suite.graph.history_suite import HistorySuite
 from tests.store_suite.graph.listing_suite import ListingSuite
+from tests.store_suite.graph.mentions_suite import MentionsSuite
 from tests.store_suite.graph.reading_suite import ReadingSuite
 from tests.store_suite.graph.structure_suite import StructureSuite
 from tests.store_suite.graph.versions_suite import VersionsSuite
@@ -30,6 +32,14 @@ class TestFacts(FactsSuite):
 
 class TestReading(ReadingSuite):
     """Reads in memory."""
+
+
+class TestMentions(MentionsSuite):
+    """Mentions beside stated facts in memory."""
+
+
+class TestEvents(EventsSuite):
+    """Events in memory."""
 
 
 class TestHistory(HistorySuite):

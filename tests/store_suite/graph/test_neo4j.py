@@ -8,9 +8,11 @@ import pytest
 
 from deploy.local.stores import LocalStores
 from services.graph_query.store import GraphStore
+from tests.store_suite.graph.events_suite import EventsSuite
 from tests.store_suite.graph.facts_suite import FactsSuite
 from tests.store_suite.graph.history_suite import HistorySuite
 from tests.store_suite.graph.listing_suite import ListingSuite
+from tests.store_suite.graph.mentions_suite import MentionsSuite
 from tests.store_suite.graph.neo4j_graph import opened
 from tests.store_suite.graph.reading_suite import ReadingSuite
 from tests.store_suite.graph.structure_suite import StructureSuite
@@ -34,6 +36,14 @@ class TestFacts(FactsSuite):
 
 class TestReading(ReadingSuite):
     """Reads in Neo4j."""
+
+
+class TestMentions(MentionsSuite):
+    """Mentions beside stated facts in Neo4j."""
+
+
+class TestEvents(EventsSuite):
+    """Events in Neo4j."""
 
 
 class TestHistory(HistorySuite):

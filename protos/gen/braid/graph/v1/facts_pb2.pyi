@@ -35,7 +35,9 @@ class _FactOriginEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FactOrigin
     FACT_ORIGIN_EXTRACTED: _FactOrigin.ValueType  # 2
     """Extracted from text by a language model through Graphiti."""
     FACT_ORIGIN_LOCAL: _FactOrigin.ValueType  # 3
-    """Two names in one sentence, found by the local extractor without a language model: a hint, not a statement."""
+    """Two names in one sentence, found by the local extractor without a language model: a mention, not a dated statement.
+    It is left out where a stated fact between two of the sentence's names does not hold at the time that is asked for.
+    """
 
 class FactOrigin(_FactOrigin, metaclass=_FactOriginEnumTypeWrapper):
     """Where a fact comes from."""
@@ -47,7 +49,9 @@ FACT_ORIGIN_GIVEN: FactOrigin.ValueType  # 1
 FACT_ORIGIN_EXTRACTED: FactOrigin.ValueType  # 2
 """Extracted from text by a language model through Graphiti."""
 FACT_ORIGIN_LOCAL: FactOrigin.ValueType  # 3
-"""Two names in one sentence, found by the local extractor without a language model: a hint, not a statement."""
+"""Two names in one sentence, found by the local extractor without a language model: a mention, not a dated statement.
+It is left out where a stated fact between two of the sentence's names does not hold at the time that is asked for.
+"""
 Global___FactOrigin: _TypeAlias = FactOrigin  # noqa: Y015
 
 @_typing.final
@@ -97,6 +101,8 @@ class Fact(_message.Message):
     ORIGIN_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     ATTRIBUTES_FIELD_NUMBER: _builtins.int
+    EVENT_FIELD_NUMBER: _builtins.int
+    MENTION_TIME_FIELD_NUMBER: _builtins.int
     uuid: _builtins.str
     """The fact's uuid."""
     fact: _builtins.str
@@ -105,6 +111,10 @@ class Fact(_message.Message):
     """The relation's name, such as OWNS; CO_OCCURS for local ones."""
     origin: Global___FactOrigin.ValueType
     """Where it comes from."""
+    event: _builtins.bool
+    """It happened at its time instead of lasting, and is to be read as "on" that day: it begins and ends within one day
+    (UTC), or its relation is an event of the space's ontology and it has no end.
+    """
     @_builtins.property
     def source_entity(self) -> Global___EntityRef:
         """Who or what it is said of."""
@@ -115,11 +125,11 @@ class Fact(_message.Message):
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when it holds; unset is open."""
+        """Since when it holds, or when it happened; unset is open. Never set for local ones, which claim no time."""
 
     @_builtins.property
     def invalid_time(self) -> _timestamp_pb2.Timestamp:
-        """First instant at which it no longer holds; unset is open."""
+        """First instant at which it no longer holds; unset is open. Never set for local ones."""
 
     @_builtins.property
     def sources(self) -> _containers.RepeatedCompositeFieldContainer[_retrieval_pb2.Citation]:
@@ -132,6 +142,10 @@ class Fact(_message.Message):
     @_builtins.property
     def attributes(self) -> _struct_pb2.Struct:
         """Further attributes: flat values as they were given or extracted."""
+
+    @_builtins.property
+    def mention_time(self) -> _timestamp_pb2.Timestamp:
+        """For local ones: date of the document that mentions both, unset while it has none."""
 
     def __init__(
         self,
@@ -147,10 +161,12 @@ class Fact(_message.Message):
         origin: Global___FactOrigin.ValueType = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
         attributes: _struct_pb2.Struct | None = ...,
+        event: _builtins.bool = ...,
+        mention_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "create_time", b"create_time", "invalid_time", b"invalid_time", "source_entity", b"source_entity", "target_entity", b"target_entity", "valid_time", b"valid_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "create_time", b"create_time", "invalid_time", b"invalid_time", "mention_time", b"mention_time", "source_entity", b"source_entity", "target_entity", b"target_entity", "valid_time", b"valid_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "create_time", b"create_time", "fact", b"fact", "invalid_time", b"invalid_time", "origin", b"origin", "relation", b"relation", "source_entity", b"source_entity", "sources", b"sources", "target_entity", b"target_entity", "uuid", b"uuid", "valid_time", b"valid_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "create_time", b"create_time", "event", b"event", "fact", b"fact", "invalid_time", b"invalid_time", "mention_time", b"mention_time", "origin", b"origin", "relation", b"relation", "source_entity", b"source_entity", "sources", b"sources", "target_entity", b"target_entity", "uuid", b"uuid", "valid_time", b"valid_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

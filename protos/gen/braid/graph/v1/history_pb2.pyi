@@ -151,7 +151,7 @@ class HistorySummary(_message.Message):
     """There are more rows than `periods` lists."""
     @_builtins.property
     def current(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """The facts that hold at the reference time, the latest to begin first, at most 20."""
+        """The facts that hold at the reference time, the latest to begin first, at most 20. Events do on their day alone."""
 
     @_builtins.property
     def first_seen_time(self) -> _timestamp_pb2.Timestamp:
@@ -297,7 +297,7 @@ class GetSnapshotResponse(_message.Message):
     """Where the next page begins; empty at the end."""
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """A page of the stated facts that held: by start (unknown first), then uuid."""
+        """A page of the stated facts that held: by start (unknown first), then uuid. Events are among them on their day alone."""
 
     @_builtins.property
     def changes(self) -> Global___GraphDiff:
@@ -419,7 +419,7 @@ class GraphDiff(_message.Message):
     """More than 20,000 facts differ: the totals and lists are of the first of them; ask for an entity, a relation or nearer times."""
     @_builtins.property
     def added(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """Facts that hold at the second time only: by start, then uuid."""
+        """Facts that hold at the second time only, and events that happened in between: by start, then uuid."""
 
     @_builtins.property
     def ended(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:

@@ -139,10 +139,17 @@ class RelationType(_message.Message):
     DESCRIPTION_FIELD_NUMBER: _builtins.int
     ATTRIBUTES_FIELD_NUMBER: _builtins.int
     ENDPOINTS_FIELD_NUMBER: _builtins.int
+    EVENT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name, such as OWNS, by the rule of `FactInput.relation`, 64 characters at most."""
     description: _builtins.str
     """What it says, in words for a language model, at most 2,000 characters."""
+    event: _builtins.bool
+    """Such facts happen at their start instead of lasting, CAUSED for instance. They are read as "on" that day, found as of
+    any later instant, and after their day no part of what holds (snapshots, the current facts of a history). One that is
+    given an end on a later day, or is ended, holds until then like any other. The mark counts for facts that are there
+    already, too. Default: false.
+    """
     @_builtins.property
     def attributes(self) -> _containers.RepeatedCompositeFieldContainer[Global___AttributeType]:
         """What is noted of each such fact, at most 30, names distinct."""
@@ -158,10 +165,11 @@ class RelationType(_message.Message):
         description: _builtins.str = ...,
         attributes: _abc.Iterable[Global___AttributeType] | None = ...,
         endpoints: _abc.Iterable[Global___RelationEndpoints] | None = ...,
+        event: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "description", b"description", "endpoints", b"endpoints", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "description", b"description", "endpoints", b"endpoints", "event", b"event", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

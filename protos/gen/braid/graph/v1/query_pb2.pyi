@@ -345,7 +345,9 @@ class GetNeighborhoodResponse(_message.Message):
 
     @_builtins.property
     def edges(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """For each neighbour its best facts with the centre, at most three."""
+        """For each neighbour its best facts with the centre, at most three. A neighbour that local ones alone join is left out
+        where stated facts contradict them.
+        """
 
     @_builtins.property
     def homonyms(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.EntityRef]:

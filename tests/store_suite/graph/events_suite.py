@@ -1,0 +1,159 @@
+"""What every graph store promises about events: they happen at their time, and are no part of what holds."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import pytest
+
+from services.graph_query.domain import Fact, FactFilter, GivenFact
+from services.graph_query.history.domain import Page, Scope, Selector
+from services.graph_query.history.store import HistoryStore
+from services.graph_query.history.summary import summarize
+from services.graph_query.intervals import OPEN
+from services.graph_query.lucene import name_candidates, query_terms
+from services.graph_query.ontology.domain import Ontology, RelationType
+from services.graph_query.ontology.store import OntologyStore
+from services.graph_query.structure.store import StructureStore
+from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, unit
+from tests.store_suite.graph.structure_suite import only_uuid
+
+EVENTS = Ontology(relation_types=(RelationType("Caused", event=True), RelationType("OWNS")))
+DAY, NEXT_DAY = day("2024-04-18"), day("2024-04-19")
+BEFORE, MORNING, LATER = at("2024-04-17"), at("2024-04-18"), at("2024-06-01")
+APRIL = FactFilter(day("2024-04-01").timestamp(), day("2024-04-30").timestamp())
+JUNE = FactFilter(day("2024-06-01").timestamp(), day("2024-06-30").timestamp())
+LEDGER = Selector(name_key="harbour ledger")
+
+
+class Store(Protocol):
+    """The graph with its histories, its shape and its ontologies."""
+
+    @property
+    def history(self) -> HistoryStore: ...
+
+    @property
+    def structure(self) -> StructureStore: ...
+
+    @property
+    def ontologies(self) -> OntologyStore: ...
+
+
+def caused(**more: object) -> GivenFact:
+    """What happened."""
+    told = {"valid_at": DAY, "embedding": unit(1), **more}
+    return fact("Harbour Ledger", "CAUSED", "Great Flood", **told)
+
+
+async def filled(store, *facts: GivenFact) -> str:  # type: ignore[no-untyped-def]
+    """A space of facts, and of the ontology that has one relation as an event."""
+    space = new_space()
+    await store.add_facts(space, list(facts), "model")
+    await store.ontologies.put_ontology(space, EVENTS, None)
+    return space
+
+
+async def found_by(store, space: str, only: FactFilter) -> dict[str, list[Fact]]:  # type: ignore[no-untyped-def]
+    """What each way of looking finds at a time."""
+    asked = "what did the harbour ledger do"
+    words = await store.search_words(space, query_terms(asked), name_candidates(asked), only, 10)
+    near = await store.search_vector(space, unit(1), only, 10, exact=True)
+    ledger = await only_uuid(store, space, "Harbour Ledger")
+    steps = await store.structure.steps(space, [ledger], only, 10, local=False)
+    pairs = [(one.source, one.target) for one in steps]
+    joined = await store.structure.joining(space, pairs, only, local=False)
+    uuids = {
+        name: [hit.uuid for hit in hits]
+        for name, hits in (("text", words.text), ("entity", words.entity), ("near", near))
+    }
+    found = {name: list((await store.facts(space, told)).values()) for name, told in uuids.items()}
+    return found | {
+        "neighborhood": list(
+            (await store.neighborhood(space, "harbour ledger", "", 9, only)).edges
+        ),
+        "joined": list(joined.values()),
+        "listed": await store.history.list_facts(space, Scope(), only, None, 10),
+        "of_relation": await store.history.list_facts(
+            space, Scope(relation="caused"), only, None, 10
+        ),
+        "of_subject": await store.history.list_facts(space, Scope(subject=LEDGER), only, None, 10),
+        "of_entity": await store.history.list_facts(space, Scope(either=LEDGER), only, None, 10),
+    }
+
+
+async def held(store: Store, space: str, only: FactFilter, known: float | None = None) -> list[int]:
+    """How many facts hold at a time: in the space, of an entity, of a relation."""
+    scopes = (
+        Scope(lasting=True, known=known),
+        Scope(either=LEDGER, lasting=True, known=known),
+        Scope(relation="caused", lasting=True, known=known),
+    )
+    return [len(await store.history.list_facts(space, one, only, None, 9)) for one in scopes]
+
+
+class EventsSuite:
+    """Facts whose relation is an event of the ontology."""
+
+    async def test_a_fact_tells_whether_it_happened(self, store: Store) -> None:
+        owns = fact("Anna Bell", "OWNS", "Harbour Ledger", valid_at=DAY)
+        space = await filled(store, caused(), owns)
+        (event,) = await store.history.list_facts(space, Scope(relation="caused"), ALWAYS, None, 9)
+        (state,) = await store.history.list_facts(space, Scope(relation="owns"), ALWAYS, None, 9)
+        assert (event.happened, state.happened) == (True, False)
+        await store.ontologies.put_ontology(space, Ontology(), None)
+        (event,) = await store.history.list_facts(space, Scope(relation="caused"), ALWAYS, None, 9)
+        assert not event.happened
+
+    @pytest.mark.parametrize("end", [None, NEXT_DAY])
+    async def test_it_is_found_from_its_day_on_and_reads_as_an_event(
+        self, store: Store, end: object
+    ) -> None:
+        space = await filled(store, caused(invalid_at=end))
+        for only, number in ((BEFORE, 0), (MORNING, 1), (LATER, 1), (APRIL, 1)):
+            for way, facts in (await found_by(store, space, only)).items():
+                assert [one.happened for one in facts] == [True] * number, way
+
+    async def test_a_span_finds_an_event_that_ended_only_if_it_was_in_it(
+        self, store: Store
+    ) -> None:
+        space = await filled(store, caused(invalid_at=NEXT_DAY))
+        assert not any((await found_by(store, space, JUNE)).values())
+
+    async def test_it_is_no_part_of_what_holds_after_its_day(self, store: Store) -> None:
+        space = await filled(store, caused())
+        assert await held(store, space, MORNING) == [1, 1, 1]
+        assert await held(store, space, LATER) == [0, 0, 0]
+        known = day("2999-01-01").timestamp()
+        assert await held(store, space, MORNING, known) == [1, 1, 1]
+        assert await held(store, space, LATER, known) == [0, 0, 0]
+
+    @pytest.mark.parametrize("known", [None, day("2999-01-01").timestamp()])
+    async def test_a_history_tells_it_and_has_it_as_current_on_its_day_alone(
+        self, store: Store, known: float | None
+    ) -> None:
+        space = await filled(store, caused())
+        for when, current in ((MORNING, 1), (LATER, 0)):
+            page = Page(limit=9, since=-OPEN, reference=when.since)
+            life = await store.history.life(space, LEDGER, "", known, page)
+            told = summarize(life, life.moments, when.since)
+            assert (len(life.page), len(life.current), told.current_total) == (1, current, current)
+            assert told.never_changed
+        for when, number in ((MORNING, 1), (LATER, 0)):
+            (details,) = await store.structure.entities(space, LEDGER, when.since)
+            assert details.facts == number
+
+    async def test_one_that_was_ended_or_lasted_for_days_holds_as_long_as_it_says(
+        self, store: Store
+    ) -> None:
+        space = await filled(store, caused(invalid_at=day("2024-04-21")))
+        (lasted,) = await store.history.list_facts(space, Scope(), ALWAYS, None, 9)
+        assert not lasted.happened
+        assert await held(store, space, at("2024-04-20")) == [1, 1, 1]
+        assert not any((await found_by(store, space, LATER)).values())
+
+    async def test_a_day_alone_makes_no_event_that_is_found_later(self, store: Store) -> None:
+        told = fact("Harbour Ledger", "HELD", "Great Fair", valid_at=DAY, invalid_at=NEXT_DAY)
+        space = await filled(store, told)
+        (fair,) = await store.history.list_facts(space, Scope(), MORNING, None, 9)
+        assert fair.happened
+        assert not any((await found_by(store, space, LATER)).values())

@@ -1,0 +1,127 @@
+"""What every graph store promises about sentences that name what stated facts join: facts know better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from services.graph_query.domain import FactFilter, GivenFact, Origin, Passage
+from services.graph_query.lucene import name_candidates, query_terms
+from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage
+from tests.store_suite.graph.structure_suite import Store, only_uuid
+
+TEXT = "Jonas Weber has owned the Harbour Ledger for long."
+OWNED = fact(
+    "Jonas Weber",
+    "OWNS",
+    "Harbour Ledger",
+    valid_at=day("2020-01-01"),
+    invalid_at=day("2022-01-01"),
+)
+BEFORE, THEN, LATER = at("2019-06-01"), at("2021-01-01"), at("2023-01-01")
+BOTH = FactFilter(day("2021-06-01").timestamp(), day("2023-01-01").timestamp())
+
+
+async def filled(store: Store, facts: Sequence[GivenFact], *passages: Passage) -> str:
+    """A space with these."""
+    space = new_space()
+    told = [
+        replace(one, uuid=passage(space, f"d{n}", "", "").uuid) for n, one in enumerate(passages)
+    ]
+    await store.add_episodes(space, told)
+    await store.add_facts(space, list(facts), "")
+    return space
+
+
+def said(title: str, *sentences: str) -> Passage:
+    """A passage, undated: it stands in its document at any time."""
+    return passage("", title, title, " ".join(sentences))
+
+
+async def sentences(store: Store, space: str, only: FactFilter, limit: int = 10) -> list[str]:
+    """What a search finds of sentences."""
+    asked = "harbour ledger"
+    terms, keys = query_terms(asked), name_candidates(asked)
+    found = await store.search_words(space, terms, keys, only, limit)
+    return [facts[0].fact for facts, _score in found.sentences]
+
+
+async def mentioned(store: Store, space: str, name: str, only: FactFilter) -> dict[str, list[str]]:
+    """The sentences of a neighbourhood by neighbour; the number of all neighbours is right."""
+    found = await store.neighborhood(space, name, "", 20, only)
+    assert found.total == len(found.nodes)
+    told: dict[str, list[str]] = {node.name: [] for node in found.nodes}
+    for edge in found.edges:
+        if edge.origin is Origin.LOCAL:
+            ends = {edge.source.name, edge.target.name} - {found.center.name}
+            told[ends.pop()].append(edge.fact)
+    return told
+
+
+class MentionsSuite:
+    """Sentences beside stated facts."""
+
+    @pytest.mark.parametrize(
+        ("only", "shown"),
+        [(BEFORE, False), (THEN, True), (LATER, False), (BOTH, True), (ALWAYS, True)],
+    )
+    async def test_a_sentence_is_left_out_where_a_stated_fact_of_its_names_does_not_hold(
+        self, store: Store, only: FactFilter, shown: bool
+    ) -> None:
+        space = await filled(store, [OWNED], said("Harbour Ledger", TEXT))
+        assert await sentences(store, space, only) == [TEXT] * shown
+        near = await mentioned(store, space, "harbour ledger", only)
+        assert near == ({"Jonas Weber": [TEXT]} if shown else {})
+        ledger = await only_uuid(store, space, "Harbour Ledger")
+        jonas = await only_uuid(store, space, "Jonas Weber")
+        steps = await store.structure.steps(space, [ledger], only, 10, local=True)
+        assert [one.target for one in steps] == [jonas] * shown
+
+    async def test_it_may_name_them_beside_what_its_document_is_about(self, store: Store) -> None:
+        page = said("Owner Change", TEXT, "The Harbour Ledger is blue.")
+        space = await filled(store, [OWNED], page)
+        assert await sentences(store, space, LATER) == ["The Harbour Ledger is blue."]
+        near = partial(mentioned, store, space)
+        assert await near("harbour ledger", LATER) == {
+            "Owner Change": ["The Harbour Ledger is blue."]
+        }
+        assert await near("jonas weber", LATER) == {}
+        assert set(await near("jonas weber", THEN)) == {"Owner Change", "Harbour Ledger"}
+        ends = [await only_uuid(store, space, one) for one in ("Owner Change", "Jonas Weber")]
+        pair = (ends[0], ends[1])
+        for only, number in ((THEN, 1), (LATER, 0)):
+            joined = await store.structure.joining(space, [pair], only, local=True)
+            assert len(joined) == number
+
+    async def test_one_that_holds_does_not_save_what_another_contradicts(
+        self, store: Store
+    ) -> None:
+        leads = fact("Jonas Weber", "LEADS", "Harbour Ledger", valid_at=day("2022-06-01"))
+        space = await filled(store, [OWNED, leads], said("Harbour Ledger", TEXT))
+        assert await sentences(store, space, LATER) == []
+        assert await mentioned(store, space, "harbour ledger", LATER) == {"Jonas Weber": []}
+
+    async def test_facts_between_others_and_of_another_space_contradict_nothing(
+        self, store: Store
+    ) -> None:
+        other = fact("Mira Okafor", "OWNS", "Harbour Ledger", invalid_at=day("2020-01-01"))
+        space = await filled(store, [other], said("Harbour Ledger", TEXT))
+        await filled(store, [OWNED])
+        assert await sentences(store, space, LATER) == [TEXT]
+        assert await mentioned(store, space, "harbour ledger", LATER) == {"Jonas Weber": [TEXT]}
+
+    async def test_what_happened_on_a_day_contradicts_nothing_later(self, store: Store) -> None:
+        day_long = {"valid_at": day("2020-01-01"), "invalid_at": day("2020-01-02")}
+        met = fact("Jonas Weber", "BROKE", "Harbour Ledger", **day_long)
+        space = await filled(store, [met], said("Harbour Ledger", TEXT))
+        assert await sentences(store, space, LATER) == [TEXT]
+        assert await mentioned(store, space, "harbour ledger", LATER) == {"Jonas Weber": [TEXT]}
+
+    async def test_others_take_the_place_of_sentences_that_are_left_out(self, store: Store) -> None:
+        old = [f"Jonas Weber owns the Harbour Ledger, part {number}." for number in range(3)]
+        rest = "Elsewhere and for other reasons Mira Okafor has read the Harbour Ledger."
+        space = await filled(store, [OWNED], said("Harbour Ledger", *old, rest))
+        assert await sentences(store, space, LATER, limit=1) == [rest]
