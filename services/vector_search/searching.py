@@ -246,7 +246,7 @@ def _relevant(found: HybridResult, search: Search) -> HybridResult:
     ):
         return found
     scale = relevance_of(result.model.name)
-    floor = scale.match_floor(result.chunk_count) if scale.chunk else 0.0
+    floor = scale.match_floor(result.chunk_count)
     hits = result.hits
     if hits and hits[0].score < floor:
         hits = []
