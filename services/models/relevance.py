@@ -49,7 +49,12 @@ class Relevance:
     support: float
 
     def match_floor(self, chunks: int) -> float:
-        """The score that the best hit needs in a space of so many chunks: chance finds better ones in more."""
+        """The score that the best hit needs in a space of so many chunks: chance finds better ones in more.
+
+        0 where nothing is known of the model.
+        """
+        if not self.chunk:
+            return 0.0
         decades = math.log10(max(chunks, _FLOOR_SPACE) / _FLOOR_SPACE)
         return self.chunk + _FLOOR_PER_DECADE * decades
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -37,6 +38,7 @@ from services.vector_search.ranking import (
     query_terms,
     ranked,
     terms_of,
+    words_of,
 )
 from services.vector_search.versions import StoredVersion, own_time, plan_version, same_content
 
@@ -279,9 +281,19 @@ def hits_of(
 
 
 def full_score(held: Space, search: Search, now: datetime) -> float:
-    """The BM25 score that counts 1 in a fused score."""
+    """The BM25 score that counts 1 in a fused score. A last word that is completed counts once."""
     corpus = [held.chunks[key].terms for key in eligible_chunks(held, Search(), now)]
-    return full_text_score(terms_of(search.text or ""), corpus)
+    text = search.text or ""
+    terms = terms_of(text)
+    if search.match is not TextMatch.PREFIX:
+        return full_text_score(terms, corpus)
+    last = set(words_of(text)[-1:])
+    words = (chunk.terms for chunk in held.chunks.values())
+    completions = completed(text, words, MAX_COMPLETIONS).keys() - (terms.keys() - last)
+    known = {term for term in completions if any(term in one for one in corpus)}
+    weights = (full_text_score(Counter([term]), corpus) for term in known or completions)
+    others = Counter(terms.keys() - last)
+    return full_text_score(others, corpus) + max(weights, default=0.0)
 
 
 def _with_rank(parts: Scores, rank: int) -> Scores:

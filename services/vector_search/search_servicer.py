@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, TypeAlias
 
 from braid.common.v1 import legs_pb2, retrieval_pb2
@@ -118,6 +119,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
     ) -> search_pb2.ScoreChunksResponse:
         """See the contract."""
         ids = _ids(request.chunk_ids)
+        at = instant(request.as_of, "as_of") if request.HasField("as_of") else None
         weighted = request.HasField("text_weight")
         scores, source = await self._searcher.scores(
             request.query,
@@ -126,7 +128,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             text_weight=request.text_weight if weighted else _DEFAULT_TEXT_WEIGHT,
             use_cache=request.cache != chunks_pb2.CACHE_MODE_BYPASS,
         )
-        chunks = await self._chunks_of(scores, request) if request.include_chunks else {}
+        chunks = await self._chunks_of(scores, at) if request.include_chunks else {}
         return search_pb2.ScoreChunksResponse(
             scores=(_score_message(score, chunks.get(score.chunk_id)) for score in scores),
             embedding=_source(source),
@@ -140,9 +142,8 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
         return search_pb2.GetChunksResponse(chunks=map(chunk_message, chunks))
 
     async def _chunks_of(
-        self, scores: Sequence[ChunkScore], request: search_pb2.ScoreChunksRequest
+        self, scores: Sequence[ChunkScore], at: datetime | None
     ) -> dict[str, Chunk]:
-        at = instant(request.as_of, "as_of") if request.HasField("as_of") else None
         ids = [score.chunk_id for score in scores]
         chunks = await self._store.get_chunks(current_call().space, ids, at)
         return {chunk.id: chunk for chunk in chunks}

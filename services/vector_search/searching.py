@@ -175,7 +175,7 @@ class Searcher:
         ):
             return found
         scale = await self._scale(result.model, result.chunk_count)
-        floor = scale.match_floor(result.chunk_count) if scale.chunk else 0.0
+        floor = scale.match_floor(result.chunk_count)
         hits = result.hits
         if hits and hits[0].score < floor:
             hits = []

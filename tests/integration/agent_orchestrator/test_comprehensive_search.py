@@ -116,7 +116,8 @@ async def test_a_passage_that_only_a_fact_brought_is_scored_like_any_other(
     [hybrid] = answers.vector.script.requests["HybridSearch"]
     assert asked.query_embedding == hybrid.query_embedding
     [found] = [result for result in answer.results if result.id == "brought"]
-    assert (found.content, found.score) == ("the passage", pytest.approx(0.8))
+    assert found.content == "the passage"
+    assert found.score == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize("error", [StoreUnavailableError("postgres"), OverloadedError(0.5)])

@@ -112,7 +112,8 @@ class World:
                 scores = self._scores(vector, at, metadata)
                 # Vectors are kept in half precision: neighbours that are as near may change places.
                 nearest = sorted(scores.values(), reverse=True)[:10]
-                assert [hit.score for hit in found.hits] == pytest.approx(nearest, abs=PRECISION)
+                cosines = [hit.scores.vector for hit in found.hits]
+                assert cosines == pytest.approx(nearest, abs=PRECISION)
                 assert {hit.chunk.id for hit in found.hits} <= scores.keys()
                 paths.add(found.path)
         return paths

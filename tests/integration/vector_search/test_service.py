@@ -11,6 +11,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.common.v1 import errors_pb2, legs_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
+from services.models.relevance import bend
 from services.runtime.errors import BraidError
 from services.runtime.limits import MOST_METADATA_BYTES
 from services.runtime.status import error_from_rpc
@@ -74,7 +75,7 @@ async def test_hybrid_search_tells_parts_path_status_and_revision(filled: Tier) 
     best = answer.hits[0]
     assert (best.chunk.document_title, best.chunk.metadata["colour"]) == ("N", "red")
     parts = best.scores
-    assert best.score == pytest.approx(0.7 * parts.vector_fused + 0.3 * parts.text_fused)
+    assert best.score == pytest.approx(bend(0.7 * parts.vector_fused + 0.3 * parts.text_fused))
     assert (parts.vector_rank, parts.text_rank) == (1, 1)
 
 

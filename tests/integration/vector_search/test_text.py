@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from braid.common.v1 import errors_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
+from services.models.relevance import bend
 from services.vector_search.domain import FusionKind, Search, SearchResult, TextMatch
 from services.vector_search.postgres import PostgresStore
-from services.vector_search.ranking import bm25, fuse, ranked, terms_of
+from services.vector_search.ranking import bm25, full_text_score, fuse, ranked, terms_of
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import document, upsert
 from tests.integration.vector_search.test_service import failure
@@ -227,7 +228,7 @@ async def test_where_words_weigh_half_or_their_ranks_count_a_fused_search_has_th
         assert ids(by_words) == ids(alone)[:10]
 
 
-async def test_where_words_weigh_less_the_best_of_all_candidates_by_words_counts_1(
+async def test_where_words_weigh_less_hits_are_the_best_of_all_candidates(
     store: PostgresStore,
 ) -> None:
     """Rare words alone bring candidates then, and what meaning found may have all the common ones."""
@@ -247,7 +248,8 @@ async def test_where_words_weigh_less_the_best_of_all_candidates_by_words_counts
     )
     await store.upsert(SPACE, MODEL, [new])
     query, every = " ".join([*common, "rareword"]), [chunk.id for chunk in new.chunks]
-    _, scores = await store.score_chunks(SPACE, query, towards(NORTH), every)
+    _, scores = await store.score_chunks(SPACE, query, towards(NORTH), every, 0.3)
+    full = full_text_score(terms_of(query), [terms_of(chunk.content) for chunk in new.chunks])
     vector = {score.chunk_id: score.vector or 0 for score in scores}
     candidates = {*ranked(vector, 100), *every[1:151]}
     text = {score.chunk_id: score.text for score in scores if score.chunk_id in candidates}
@@ -256,6 +258,7 @@ async def test_where_words_weigh_less_the_best_of_all_candidates_by_words_counts
         fused = fuse(
             {key: vector[key] for key in candidates},
             text,
+            full=full,
             pool=len(candidates),
             text_weight=weight,
             fusion=FusionKind.WEIGHTED_SCORE,
@@ -264,8 +267,7 @@ async def test_where_words_weigh_less_the_best_of_all_candidates_by_words_counts
         assert ids(found) == ranked(best, 5)
         assert [hit.score for hit in found.hits] == pytest.approx([best[key] for key in ids(found)])
         assert found.hits[0].chunk.id == every[0]
-        assert found.hits[0].scores.text_fused == 1
-        assert all(hit.score <= 1 for hit in found.hits)
+        assert found.hits[0].scores.text_fused == pytest.approx(text[every[0]] / full)
 
 
 def leaning(cosine: float) -> tuple[float, float, float]:
@@ -276,7 +278,7 @@ def leaning(cosine: float) -> tuple[float, float, float]:
 async def test_where_words_weigh_less_the_best_by_words_is_found_beyond_the_candidates_of_rare_ones(
     store: PostgresStore,
 ) -> None:
-    """It counts 1, so that all others are less than they seemed: it must not be lost on that."""
+    """Its common words repeat, which the rare one alone does not tell of it."""
     chance = random.Random(1)  # noqa: S311 - repeatable, no secret
     filling = [f"f{n}z" for n in range(400)]
     kinds = [("", 0.95, 10), ("rareword ", 0.0, 300), ("alpha beta ", 0.0, 1_800), ("", 0.0, 1_000)]
@@ -287,11 +289,16 @@ async def test_where_words_weigh_less_the_best_by_words_is_found_beyond_the_cand
     cosines = [cosine for _, cosine, n in kinds for _ in range(n)]
     new = stored("d", best, *others, at=[leaning(cosine) for cosine in (0.6, *cosines)])
     await store.upsert(SPACE, MODEL, [new])
+    full = full_text_score(
+        terms_of("rareword alpha beta"), [terms_of(chunk.content) for chunk in new.chunks]
+    )
     for weight, limit in product((0.3, 0.45), (1, 3, 10)):
         search = both("rareword alpha beta", NORTH, text_weight=weight, limit=limit)
         first = (await store.search(SPACE, search)).hits[0]
-        assert (first.chunk.id, first.scores.text_fused) == (new.chunks[0].id, 1)
-        assert first.score == pytest.approx((1 - weight) * 0.6 + weight, abs=0.001)
+        assert first.chunk.id == new.chunks[0].id
+        assert first.scores.text is not None
+        total = (1 - weight) * 0.6 + weight * first.scores.text / full
+        assert first.score == pytest.approx(bend(total), abs=0.001)
 
 
 async def test_a_query_of_hundreds_of_words_has_their_scores(store: PostgresStore) -> None:
@@ -307,7 +314,7 @@ async def test_a_query_of_hundreds_of_words_has_their_scores(store: PostgresStor
         (TextMatch.PHRASE, {"d0": expected["d0"]}),
     ):
         result = await store.search(SPACE, words(" ".join(many), match=match, limit=50))
-        scores = {hit.chunk.document_id: hit.score for hit in result.hits}
+        scores = {hit.chunk.document_id: hit.scores.text for hit in result.hits}
         assert scores == pytest.approx(wanted), match
     fused = await store.search(SPACE, both(" ".join(many), NORTH, text_weight=0.3, limit=50))
     texts_of = {hit.chunk.document_id: hit.scores.text for hit in fused.hits}

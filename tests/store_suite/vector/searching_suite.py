@@ -10,8 +10,9 @@ from uuid import uuid4
 
 import pytest
 
+from services.models.relevance import bend
 from services.vector_search.domain import FusionKind, Search, SpaceState, VectorPath
-from services.vector_search.ranking import fuse
+from services.vector_search.ranking import FUSED_POOL, full_text_score, fuse, terms_of
 from services.vector_search.store import VectorStore
 from tests.store_suite.vector.builders import (
     EAST,
@@ -98,7 +99,9 @@ class SearchingSuite:
         await store.upsert(SPACE, MODEL, [document("d", "n", "e", at=[NORTH, EAST])])
         found = await store.search(SPACE, meaning(NORTH, min_score=0.5))
         assert contents(found) == ["n"]
-        assert contents(await store.search(SPACE, words("n", min_score=100.0))) == []
+        (hit,) = (await store.search(SPACE, words("n"))).hits
+        for min_score, expected in ((hit.score, ["n"]), (hit.score + 1e-9, []), (100.0, [])):
+            assert contents(await store.search(SPACE, words("n", min_score=min_score))) == expected
 
     async def test_filters_by_document_and_metadata_hold_for_every_search(
         self, store: VectorStore
@@ -128,14 +131,14 @@ class SearchingSuite:
             ):
                 assert sorted(contents(await store.search(SPACE, search))) == expected
 
-    async def test_weighted_fusion_adds_cosine_and_share_of_the_best_text_score(
+    async def test_weighted_fusion_adds_cosine_and_share_of_the_full_text_score(
         self, store: VectorStore
     ) -> None:
         new = document("d", "red red", "red moon", "sun", at=[EAST, (1, 1, 0), NORTH])
         await store.upsert(SPACE, MODEL, [new])
         found = await store.search(SPACE, both("red", NORTH, text_weight=0.4))
         assert sorted(contents(found)) == ["red moon", "red red", "sun"]
-        best = max(hit.scores.text or 0 for hit in found.hits)
+        full = full_text_score(terms_of("red"), [terms_of(one.content) for one in new.chunks])
         for hit in found.hits:
             parts = hit.scores
             assert parts.vector is not None
@@ -143,9 +146,9 @@ class SearchingSuite:
             assert parts.vector_fused is not None
             assert parts.text_fused is not None
             assert parts.vector_fused == pytest.approx(max(parts.vector, 0))
-            assert parts.text_fused == pytest.approx(parts.text / best)
+            assert parts.text_fused == pytest.approx(parts.text / full)
             fused = 0.6 * parts.vector_fused + 0.4 * parts.text_fused
-            assert hit.score == pytest.approx(fused)
+            assert hit.score == pytest.approx(bend(fused))
         assert {h.chunk.content: h.scores.text_rank for h in found.hits}["sun"] is None
 
     async def test_reciprocal_rank_fusion_adds_weighted_ranks(self, store: VectorStore) -> None:
@@ -164,14 +167,17 @@ class SearchingSuite:
         new = scattered(400)
         await store.upsert(SPACE, MODEL, new)
         query, ids = towards((1, 1, 0)), [document.chunks[0].id for document in new]
-        _, scores = await store.score_chunks(SPACE, "red moon", query, ids)
+        _, scores = await store.score_chunks(SPACE, "red moon", query, ids, 0.3)
+        corpus = [terms_of(document.chunks[0].content) for document in new]
+        full = full_text_score(terms_of("red moon"), corpus)
         vector = {score.chunk_id: score.vector for score in scores if score.vector is not None}
         text = {score.chunk_id: score.text for score in scores if score.text}
         for limit, weight in product((1, 10, 50), (0.0, 0.3, 0.9, 1.0)):
             search = both("red moon", (1, 1, 0), limit=limit, text_weight=weight, fusion=fusion)
             found = (await store.search(SPACE, search)).hits
-            pool = max(100, 4 * limit)
-            fused = fuse(vector, text, pool=pool, text_weight=weight, fusion=fusion)
+            fused = fuse(
+                vector, text, full=full, pool=FUSED_POOL, text_weight=weight, fusion=fusion
+            )
             best = sorted(fused, key=lambda key: (-fused[key][0], key))[:limit]
             assert [hit.chunk.id for hit in found] == best
             for hit in found:
@@ -196,7 +202,11 @@ class SearchingSuite:
         search = Search(text="red moon", fusion=FusionKind.WEIGHTED_SCORE)
         found = await store.search(SPACE, search)
         assert contents(found) == ["red red moon", "moon"]
-        assert found.hits[0].score == pytest.approx(1)
+        corpus = [terms_of(text) for text in contents(found)]
+        full = full_text_score(terms_of("red moon"), corpus)
+        for hit in found.hits:
+            assert hit.scores.text is not None
+            assert hit.score == pytest.approx(bend(hit.scores.text / full))
         assert all(hit.scores.vector is None for hit in found.hits)
         assert found.path is VectorPath.NOT_RUN
 
@@ -218,12 +228,12 @@ class SearchingSuite:
         new = document("d", "red", "moon", at=[EAST, NORTH])
         await store.upsert(SPACE, MODEL, [new])
         ids = [new.chunks[1].id, str(uuid4()), new.chunks[0].id]
-        model, scores = await store.score_chunks(SPACE, "red", towards(EAST), ids)
+        model, scores = await store.score_chunks(SPACE, "red", towards(EAST), ids, 0.3)
         assert model == MODEL
         assert [score.chunk_id for score in scores] == [ids[0], ids[2]]
         assert [score.vector for score in scores] == pytest.approx([0, 1], abs=1e-3)
         searched = await store.search(SPACE, words("red"))
-        assert [score.text for score in scores] == pytest.approx([0, searched.hits[0].score])
+        assert [score.text for score in scores] == pytest.approx([0, searched.hits[0].scores.text])
 
     async def test_chunks_are_read_in_the_order_asked_for(self, store: VectorStore) -> None:
         new = document("d", "red", "moon")
@@ -241,4 +251,4 @@ class SearchingSuite:
             assert "their secret" not in contents(await store.search(SPACE, search))
         assert contents(await store.search(SPACE, words("secret", document_ids=("d",)))) == []
         assert await store.get_chunks(SPACE, ids) == []
-        assert (await store.score_chunks(SPACE, "secret", towards(NORTH), ids))[1] == []
+        assert (await store.score_chunks(SPACE, "secret", towards(NORTH), ids, 0.3))[1] == []

@@ -7,6 +7,7 @@ import pytest
 from services.vector_search.fake import FakeStore
 from services.vector_search.store import VectorStore
 from tests.store_suite.vector.inventory_suite import InventorySuite
+from tests.store_suite.vector.scores_suite import ScoresSuite
 from tests.store_suite.vector.searching_suite import SearchingSuite
 from tests.store_suite.vector.words_suite import WordsSuite
 from tests.store_suite.vector.writing_suite import WritingSuite
@@ -23,6 +24,10 @@ class TestWriting(WritingSuite):
 
 class TestSearching(SearchingSuite):
     """Searches in memory."""
+
+
+class TestScores(ScoresSuite):
+    """Scores in memory."""
 
 
 class TestWords(WordsSuite):

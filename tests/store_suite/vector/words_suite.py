@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from services.models.relevance import bend
 from services.vector_search.domain import TextMatch
-from services.vector_search.ranking import bm25, terms_of
+from services.vector_search.ranking import bm25, full_text_score, terms_of
 from services.vector_search.store import VectorStore
 from tests.store_suite.vector.builders import (
     MODEL,
@@ -51,9 +52,12 @@ class WordsSuite:
         terms = {key: terms_of(text) for key, text in CORPUS.items()}
         for query in ("red", "lamp moon", "tin red salt door", "drum nothing"):
             expected = bm25(terms_of(query), terms, terms.values())
+            full = full_text_score(terms_of(query), terms.values())
             found = await store.search(SPACE, words(query))
             scores = {hit.chunk.document_id: hit.score for hit in found.hits}
-            assert scores == pytest.approx(expected)
+            parts = {hit.chunk.document_id: hit.scores.text for hit in found.hits}
+            assert parts == pytest.approx(expected)
+            assert scores == pytest.approx({key: bend(expected[key] / full) for key in expected})
             assert [hit.score for hit in found.hits] == sorted(scores.values(), reverse=True)
 
     async def test_statistics_follow_deletions(self, store: VectorStore) -> None:
@@ -61,8 +65,11 @@ class WordsSuite:
         await store.delete_document(SPACE, "e")
         left = {key: terms_of(text) for key, text in CORPUS.items() if key != "e"}
         found = await store.search(SPACE, words("red moon tin"))
-        scores = {hit.chunk.document_id: hit.score for hit in found.hits}
+        scores = {hit.chunk.document_id: hit.scores.text for hit in found.hits}
         assert scores == pytest.approx(bm25(terms_of("red moon tin"), left, left.values()))
+        full = full_text_score(terms_of("red moon tin"), left.values())
+        for hit in found.hits:
+            assert hit.score == pytest.approx(bend((hit.scores.text or 0) / full))
 
     async def test_a_query_of_stop_words_alone_finds_nothing(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "the door of the house")])

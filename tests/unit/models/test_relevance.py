@@ -1,87 +1,84 @@
-"""One scale of relevance: how sums become scores, and what is known of models."""
+"""Scores are bent into 0–1 in one order, and a model's floors follow the size of the space."""
 
 from __future__ import annotations
 
-import numpy as np
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.models.calibration import MIN_ITEMS, PROBES, Calibrations
-from services.models.relevance import KNOWN, UNCALIBRATED, bend, calibrated, unbend
-from services.models.vectors import Matrix
-from services.runtime.errors import EmbedderUnavailableError
+from services.models.relevance import KNOWN, UNCALIBRATED, Relevance, bend, unbend
 
-totals = st.floats(min_value=0, max_value=4)
+SUMS = st.floats(0, 1_000)
 
 
-@given(totals)
-def test_a_score_is_at_most_1_and_gives_its_sum_back(total: float) -> None:
+@given(SUMS)
+def test_a_score_is_between_0_and_1(total: float) -> None:
     assert 0 <= bend(total) <= 1
-    assert unbend(bend(total)) == pytest.approx(total, abs=1e-6)
 
 
-@given(totals, totals)
-def test_scores_keep_the_order_of_sums(one: float, other: float) -> None:
-    assert (bend(one) <= bend(other)) or one > other
+@given(st.floats(0, 0.8))
+def test_small_sums_are_their_own_scores(total: float) -> None:
+    assert bend(total) == total
 
 
-def test_sums_up_to_the_knee_are_scores_as_they_are() -> None:
-    assert [bend(total) for total in (-0.3, 0.0, 0.5, 0.8)] == [0.0, 0.0, 0.5, 0.8]
+@given(st.floats(0, 4), st.floats(0, 4))
+def test_scores_have_the_order_of_their_sums(one: float, other: float) -> None:
+    smaller, larger = sorted((one, other))
+    assert bend(smaller) <= bend(larger)
+    if larger - smaller > 1e-6:
+        assert bend(smaller) < bend(larger)
 
 
-def test_the_floor_grows_with_the_space_from_100_chunks_on() -> None:
-    scale = KNOWN["all-MiniLM-L6-v2"]
-    floors = [scale.match_floor(size) for size in (1, 100, 1_000, 100_000)]
-    assert floors == pytest.approx([0.30, 0.30, 0.33, 0.39])
+@given(st.floats(0, 4))
+def test_a_score_tells_the_sum_it_was_made_of(total: float) -> None:
+    assert unbend(bend(total)) == pytest.approx(total, rel=1e-6)
 
 
-def test_a_measured_model_gets_the_scale_of_the_known_one_where_it_is_like_it() -> None:
-    scale, known = calibrated(0.27), KNOWN["all-MiniLM-L6-v2"]
-    assert scale.chunk == pytest.approx(known.chunk, abs=0.01)
-    assert scale.fact == pytest.approx(known.fact, abs=0.01)
-    assert scale.support == pytest.approx(known.support, abs=0.01)
+def test_the_bend_begins_without_a_step() -> None:
+    below, above = bend(0.8), bend(0.8 + 1e-9)
+    assert above - below == pytest.approx(1e-9, rel=1e-3)
 
 
-class Space:
-    """Stands for a space whose best cosine for each probe is given."""
-
-    def __init__(self, best: float, error: Exception | None = None) -> None:
-        self.embedded = 0
-        self._best = best
-        self._error = error
-
-    async def embed(self, texts: object) -> Matrix:
-        assert texts == PROBES
-        if self._error is not None:
-            raise self._error
-        self.embedded += 1
-        return np.zeros((len(PROBES), 2), dtype=np.float32)
-
-    async def best(self, _row: Matrix) -> float:
-        return self._best
+@pytest.mark.parametrize(
+    ("total", "score"),
+    [
+        (-1.0, 0.0),
+        (math.nextafter(0, -1), 0.0),
+        (1.0, 1 - 0.2 * math.exp(-1)),
+        (1e300, 1.0),
+        (math.inf, 1.0),
+    ],
+)
+def test_what_is_no_usual_sum_has_a_score(total: float, score: float) -> None:
+    assert bend(total) == pytest.approx(score)
 
 
-async def test_an_unknown_model_is_measured_once_until_its_space_has_doubled() -> None:
-    space, scales = Space(0.72), Calibrations()
-    for items in (MIN_ITEMS, MIN_ITEMS + 1, 2 * MIN_ITEMS - 1):
-        scale = await scales.of("s", "ada", items, space.embed, space.best)
-        assert scale == calibrated(0.72)
-    assert space.embedded == 1
-    await scales.of("s", "ada", 2 * MIN_ITEMS, space.embed, space.best)
-    await scales.of("other", "ada", MIN_ITEMS, space.embed, space.best)
-    assert space.embedded == 3
+@pytest.mark.parametrize("score", [1.0, 1.1])
+def test_a_full_score_has_a_finite_sum(score: float) -> None:
+    assert 4 < unbend(score) < math.inf
 
 
-async def test_small_spaces_known_models_and_absent_embedders_measure_nothing() -> None:
-    space, scales = Space(0.5), Calibrations()
-    assert await scales.of("s", "ada", MIN_ITEMS - 1, space.embed, space.best) == UNCALIBRATED
-    assert await scales.of("s", "ada", 10_000, None, space.best) == UNCALIBRATED
-    known = await scales.of("s", "all-MiniLM-L6-v2", 10_000, space.embed, space.best)
-    assert known == KNOWN["all-MiniLM-L6-v2"]
-    assert space.embedded == 0
+@pytest.mark.parametrize(
+    ("chunks", "floor"), [(0, 0.30), (1, 0.30), (100, 0.30), (1_000, 0.33), (100_000, 0.39)]
+)
+def test_the_best_hit_needs_more_in_a_larger_space(chunks: int, floor: float) -> None:
+    assert KNOWN["all-MiniLM-L6-v2"].match_floor(chunks) == pytest.approx(floor)
 
 
-async def test_a_model_that_is_away_leaves_the_space_without_a_floor() -> None:
-    space, scales = Space(0.5, EmbedderUnavailableError()), Calibrations()
-    assert await scales.of("s", "ada", MIN_ITEMS, space.embed, space.best) == UNCALIBRATED
+@given(st.integers(0, 10**9), st.integers(0, 10**9))
+def test_the_floor_never_falls_with_the_space(one: int, other: int) -> None:
+    scale = Relevance(chunk=0.3, fact=0.4, support=0.5)
+    smaller, larger = sorted((one, other))
+    assert scale.match_floor(smaller) <= scale.match_floor(larger)
+
+
+def test_other_hits_need_less_than_the_best_of_a_small_space() -> None:
+    scale = Relevance(chunk=0.3, fact=0.4, support=0.5)
+    assert scale.list_floor == pytest.approx(0.25)
+
+
+def test_a_model_that_nothing_is_known_of_has_no_floors() -> None:
+    assert (UNCALIBRATED.match_floor(10**6), UNCALIBRATED.fact) == (0, 0)
+    assert UNCALIBRATED.list_floor <= 0

@@ -3,15 +3,24 @@
 -- How many of each list a fused search looks at.
 create function fused_pool() returns integer language sql immutable as $$ select 100 $$;
 
+-- The highest limit of the contract. Every search finds as many and answers with the first of them: the hits for a smaller limit
+-- are the first of those for a larger one, where an index or a cap on postings would find others, too.
+create function max_limit() returns integer language sql immutable as $$ select 50 $$;
+
 -- The BM25 score that counts 1 in a fused score: two thirds of what a chunk of average length has in which each of the query's
 -- words stands once, words that the space does not know included. Measured: with two thirds the order of hits is as good as
--- where the best hit counts 1. Of a last word that is completed, the completions count.
+-- where the best hit counts 1. A last word that is completed counts once: as itself or as its rarest completion, whichever
+-- weighs more.
 create function full_text_score(
   p_space text, p_language regconfig, p_text text, p_n bigint, p_prefix boolean, p_lexemes text[], p_weights float8[]
 ) returns float8 language sql stable as $$
-  with words as materialized (
-    select w.lexeme, ln(1 + (greatest(p_n, d.df) - d.df + .5) / (d.df + .5))::float8 as weight, d.df
-    from unnest(tsvector_to_array(query_words(p_language, case when p_prefix then begun(p_text) else p_text end))) w (lexeme)
+  with last_word as (
+    select max(u.positions[cardinality(u.positions)]) as place from unnest(query_words('simple', begun(p_text))) u
+  ), words as materialized (
+    select w.lexeme, ln(1 + (greatest(p_n, d.df) - d.df + .5) / (d.df + .5))::float8 as weight, d.df,
+           p_prefix and l.place = any (w.positions) as is_last
+    from unnest(query_words(p_language, case when p_prefix then begun(p_text) else p_text end)) w
+    cross join last_word l
     cross join lateral (
       select coalesce((select t.df from term t where t.space = p_space and t.lexeme = w.lexeme), 0) as df offset 0
     ) d
@@ -20,9 +29,10 @@ create function full_text_score(
     where p_prefix and u.lexeme not in (select w.lexeme from words w)
   )
   select 2.0 / 3 * (
-    coalesce(sum(w.weight) filter (where w.df > 0 or (select c.weight from completions c) is null), 0)
-    + coalesce((select c.weight from completions c), 0))
-  from words w
+    coalesce(sum(w.weight) filter (where not w.is_last), 0)
+    + coalesce(greatest(
+        max(w.weight) filter (where w.is_last and (w.df > 0 or c.weight is null)), max(c.weight)), 0))
+  from completions c left join words w on true
 $$;
 
 -- A sum of parts as a score below 1, in the same order: up to .8 as it is, above bent towards 1.
@@ -30,7 +40,7 @@ create function relevance(p_sum float8) returns float8 language sql immutable as
   select case when p_sum <= 0.8 then greatest(p_sum, 0) else 1 - 0.2 * exp(greatest(-700, (0.8 - p_sum) / 0.2)) end
 $$;
 
--- p_top is constant for a query now: no chunk beyond the lists changes what others score.
+-- p_top is constant for a query now: no chunk beyond the lists changes what others score. They are the same for every limit.
 create or replace function contenders(
   p_vector_ids uuid[], p_vector_scores float8[], p_text_ids uuid[], p_text_scores float8[], p_pool integer, p_text_rest float8,
   p_fusion integer, p_text_weight float8, p_limit integer, p_top float8,
@@ -65,7 +75,8 @@ create or replace function contenders(
     ) b
   ), bar as (
     -- But for the order of additions.
-    select b.lowest * 0.999999 as score from bounded b order by b.lowest desc offset p_limit - 1 limit 1
+    select b.lowest * 0.999999 as score from bounded b
+    order by b.lowest desc offset greatest(p_limit, max_limit()) - 1 limit 1
   )
   select array_agg(b.id), array_agg(b.vector), array_agg(b.text), array_agg(b.vector_place), array_agg(b.text_place)
   from bounded b
@@ -96,7 +107,8 @@ declare
   plain boolean;
   eligible uuid[];
   hybrid boolean := p_text is not null and p_query is not null;
-  pool integer := p_limit;
+  -- The same candidates for every limit.
+  pool integer := greatest(p_limit, max_limit());
   light boolean;
   reach bigint;
   used_path integer := 0;
@@ -126,7 +138,6 @@ begin
   is_current := p_as_of is null and stats.next_change > now();
   plain := is_current and p_documents is null and p_metadata is null;
   if hybrid then
-    -- The same candidates for every limit: the first hits of a longer list are the hits of a shorter one.
     pool := fused_pool();
   end if;
   if not plain then
