@@ -65,9 +65,15 @@ class FakeReads:
         return WordHits(
             state_of(held),
             text=best(
-                [Hit(f.uuid, overlap(terms, f"{f.fact} {f.relation}")) for f in stated], limit
+                [
+                    Hit(f.uuid, overlap(terms, f"{f.fact} {f.relation}"), f.fact, f.relation)
+                    for f in stated
+                ],
+                limit,
             ),
-            entity=best([Hit(f.uuid, _named_ends(f, keys)) for f in stated], limit),
+            entity=best(
+                [Hit(f.uuid, _named_ends(f, keys), f.fact, f.relation) for f in stated], limit
+            ),
             sentences=sorted(
                 ((facts, score) for facts in sentences if (score := overlap(terms, facts[0].fact))),
                 key=lambda hit: (-hit[1], hit[0][0].uuid),
@@ -90,7 +96,7 @@ class FakeReads:
             stored = held.facts[fact.uuid].embedding
             if len(stored) == len(vector):
                 score = sum(a * b for a, b in zip(stored, vector, strict=True))
-                found.append(Hit(fact.uuid, score))
+                found.append(Hit(fact.uuid, score, fact.fact, fact.relation))
         return sorted(found, key=lambda hit: (-hit.score, hit.uuid))[:limit]
 
     async def facts(self, space: str, uuids: Sequence[str]) -> dict[str, Fact]:

@@ -33,6 +33,9 @@ _FETCH_VECTORS = 20
 _DEPTH_VECTORS = 10
 _REMEMBERED = 10_000
 _CITATIONS = 5
+# Sentences are hints below stated facts: reading the names in each takes longer than finding it.
+_MAX_SENTENCES = 20
+_MAX_SENTENCES_BESIDE_FACTS = 10
 _CO_OCCURS = "co_occurs"
 
 
@@ -84,7 +87,9 @@ class Neo4jSearch:
                 return WordHits(state)
             link_keys = [link_key(only.entity_key)]
         if space in self._without_facts:
-            alone = await _sentences(self._database, terms, limit, parameters)
+            alone = await _sentences(
+                self._database, terms, min(limit, _MAX_SENTENCES), parameters
+            )
             if alone is not None and not alone.beside_facts:
                 return WordHits(alone.state, sentences=alone.hits)
         return await self._search_both(space, terms, link_keys, limit, parameters)
@@ -98,6 +103,7 @@ class Neo4jSearch:
         parameters: dict[str, Any],
     ) -> WordHits:
         expected = space not in self._without_episodes
+        limit = min(limit, _MAX_SENTENCES_BESIDE_FACTS)
         try:
             async with asyncio.TaskGroup() as group:
                 ahead = group.create_task(
@@ -209,7 +215,7 @@ async def _sentences(
     if not lucene or parameters["relation"] not in ("", _CO_OCCURS):
         return None
     fetch = _FETCH_FILTERED if parameters["only"] else _FETCH_SENTENCES
-    told = {**parameters, "limit": limit, "lucene": lucene, "fetch": fetch}
+    told = {**parameters, "limit": limit, "checked": 2 * limit, "lucene": lucene, "fetch": fetch}
     row = (await database.read("search_sentences", **told))[0]
     hits = [(_sentence_facts(*columns), score) for score, *columns in row["sentences"]]
     return _Sentences(_state(row), row["stated"], hits)

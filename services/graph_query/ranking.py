@@ -39,11 +39,16 @@ class FoundFact(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A fact's place; `local` is the co-occurrence itself, None for a stated fact."""
+    """A fact's place; `local` is the co-occurrence itself, None for a stated fact.
+
+    `statement` and `relation` are what a stated fact says, "" where no list told.
+    """
 
     uuid: str
     scores: Scores
     local: Fact | None
+    statement: str = ""
+    relation: str = ""
 
 
 def fuse(
@@ -71,8 +76,11 @@ def fuse(
             local[fact.uuid] = fact
             scores = _add(found, fact.uuid, _SENTENCE, rank)
             scores.text, scores.text_rank = score, rank
+    said = {hit.uuid: hit[2:] for hits in (words.text, vectors, words.entity) for hit in hits}
     best = sorted(found.items(), key=lambda one: (-one[1].fused, one[0]))[:limit]
-    return [Ranked(uuid, scores, local.get(uuid)) for uuid, scores in best]
+    return [
+        Ranked(uuid, scores, local.get(uuid), *said.get(uuid, ("", ""))) for uuid, scores in best
+    ]
 
 
 def _add(found: dict[str, Scores], uuid: str, weight: float, rank: int) -> Scores:

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import lru_cache
 
 from Stemmer import Stemmer
 
-from services.graph_query.domain import Fact, Origin
+from services.graph_query.domain import Origin
 from services.graph_query.lucene import query_terms
 from services.graph_query.names import WORD, link_token
-from services.graph_query.ranking import FoundFact
-from services.models.relevance import Relevance, bend
+from services.graph_query.ranking import FoundFact, Ranked
+from services.models.relevance import Relevance, bend, unbend
 
 _WORDS = 0.3
 _LEADS = 0.15
@@ -37,12 +36,13 @@ class Question:
     """A question as facts are compared with it: the stems of its words, and the facts of entities that it names.
 
     `farthest` is the cosine that no fact beyond the list by vectors exceeds; None where that list has every fact.
+    `until` is the end of the time asked about, in epoch seconds.
     """
 
     stems: frozenset[str]
     of_named: frozenset[str]
     farthest: float | None
-    now: datetime
+    until: float
 
 
 def question_stems(text: str) -> frozenset[str]:
@@ -50,69 +50,85 @@ def question_stems(text: str) -> frozenset[str]:
     return frozenset(_stem(link_token(term)) for term in query_terms(text))
 
 
-def by_relevance(
-    found: Sequence[FoundFact], question: Question, scale: Relevance, min_score: float | None
-) -> list[FoundFact]:
-    """The facts that are relevant, best first, equal scores by uuid. `min_score` 0 keeps all."""
-    scored = [_scored(one, question, scale) for one in found]
+def relevant(
+    ranked: Sequence[Ranked], question: Question, scale: Relevance, min_score: float | None
+) -> list[Ranked]:
+    """Those that are relevant by what they say, best first, equal scores by uuid; each with its score.
+
+    `min_score` 0 keeps all.
+    """
+    scored = [_scored(one, question, scale) for one in ranked]
     kept = [one for one in scored if _is_listed(one, question, scale, min_score)]
-    return sorted(kept, key=lambda one: (-one.scores.fused, one.fact.uuid))
+    return sorted(kept, key=lambda one: (-one.scores.fused, one.uuid))
 
 
-def _scored(one: FoundFact, question: Question, scale: Relevance) -> FoundFact:
-    fact, scores = one.fact, one.scores
-    words = _words_share(fact, question)
-    if fact.origin is Origin.LOCAL:
-        return FoundFact(fact, replace(scores, fused=_LOCAL * words, words=words, support=0.0))
-    cosine = scores.vector if scores.vector is not None else question.farthest
+def current_first(found: Sequence[FoundFact], question: Question) -> list[FoundFact]:
+    """The same facts, those that lead but have ended by the end of the time asked about a little lower."""
+    scored = [_lowered(one) if _leads_ended(one, question) else one for one in found]
+    return sorted(scored, key=lambda one: (-one.scores.fused, one.fact.uuid))
+
+
+def _scored(one: Ranked, question: Question, scale: Relevance) -> Ranked:
+    said = (one.local.fact, one.local.relation) if one.local else (one.statement, one.relation)
+    words = _words_share(said, question)
+    if one.local is not None:
+        return _with(one, _LOCAL * words, words, 0.0)
+    cosine = one.scores.vector if one.scores.vector is not None else question.farthest
     if cosine is None:
         total = _WORDS_ALONE * words
         support = _SUPPORT_BY_WORDS * max(0.0, 2 * words - 1)
     else:
         total = (1 - _WORDS) * max(cosine, 0.0) + _WORDS * words
         support = max(0.0, cosine - scale.support) / (1 - scale.support) * words
-    total += _lead(fact, question)
-    return FoundFact(fact, replace(scores, fused=bend(total), words=words, support=support))
+    if one.uuid in question.of_named and _stems(one.relation) & question.stems:
+        total += _LEADS
+    return _with(one, bend(total), words, support)
 
 
-def _lead(fact: Fact, question: Question) -> float:
-    """What a fact gains whose entity and relation the question both names."""
-    named = fact.uuid in question.of_named and _stems(fact.relation) & question.stems
-    if not named:
-        return 0.0
-    ended = fact.invalid_at is not None and fact.invalid_at <= question.now
-    return _LEADS - _ENDED if ended else _LEADS
+def _with(one: Ranked, score: float, words: float, support: float) -> Ranked:
+    return one._replace(scores=replace(one.scores, fused=score, words=words, support=support))
 
 
-def _is_listed(
-    one: FoundFact, question: Question, scale: Relevance, min_score: float | None
-) -> bool:
+def _is_listed(one: Ranked, question: Question, scale: Relevance, min_score: float | None) -> bool:
     scores = one.scores
     if min_score is not None:
         return scores.fused >= min_score
     if not question.stems:
         return True
     words = scores.words or 0.0
-    if one.fact.origin is Origin.LOCAL:
+    if one.local is not None:
         return words >= _LEAST_WORDS_LOCAL
     if scores.vector is None and question.farthest is None:
         return words >= _LEAST_WORDS
     return scores.fused >= scale.fact
 
 
-def _words_share(fact: Fact, question: Question) -> float:
+def _leads_ended(one: FoundFact, question: Question) -> bool:
+    fact = one.fact
+    ended = fact.invalid_at is not None and fact.invalid_at.timestamp() <= question.until
+    leads = fact.uuid in question.of_named and bool(_stems(fact.relation) & question.stems)
+    return ended and leads and fact.origin is not Origin.LOCAL
+
+
+def _lowered(one: FoundFact) -> FoundFact:
+    score = bend(unbend(one.scores.fused) - _ENDED)
+    return FoundFact(one.fact, replace(one.scores, fused=score))
+
+
+def _words_share(said: Sequence[str], question: Question) -> float:
     if not question.stems:
         return 0.0
-    stems = _stems(fact.fact) | _stems(fact.relation)
+    stems = {stem for text in said for stem in _stems(text)}
     return len(stems & question.stems) / len(question.stems)
 
 
-def _stems(text: str) -> set[str]:
-    return {
+@lru_cache(maxsize=16_384)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(
         _stem(link_token(word))
         for match in WORD.finditer(text)
         for word in match.group().split("_")
-    }
+    )
 
 
 @lru_cache(maxsize=16_384)

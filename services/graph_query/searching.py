@@ -18,7 +18,7 @@ from services.graph_query.ordering.store import OrderingStore
 from services.graph_query.past.store import Known, PastStore
 from services.graph_query.query_vector import QueryVector, Shortfall, query_vector
 from services.graph_query.ranking import FoundFact, Ranked, fuse
-from services.graph_query.relevance import Question, by_relevance, question_stems
+from services.graph_query.relevance import Question, current_first, question_stems, relevant
 from services.graph_query.store import GraphStore, Hit, SpaceState, VectorPath, WordHits
 from services.models.calibration import Calibrations
 from services.models.embedder import Embedder
@@ -28,7 +28,6 @@ from services.models.reranker import Reranker
 from services.models.vectors import Matrix
 from services.runtime.context import in_a_hurry, part_of_the_time
 from services.runtime.errors import DeadlineError
-from services.runtime.times import utc_now
 
 EXACT_LIMIT = 1_000
 # How many facts are looked at, whatever the limit: the first facts of a longer list are the facts of a shorter one.
@@ -126,8 +125,16 @@ class FactSearcher:
             limit=depth,
         )
         scale = await self._scale(space, words.state)
-        found = await self._in_full(space, ranked, search.known)
-        hits = by_relevance(found, _question(search, words, near), scale, search.min_score)
+        question = _question(search, words, near)
+        # At an instant no fact has ended: the order is known before the facts are read.
+        instant = search.only.since == search.only.until
+        if search.known is None:
+            ranked = relevant(ranked, question, scale, search.min_score)
+            ranked = ranked[: search.ordering.pool(search.limit)] if instant else ranked
+            found = await self._in_full(space, ranked, None)
+        else:
+            found = await self._known(space, ranked, question, scale, search)
+        hits = found if instant else current_first(found, question)
         answer = Answer(hits, near.shortfall, near.path, words.state.revision, floor=scale.fact)
         if search.ordering.order is Order.RRF:
             return replace(answer, hits=hits[: search.limit])
@@ -206,6 +213,26 @@ class FactSearcher:
         facts = {**stated, **{one.uuid: one.local for one in ranked if one.local is not None}}
         return [FoundFact(facts[one.uuid], one.scores) for one in ranked if one.uuid in facts]
 
+    async def _known(
+        self,
+        space: str,
+        ranked: Sequence[Ranked],
+        question: Question,
+        scale: Relevance,
+        search: FactSearch,
+    ) -> list[FoundFact]:
+        """Facts as they were known: the lists do not tell what they said then, so all are read."""
+        facts = {
+            one.fact.uuid: one.fact for one in await self._in_full(space, ranked, search.known)
+        }
+        said = [
+            one._replace(statement=facts[one.uuid].fact, relation=facts[one.uuid].relation)
+            for one in ranked
+            if one.uuid in facts
+        ]
+        kept = relevant(said, question, scale, search.min_score)
+        return [FoundFact(facts[one.uuid], one.scores) for one in kept]
+
     async def _near(self, space: str, search: FactSearch, state: SpaceState | None) -> _Near:
         """The list by vectors of a space that is as `state` says; empty when nothing is known of it."""
         if state is None:
@@ -244,7 +271,7 @@ def _question(search: FactSearch, words: WordHits, near: _Near) -> Question:
         stems=question_stems(search.query),
         of_named=frozenset(hit.uuid for hit in words.entity if hit.score),
         farthest=hits[-1].score if len(hits) >= _CANDIDATES else None,
-        now=utc_now(),
+        until=search.only.until,
     )
 
 

@@ -50,10 +50,12 @@ class VectorPath(Enum):
 
 
 class Hit(NamedTuple):
-    """A stated fact's uuid with its score in one list."""
+    """A stated fact's uuid with its score in one list, and what it says, where the list tells."""
 
     uuid: str
     score: float
+    statement: str = ""
+    relation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-// The space as of the search, and how many facts all spaces have; its stated facts by their words and by the entities that are named, as uuids with scores.
+// The space as of the search, and how many facts all spaces have; its stated facts by their words and by the entities that are named, as uuids with scores, statements and relations.
 CYPHER 25
 CALL () {
   OPTIONAL MATCH (s:BraidSpace {group_id: $p.space}) USING INDEX SEEK s:BraidSpace(group_id)
@@ -16,7 +16,7 @@ CALL (events) {
       OR $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL AND e.relation_key IN events)
     AND ($p.relation = '' OR e.relation_key = $p.relation)
   WITH e, score LIMIT $p.limit
-  RETURN collect([e.uuid, score]) AS text
+  RETURN collect([e.uuid, score, e.fact, e.name]) AS text
 }
 CALL (events) {
   UNWIND $p.link_keys AS key
@@ -27,7 +27,7 @@ CALL (events) {
       OR $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL AND e.relation_key IN events)
     AND ($p.relation = '' OR e.relation_key = $p.relation) AND ($p.entity_key = '' OR uuid IN $p.only)
   WITH e, toFloat(count(DISTINCT n)) AS ends ORDER BY ends DESC, e.valid_from DESC, e.uuid LIMIT $p.limit
-  RETURN collect([e.uuid, ends]) AS entity
+  RETURN collect([e.uuid, ends, e.fact, e.name]) AS entity
 }
 CALL () {
   MATCH ()-[e:RELATES_TO]->()

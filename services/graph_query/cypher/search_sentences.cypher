@@ -12,7 +12,7 @@ CALL () {
   WHERE s.group_id = $p.space AND coalesce(s.valid_until, $p.open) > $p.since AND coalesce(s.valid_from, -$p.open) <= $p.until
     AND (s.gaps IS NULL OR none(i IN range(0, size(s.gaps) - 1, 2) WHERE s.gaps[i] <= $p.since AND s.gaps[i + 1] > $p.until))
     AND ($p.entity_key = '' OR s.subject_uuid IN $p.only OR any(uuid IN s.target_uuids WHERE uuid IN $p.only))
-  WITH s, score LIMIT 4 * $p.limit
+  WITH s, score LIMIT $p.checked
   WHERE NOT EXISTS {
     WITH [s.subject_uuid] + s.target_uuids AS names
     UNWIND range(0, size(names) - 2) AS i

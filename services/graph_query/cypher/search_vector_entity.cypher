@@ -1,4 +1,4 @@
-// Stated facts, as uuids with scores, of an entity nearest to a vector, every fact that passes the filter compared.
+// Stated facts, as uuids with scores, statements and relations, of an entity nearest to a vector, every fact that passes the filter compared.
 CYPHER 25
 MATCH (k:EntityName {group_id: $p.space, name_key: $p.entity_key}) USING INDEX SEEK k:EntityName(group_id, name_key, type) WHERE k.type >= ''
 MATCH (n:Entity {uuid: k.entity_uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
@@ -8,4 +8,4 @@ WHERE e.group_id = $p.space AND size(e.fact_embedding) = size($p.vector) AND e.v
   AND ($p.relation = '' OR e.relation_key = $p.relation)
 WITH DISTINCT e
 WITH e, vector.similarity.cosine(e.fact_embedding, $p.vector) AS score ORDER BY score DESC, e.uuid LIMIT $p.limit
-RETURN collect([e.uuid, score * 2 - 1]) AS hits
+RETURN collect([e.uuid, score * 2 - 1, e.fact, e.name]) AS hits

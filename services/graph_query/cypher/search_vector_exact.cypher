@@ -1,4 +1,4 @@
-// Stated facts, as uuids with scores, nearest to a vector, every fact of the space that passes the filter compared.
+// Stated facts, with scores, nearest to a vector, every fact of the space that passes the filter compared.
 CYPHER 25
 MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
 WHERE e.group_id = $p.space AND e.uuid >= '' AND size(e.fact_embedding) = size($p.vector) AND e.valid_from <= $p.until
@@ -6,4 +6,4 @@ WHERE e.group_id = $p.space AND e.uuid >= '' AND size(e.fact_embedding) = size($
       AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events })
   AND ($p.relation = '' OR e.relation_key = $p.relation)
 WITH e, vector.similarity.cosine(e.fact_embedding, $p.vector) AS score ORDER BY score DESC, e.uuid LIMIT $p.limit
-RETURN collect([e.uuid, score * 2 - 1]) AS hits
+RETURN collect([e.uuid, score * 2 - 1, e.fact, e.name]) AS hits
