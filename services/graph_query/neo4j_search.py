@@ -36,6 +36,8 @@ _CITATIONS = 5
 # Sentences are hints below stated facts: reading the names in each takes longer than finding it.
 _MAX_SENTENCES = 20
 _MAX_SENTENCES_BESIDE_FACTS = 10
+# Looked at beyond those, as facts may contradict some.
+_SPARE_SENTENCES = 10
 _CO_OCCURS = "co_occurs"
 
 
@@ -215,7 +217,7 @@ async def _sentences(
     if not lucene or parameters["relation"] not in ("", _CO_OCCURS):
         return None
     fetch = _FETCH_FILTERED if parameters["only"] else _FETCH_SENTENCES
-    told = {**parameters, "limit": limit, "checked": 2 * limit, "lucene": lucene, "fetch": fetch}
+    told = {**parameters, "limit": limit, "checked": limit + _SPARE_SENTENCES, "lucene": lucene, "fetch": fetch}
     row = (await database.read("search_sentences", **told))[0]
     hits = [(_sentence_facts(*columns), score) for score, *columns in row["sentences"]]
     return _Sentences(_state(row), row["stated"], hits)
