@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from google.protobuf.message import Message
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
 from braid.agent.v1 import search_pb2 as agent
 from braid.common.v1.retrieval_pb2 import TimeRange, TimeSelector
@@ -38,8 +38,21 @@ _FUSIONS = {
     "weighted_score": chunks_pb2.FUSION_WEIGHTED_SCORE,
     "reciprocal_rank": chunks_pb2.FUSION_RECIPROCAL_RANK,
 }
+PartName = Literal["results", "vector_results", "graph_results", "legs"]
+PARTS: dict[PartName, agent.AnswerPart.ValueType] = {
+    "results": agent.ANSWER_PART_RESULTS,
+    "vector_results": agent.ANSWER_PART_VECTOR_RESULTS,
+    "graph_results": agent.ANSWER_PART_GRAPH_RESULTS,
+    "legs": agent.ANSWER_PART_LEGS,
+}
 # As many as the contract takes.
 MOST_DOCUMENT_IDS = 1000
+MOST_PARTS = 10
+
+
+def _listed(value: Any) -> Any:
+    """One name alone is a list of one."""
+    return [value] if isinstance(value, str) else value
 
 
 class Filter(Contracted):
@@ -223,6 +236,12 @@ class ComprehensiveSearch(RememberedSearch):
         default=None, description="The instant that the answer is about. Default: now."
     )
     filter: Filter | None = None
+    include: Annotated[list[PartName], at_most(MOST_PARTS), BeforeValidator(_listed)] = Field(
+        default=[],
+        description="The parts that the answer holds, such as `results` (the fused list) alone; the other lists are "
+        "left out of it. One name or several. `legs`, `total_results` and `embedding` are in every answer. Of a "
+        "stream it is about the event `final`. Default: all.",
+    )
 
     def message(self) -> agent.ComprehensiveSearchRequest:
         """The search as the contract has it."""
@@ -235,6 +254,7 @@ class ComprehensiveSearch(RememberedSearch):
             as_of=stamp(self.as_of),
             filter=self.filter.message() if self.filter else None,
             cache=self.cache_mode(),
+            include=[PARTS[name] for name in self.include],
         )
 
 

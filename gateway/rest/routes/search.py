@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
@@ -88,7 +90,7 @@ async def comprehensive(
         return await _streamed(body, caller, clients, settings.heartbeat_seconds)
     method = _ALL + "ComprehensiveSearch"
     answer = await caller.ask(method, clients.search.ComprehensiveSearch, body.message())
-    return JsonAnswer(views.comprehensive(answer))
+    return JsonAnswer(views.comprehensive(answer, body.include))
 
 
 @router.post("/comprehensive/stream", response_class=Response, responses=events(_STREAMED))
@@ -105,15 +107,16 @@ async def _streamed(
     request = search_pb2.StreamComprehensiveSearchRequest(search=body.message())
     method = _ALL + "StreamComprehensiveSearch"
     call = caller.open(method, clients.search.StreamComprehensiveSearch, request)
-    return await stream(caller, call, _shown, heartbeat=heartbeat)
+    shown = partial(_shown, include=body.include)
+    return await stream(caller, call, shown, heartbeat=heartbeat)
 
 
 def _shown(
-    answer: search_pb2.StreamComprehensiveSearchResponse,
+    answer: search_pb2.StreamComprehensiveSearchResponse, include: Collection[str]
 ) -> tuple[str, dict[str, Any]]:
     if answer.WhichOneof("part") == "leg":
         return "leg", views.leg_results(answer.leg)
-    return "final", views.comprehensive(answer.final)
+    return "final", views.comprehensive(answer.final, include)
 
 
 def _found(name: str, answer: Any, shapes: tuple[Any, Any], began: float) -> Response:

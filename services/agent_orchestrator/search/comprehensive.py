@@ -18,6 +18,7 @@ from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.search.answer_parts import keep_parts
 from services.agent_orchestrator.search.fusion import GRAPH_LEG, VECTOR_LEG, fuse
 from services.agent_orchestrator.search.legs import LegOutcome, not_requested, run_leg
 from services.agent_orchestrator.search.query_embedding import (
@@ -75,13 +76,13 @@ class ComprehensiveSearch:
     async def run(
         self, request: Request, ended: Heard | None = None
     ) -> search_pb2.ComprehensiveSearchResponse:
-        """Both legs' answers and the fused list; `ended` hears of each leg as it ends.
+        """Both legs' answers and the fused list, as far as they are included; `ended` hears of each leg as it ends.
 
         AllLegsFailedError when no leg that was asked for answered; INVALID_FIELD when a tier refuses the request.
         """
         outcomes, source = await self._run_legs(request, ended)
         _require_an_answer(outcomes)
-        return _answer(outcomes, source, _limit(request))
+        return keep_parts(_answer(outcomes, source, _limit(request)), request.include)
 
     async def _run_legs(
         self, request: Request, ended: Heard | None
