@@ -128,7 +128,7 @@ def _json(text: bytes, place: str) -> Any:
     try:
         return from_json(text, allow_inf_nan=False)
     except ValueError as error:
-        raise InvalidFieldError(FieldError(place, f"Invalid JSON: {error}")) from None
+        raise InvalidFieldError(FieldError(place, f"is not valid JSON: {error}")) from None
 
 
 def _problems(error: ValidationError, place: str = "") -> InvalidFieldError:

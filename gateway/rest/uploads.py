@@ -109,7 +109,7 @@ def _checked(body: bytes | bytearray, *, whole: bool = True) -> DocumentBody:
         problems = error.errors(include_input=False)
     if not whole and problems[0]["type"] == "json_invalid":
         # It tells a place, which is another in the whole body.
-        problems[0]["msg"] = problems[0]["msg"].partition(" at line ")[0]
+        problems[0]["ctx"]["error"] = problems[0]["ctx"]["error"].partition(" at line ")[0]
     raise invalid(problems)
 
 
