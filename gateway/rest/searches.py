@@ -15,7 +15,7 @@ from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector
 from gateway.rest.bounds import Contracted
 from gateway.rest.values import (
-    Body,
+    MOST_VALUES,
     Instant,
     JsonBool,
     JsonInt32,
@@ -26,6 +26,7 @@ from gateway.rest.values import (
     stamp,
     to_struct,
 )
+from services.runtime.limits import MOST_LEVELS
 
 _MATCHES = {
     None: chunks_pb2.TEXT_MATCH_UNSPECIFIED,
@@ -50,6 +51,12 @@ MOST_DOCUMENT_IDS = 1000
 MOST_PARTS = 10
 
 
+def _or_alone(schema: dict[str, Any]) -> None:
+    """Documents that one item may stand where a list may."""
+    several = {name: schema.pop(name) for name in ("type", "items")}
+    schema["anyOf"] = [several["items"], several]
+
+
 def _listed(value: Any) -> Any:
     """One name alone is a list of one."""
     return [value] if isinstance(value, str) else value
@@ -64,7 +71,9 @@ class Filter(Contracted):
         default=[], description="Only chunks of these documents, at most 1,000; all when empty."
     )
     metadata: JsonObject | None = Field(
-        default=None, description="Only documents whose metadata contains all of this."
+        default=None,
+        description="Only documents whose metadata contains all of this; at most "
+        f"{MOST_VALUES:,} keys and values and {MOST_LEVELS} levels of values within values.",
     )
 
     def message(self) -> chunks_pb2.ChunkFilter:
@@ -74,8 +83,10 @@ class Filter(Contracted):
         )
 
 
-class Between(Body):
+class Between(Contracted):
     """A half-open span of time: start ≤ t < end; open where a side is missing."""
+
+    contract: ClassVar[type[Message]] = TimeRange
 
     start: Instant | None = None
     end: Instant | None = None
@@ -239,8 +250,9 @@ class ComprehensiveSearch(RememberedSearch):
     include: Annotated[list[PartName], at_most(MOST_PARTS), BeforeValidator(_listed)] = Field(
         default=[],
         description="The parts that the answer holds, such as `results` (the fused list) alone; the other lists are "
-        "left out of it. One name or several. `legs`, `total_results` and `embedding` are in every answer. Of a "
+        "left out of it. `legs`, `total_results` and `embedding` are in every answer. Of a "
         "stream it is about the event `final`. Default: all.",
+        json_schema_extra=_or_alone,
     )
 
     def message(self) -> agent.ComprehensiveSearchRequest:

@@ -14,11 +14,12 @@ from braid.agent.v1 import search_pb2
 from braid.common.v1 import legs_pb2
 from gateway.clients import Clients
 from gateway.rest import views
+from gateway.rest.answers.events import SearchEvent
 from gateway.rest.answers.searches import ChunkResults, Comprehensive, FactResults
 from gateway.rest.bodies import JSON_ALONE
 from gateway.rest.calls import Caller
 from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep
-from gateway.rest.documented import EVENT_STREAM, events, problems
+from gateway.rest.documented import EVENT_STREAM, event_stream, events, problems
 from gateway.rest.events import stream
 from gateway.rest.json import JsonAnswer
 from gateway.rest.searches import (
@@ -76,7 +77,7 @@ async def graph(body: GraphSearch, caller: CallerDep, clients: ClientsDep) -> Re
 @router.post(
     "/comprehensive",
     response_model=Comprehensive,
-    responses={200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}}},
+    responses={200: {"content": event_stream(SearchEvent)}},
 )
 async def comprehensive(
     body: ComprehensiveSearch,
@@ -93,7 +94,9 @@ async def comprehensive(
     return JsonAnswer(views.comprehensive(answer, body.include))
 
 
-@router.post("/comprehensive/stream", response_class=Response, responses=events(_STREAMED))
+@router.post(
+    "/comprehensive/stream", response_class=Response, responses=events(_STREAMED, SearchEvent)
+)
 async def comprehensive_stream(
     body: ComprehensiveSearch, caller: CallerDep, clients: ClientsDep, settings: SettingsDep
 ) -> Response:

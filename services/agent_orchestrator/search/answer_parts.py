@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from braid.agent.v1 import search_pb2
 
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     Answer = search_pb2.ComprehensiveSearchResponse
-    Part = search_pb2.AnswerPart.ValueType
+    ListName = Literal["results", "vector_results", "graph_results"]
 
-_LISTS = {
+_LISTS: dict[search_pb2.AnswerPart.ValueType, ListName] = {
     search_pb2.ANSWER_PART_RESULTS: "results",
     search_pb2.ANSWER_PART_VECTOR_RESULTS: "vector_results",
     search_pb2.ANSWER_PART_GRAPH_RESULTS: "graph_results",
 }
 
 
-def keep_parts(answer: Answer, included: Collection[Part]) -> Answer:
+def keep_parts(answer: Answer, included: Collection[search_pb2.AnswerPart.ValueType]) -> Answer:
     """The answer with the included lists alone; with all of them where nothing is named. Changes `answer` itself."""
     if not included:
         return answer

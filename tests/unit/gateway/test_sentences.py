@@ -82,7 +82,7 @@ def test_a_wrong_body_is_told_in_plain_words(
     with pytest.raises(ValidationError) as refused:
         body.model_validate(value)
     # As the framework places them: within the body.
-    found = [error | {"loc": ("body", *error["loc"])} for error in refused.value.errors()]  # type: ignore[operator]
+    found = [error | {"loc": ("body", *error["loc"])} for error in refused.value.errors()]
     assert list(invalid(found).fields) == [FieldError(*one) for one in problems]
 
 

@@ -99,6 +99,7 @@ def test_metadata_as_deep_as_it_may_be_survives_the_wire(kind: type) -> None:
     value = within([kind] * (MOST_LEVELS - 1), "text")
     TypeAdapter(JsonObject).validate_python(value)
     message = to_struct(value)
+    assert message is not None
     request = search_pb2.StreamComprehensiveSearchRequest()
     request.search.filter.metadata.CopyFrom(message)
     received = type(request).FromString(request.SerializeToString())
