@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from buf.validate import validate_pb2
 from google.protobuf.message import Message
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
+
+# Named, because bodies with a field `type` have no other use of that word.
+Contract: TypeAlias = type[Message]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Contracted(Body):
     `names` maps those that are called otherwise there to their paths, such as `subject.name`.
     """
 
-    contract: ClassVar[type[Message]]
+    contract: ClassVar[Contract]
     names: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     @classmethod
