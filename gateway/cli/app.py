@@ -147,6 +147,8 @@ def search(  # noqa: PLR0917 - as above
     """Ask a question."""
     session: Session = context.obj
     body: dict[str, Any] = {"query": query, "limit": limit, "as_of": as_of}
+    if mode is Mode.comprehensive and not as_json:
+        body["include"] = show.SHOWN_PARTS
     with session.api() as api:
         answer = api.post(f"/api/search/{mode.value}", body)
     shown = {Mode.comprehensive: show.show_comprehensive, Mode.graph: show.show_facts}

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 EXCERPT = 240
 QUIET = "dim"
 Json = dict[str, Any]
+# What `show_comprehensive` shows: nothing else is asked for.
+SHOWN_PARTS = ("results", "graph_results", "legs")
 
 
 def show_comprehensive(out: Console, answer: Json) -> None:

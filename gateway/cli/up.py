@@ -21,7 +21,7 @@ from gateway.cli.sample import Question, Sample
 from gateway.cli.sample_ontology import put_sample_ontology
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from gateway.cli.session import Session
@@ -73,7 +73,8 @@ async def greet(session: Session, data: Path, addresses: dict[str, str], wishes:
             await put_sample_ontology(addresses["graph_query"], Sample.of_the_stack())
             await asyncio.to_thread(load_sample, session, api, data)
         question = Sample.of_the_stack().question()
-        answer = await asyncio.to_thread(ask, api, question) if wishes.ask else None
+        include = () if wishes.as_json else show.SHOWN_PARTS
+        answer = await asyncio.to_thread(ask, api, question, include) if wishes.ask else None
     if wishes.as_json:
         told: dict[str, Any] = {"url": url, "addresses": addresses}
         session.show_json(told if answer is None else told | {"answer": answer})
@@ -94,9 +95,9 @@ def load_sample(session: Session, api: Api, data: Path) -> None:
         (data / LOADED).touch()
 
 
-def ask(api: Api, question: Question) -> dict[str, Any]:
-    """Asks one question."""
-    body = {"query": question.text, "limit": 5, "as_of": question.as_of}
+def ask(api: Api, question: Question, include: Sequence[str] = ()) -> dict[str, Any]:
+    """Asks one question, for these parts of the answer; for all where none is named."""
+    body = {"query": question.text, "limit": 5, "as_of": question.as_of, "include": include}
     answer: dict[str, Any] = api.post("/api/search/comprehensive", body)
     return answer
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from gateway.rest.documented import describe
 from gateway.rest.door import Door
 from gateway.rest.errors import answer_of, http_answer
 from gateway.rest.invalid import invalid
+from gateway.rest.methods import HeadAsGet, allow
+from gateway.rest.parameters import DECLARED_ALONE
 from gateway.rest.routes import (
     documents,
     facts,
@@ -32,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fastapi import Request
-    from starlette.responses import Response
 
     from gateway.clients import Clients
     from gateway.settings import GatewaySettings
@@ -59,7 +62,8 @@ def create_app(
     app.state.settings = settings
     in_order = (search, graph, history, documents, facts, stated_facts, findings, ontology, jobs)
     for module in (*in_order, upkeep, probes):
-        app.include_router(module.router)
+        app.include_router(module.router, dependencies=[DECLARED_ALONE])
+    app.add_middleware(HeadAsGet)
     app.add_middleware(
         Door,
         authenticator=authenticator,
@@ -93,4 +97,10 @@ async def _validation_error(request: Request, error: Exception) -> Response:
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as above
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        # The router names the methods of one of the path's routes; there may be several.
+        headers = {"allow": allow(request)}
+        if request.method == "OPTIONS":
+            return Response(status_code=HTTPStatus.NO_CONTENT, headers=headers)
+        error = HTTPException(error.status_code, error.detail, headers)
     return http_answer(error, request.state.visit.request_id)

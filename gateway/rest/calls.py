@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import grpc
 from google.protobuf.message import Message
 
+from braid.common.v1.errors_pb2 import ERROR_REASON_INVALID_CREDENTIAL
 from braid_client.outcomes import outcome_of
 from gateway.rest.errors import ClientGoneError, StalledError, TooLargeError
 from gateway.rest.fields import renamed, rest_name
 from services.runtime.context import CallContext, call_scope
-from services.runtime.errors import DeadlineError, MissingScopeError
+from services.runtime.errors import DeadlineError, InvalidCredentialError, MissingScopeError
 from services.runtime.interceptors.authentication import required_scope
 from services.runtime.status import error_from_rpc
 
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from services.runtime.channels import Outgoing
     from services.runtime.errors import BraidError
     from services.runtime.identity import Identity
+
+
+# The door has found the caller's key in order: what a service refuses is the key that the gateway calls it with.
+_OWN_KEY_REFUSED = "A service refused the gateway's own API key: see BRAID_SERVICE_KEY."
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,10 @@ class Caller:
 
     def told(self, error: grpc.aio.AioRpcError, named: Named = rest_name) -> BraidError:
         """The typed error of a failed call, its fields under their REST names."""
-        return renamed(error_from_rpc(error), named)
+        told = error_from_rpc(error)
+        if told.reason == ERROR_REASON_INVALID_CREDENTIAL:
+            return InvalidCredentialError(_OWN_KEY_REFUSED)
+        return renamed(told, named)
 
     @asynccontextmanager
     async def hung_up(self, cancel: Callable[[], Any]) -> AsyncIterator[None]:

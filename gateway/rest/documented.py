@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
+
 from gateway.rest.answers.problems import Problem
 from services.runtime.identity import USER_PATTERN
 from services.runtime.ids import SPACE_PATTERN
@@ -46,6 +48,7 @@ _DELEGATED: tuple[dict[str, Any], ...] = tuple(
     )
 )
 
+_COMPONENT = "#/components/schemas/{model}"
 EVENT_STREAM = "text/event-stream"
 
 
@@ -57,11 +60,16 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def events(description: str) -> dict[int | str, dict[str, Any]]:
+def event_stream(event: Any) -> dict[str, Any]:
+    """The media type of a stream of events; `event` is the shape of one, or a union of several."""
+    shape = TypeAdapter(event).json_schema(ref_template=_COMPONENT)
+    told = "Each event of the stream: its lines `event:` and `data:`, the latter as JSON."
+    return {EVENT_STREAM: {"schema": shape | {"description": told}}}
+
+
+def events(description: str, event: Any) -> dict[int | str, dict[str, Any]]:
     """The answer of a route that streams events."""
-    return {
-        200: {"description": description, "content": {EVENT_STREAM: {"schema": {"type": "string"}}}}
-    }
+    return {200: {"description": description, "content": event_stream(event)}}
 
 
 def describe(app: FastAPI) -> None:
@@ -77,6 +85,7 @@ def describe(app: FastAPI) -> None:
         schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
         schemes["bearer"] = {"type": "http", "scheme": "bearer", "description": "An API key."}
         document["security"] = [{}, {"bearer": []}]
+        _share_shapes(document)
         for path, operations in document["paths"].items():
             if path.startswith("/api/"):
                 for operation in operations.values():
@@ -84,3 +93,13 @@ def describe(app: FastAPI) -> None:
         return document
 
     app.openapi = described  # type: ignore[method-assign] # FastAPI's own way to extend it
+
+
+def _share_shapes(document: dict[str, Any]) -> None:
+    """Moves the shapes that events refer to beside those of the other answers."""
+    shapes = document["components"].setdefault("schemas", {})
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            stream = operation["responses"].get("200", {}).get("content", {}).get(EVENT_STREAM)
+            if stream is not None:
+                shapes.update(stream["schema"].pop("$defs", {}) | shapes)

@@ -17,8 +17,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from gateway.rest.credentials import identify
 from gateway.rest.errors import ClientGoneError, StalledError, TooLargeError, answer_of, http_answer
-from gateway.rest.origin import check_origin
 from services.runtime.errors import BraidError, FieldError, InternalError, InvalidFieldError
 from services.runtime.exporting import DURATION_BUCKETS
 from services.runtime.telemetry import get_logger
@@ -113,8 +113,7 @@ class Door:
     def _check(self, visit: Visit, scope: Scope, headers: Headers) -> None:
         _check_utf8(scope)
         if scope["path"].startswith("/api/"):
-            check_origin(headers)
-            visit.identity = self._authenticator.identify(headers)
+            visit.identity = identify(headers, self._authenticator)
 
     def _refusal(self, error: Exception, request_id: str) -> Response:
         if isinstance(error, HTTPException):

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from google.protobuf.message import Message
 from pydantic import AliasChoices, Field, ValidationError
 from pydantic_core import from_json
 
 from braid.agent.v1.ingest_pb2 import IngestFactsRequest
 from braid.graph.v1.ingest_pb2 import EntityInput, FactInput
+from gateway.rest.bounds import Contracted
 from gateway.rest.fields import rest_name
 from gateway.rest.invalid import MOST_PROBLEMS, invalid
 from gateway.rest.values import Body, Instant, JsonObject, Text, stamp, to_struct
 from services.runtime.errors import FieldError, InvalidFieldError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 FACTS_A_MESSAGE = 1000
 # More take longer than others should wait for.
@@ -33,8 +36,18 @@ _RELATION_PATTERN = (
 _INDEX = re.compile(r"^facts\[\d+\]")
 
 
-class FactBody(Body):
+class FactBody(Contracted):
     """A dated fact: subject, relation, object."""
+
+    contract: ClassVar[type[Message]] = FactInput
+    names: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "subject": "subject.name",
+            "subject_type": "subject.type",
+            "object": "object.name",
+            "object_type": "object.type",
+        }
+    )
 
     subject: Text = Field(description="Who or what it is said of.")
     subject_type: Text = Field(default="", description="Its type, such as Person; may be unknown.")
@@ -142,7 +155,7 @@ def _json(text: bytes, place: str) -> Any:
     try:
         return from_json(text, allow_inf_nan=False)
     except ValueError as error:
-        raise InvalidFieldError(FieldError(place, f"Invalid JSON: {error}")) from None
+        raise InvalidFieldError(FieldError(place, f"is not valid JSON: {error}")) from None
 
 
 def _problems(error: ValidationError, place: str = "") -> InvalidFieldError:

@@ -127,7 +127,7 @@ def _plain(string: Bytes) -> str:
 
 
 def _no_string() -> InvalidFieldError:
-    return InvalidFieldError(FieldError("body", "Invalid JSON: a text is no JSON string"))
+    return InvalidFieldError(FieldError("body", "is not valid JSON: a text is no JSON string"))
 
 
 def _too_much(bounds: Bounds) -> InvalidFieldError:

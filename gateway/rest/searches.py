@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from google.protobuf.message import Message
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
 from braid.agent.v1 import search_pb2 as agent
 from braid.common.v1.retrieval_pb2 import TimeRange, TimeSelector
@@ -15,7 +15,7 @@ from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector
 from gateway.rest.bounds import Contracted
 from gateway.rest.values import (
-    Body,
+    MOST_VALUES,
     Instant,
     JsonBool,
     JsonInt32,
@@ -26,6 +26,7 @@ from gateway.rest.values import (
     stamp,
     to_struct,
 )
+from services.runtime.limits import MOST_LEVELS
 
 _MATCHES = {
     None: chunks_pb2.TEXT_MATCH_UNSPECIFIED,
@@ -38,8 +39,27 @@ _FUSIONS = {
     "weighted_score": chunks_pb2.FUSION_WEIGHTED_SCORE,
     "reciprocal_rank": chunks_pb2.FUSION_RECIPROCAL_RANK,
 }
+PartName = Literal["results", "vector_results", "graph_results", "legs"]
+PARTS: dict[PartName, agent.AnswerPart.ValueType] = {
+    "results": agent.ANSWER_PART_RESULTS,
+    "vector_results": agent.ANSWER_PART_VECTOR_RESULTS,
+    "graph_results": agent.ANSWER_PART_GRAPH_RESULTS,
+    "legs": agent.ANSWER_PART_LEGS,
+}
 # As many as the contract takes.
 MOST_DOCUMENT_IDS = 1000
+MOST_PARTS = 10
+
+
+def _or_alone(schema: dict[str, Any]) -> None:
+    """Documents that one item may stand where a list may."""
+    several = {name: schema.pop(name) for name in ("type", "items")}
+    schema["anyOf"] = [several["items"], several]
+
+
+def _listed(value: Any) -> Any:
+    """One name alone is a list of one."""
+    return [value] if isinstance(value, str) else value
 
 
 class Filter(Contracted):
@@ -51,7 +71,9 @@ class Filter(Contracted):
         default=[], description="Only chunks of these documents, at most 1,000; all when empty."
     )
     metadata: JsonObject | None = Field(
-        default=None, description="Only documents whose metadata contains all of this."
+        default=None,
+        description="Only documents whose metadata contains all of this; at most "
+        f"{MOST_VALUES:,} keys and values and {MOST_LEVELS} levels of values within values.",
     )
 
     def message(self) -> chunks_pb2.ChunkFilter:
@@ -61,8 +83,10 @@ class Filter(Contracted):
         )
 
 
-class Between(Body):
+class Between(Contracted):
     """A half-open span of time: start ≤ t < end; open where a side is missing."""
+
+    contract: ClassVar[type[Message]] = TimeRange
 
     start: Instant | None = None
     end: Instant | None = None
@@ -230,6 +254,13 @@ class ComprehensiveSearch(RememberedSearch):
         default=None, description="The instant that the answer is about. Default: now."
     )
     filter: Filter | None = None
+    include: Annotated[list[PartName], at_most(MOST_PARTS), BeforeValidator(_listed)] = Field(
+        default=[],
+        description="The parts that the answer holds, such as `results` (the fused list) alone; the other lists are "
+        "left out of it. `legs`, `total_results` and `embedding` are in every answer. Of a "
+        "stream it is about the event `final`. Default: all.",
+        json_schema_extra=_or_alone,
+    )
 
     def message(self) -> agent.ComprehensiveSearchRequest:
         """The search as the contract has it."""
@@ -242,6 +273,7 @@ class ComprehensiveSearch(RememberedSearch):
             as_of=stamp(self.as_of),
             filter=self.filter.message() if self.filter else None,
             cache=self.cache_mode(),
+            include=[PARTS[name] for name in self.include],
         )
 
 

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from google.protobuf.message import Message
 from pydantic import Field, TypeAdapter, ValidationError
 from starlette.datastructures import UploadFile
 
 from braid.agent.v1.ingest_pb2 import DocumentMetadata, IngestDocumentRequest
 from gateway.kinds import kind_of
+from gateway.rest.bounds import Contracted
 from gateway.rest.invalid import invalid
 from gateway.rest.long_text import PIECE_BYTES, Bounds, take_text
-from gateway.rest.values import MOST_VALUES, Body, Instant, JsonObject, Text, stamp, to_struct
+from gateway.rest.values import MOST_VALUES, Instant, JsonObject, Text, stamp, to_struct
 from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.limits import MOST_LEVELS, MOST_METADATA_TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
     from starlette.datastructures import FormData
 
 _JSON_OBJECT: TypeAdapter[dict[str, Any]] = TypeAdapter(JsonObject)
+_NAMES = MappingProxyType({"id": "document_id"})
+_METADATA = (
+    f"A JSON object of at most {MOST_VALUES:,} keys and values, {MOST_METADATA_TEXT // 1024} KiB of names and texts, "
+    f"and {MOST_LEVELS} levels of values within values."
+)
 _ALSO_CALLED = {
     "application/x-ndjson": "application/jsonl",
     "application/jsonlines": "application/jsonl",
@@ -29,15 +38,18 @@ _ALSO_CALLED = {
 }
 
 
-class DocumentBody(Body):
+class DocumentBody(Contracted):
     """One document as JSON."""
+
+    contract: ClassVar[type[Message]] = DocumentMetadata
+    names: ClassVar[Mapping[str, str]] = _NAMES
 
     id: Text = Field(default="", description="Default: `source`, else made from the content.")
     title: Text = Field(default="", description="Default: the first heading, else from `source`.")
     text: Text
     source: Text = Field(default="", description="Where it came from.")
     content_type: Text = Field(default="text/plain", description="Or text/markdown, text/html.")
-    metadata: JsonObject | None = None
+    metadata: JsonObject | None = Field(default=None, description=_METADATA)
     valid_at: Instant | None = Field(default=None, description="Since when it holds. Default: now.")
 
     def described(self) -> DocumentMetadata:
@@ -52,14 +64,17 @@ class DocumentBody(Body):
         )
 
 
-class UploadFields(Body):
+class UploadFields(Contracted):
     """The fields that a form may hold beside its files; `id`, `title` and `source` for a single file only."""
+
+    contract: ClassVar[type[Message]] = DocumentMetadata
+    names: ClassVar[Mapping[str, str]] = _NAMES
 
     id: Text = ""
     title: Text = ""
     source: Text = Field(default="", description="Default: the file's name.")
     content_type: Text = Field(default="", description="Default: by the file's name.")
-    metadata: JsonObject | None = Field(default=None, description="A JSON object.")
+    metadata: JsonObject | None = Field(default=None, description=_METADATA)
     valid_at: Instant | None = None
 
     def of(self, file: UploadFile) -> DocumentMetadata:
@@ -109,7 +124,7 @@ def _checked(body: bytes | bytearray, *, whole: bool = True) -> DocumentBody:
         problems = error.errors(include_input=False)
     if not whole and problems[0]["type"] == "json_invalid":
         # It tells a place, which is another in the whole body.
-        problems[0]["msg"] = problems[0]["msg"].partition(" at line ")[0]
+        problems[0]["ctx"]["error"] = problems[0]["ctx"]["error"].partition(" at line ")[0]
     raise invalid(problems)
 
 

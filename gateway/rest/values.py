@@ -21,14 +21,13 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from gateway.rest.invalid import INSIDE, MOST_PROBLEMS
+from gateway.rest.invalid import INSIDE, MOST_PROBLEMS, NO_INSTANT
+from services.runtime.limits import MOST_LEVELS
 from services.runtime.times import to_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# A message nests at most 100 deep on the wire, and each level of JSON takes three of them.
-DEEPEST_JSON = 24
 # As many keys and values as a document's metadata may have. Objects and lists count for nothing there, and are counted
 # by themselves here: more of either would take long enough to make that others wait for it.
 MOST_VALUES = 10_000
@@ -36,9 +35,6 @@ _LAST_INT32 = 2**31 - 1
 # Further ones would be others on the wire, where every number is a double.
 LAST_EXACT_INT = 2**53
 _FULL_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_NO_INSTANT = (
-    "must be a date or a time of RFC 3339, such as 2024-04-18 or 2024-04-18T09:30:00+02:00"
-)
 
 
 def at_most(most: int) -> BeforeValidator:
@@ -56,7 +52,7 @@ def at_most(most: int) -> BeforeValidator:
 def _instant(value: Any, read: ValidatorFunctionWrapHandler) -> datetime:
     # pydantic by itself takes a number, and a text of digits, for seconds since 1970: so "2024" would be one of them.
     if not isinstance(value, str) or not _FULL_DATE.match(value):
-        raise PydanticCustomError("no_instant", _NO_INSTANT)
+        raise PydanticCustomError("no_instant", NO_INSTANT)
     return _in_utc(read(value))
 
 
@@ -88,7 +84,7 @@ def _transportable(value: dict[str, Any]) -> dict[str, Any]:
 def _check_size(value: dict[str, Any]) -> None:
     level: list[Any] = [value]
     values = containers = 0
-    for _ in range(DEEPEST_JSON + 1):
+    for _ in range(MOST_LEVELS + 1):
         keys = sum(len(one) for one in level if isinstance(one, dict))
         level = [inner for one in level for inner in _inside(one)]
         inner_containers = sum(isinstance(one, dict | list) for one in level)
@@ -98,7 +94,7 @@ def _check_size(value: dict[str, Any]) -> None:
             raise ValueError(f"may hold at most {MOST_VALUES} keys and values")
         if not level:
             return
-    raise ValueError(f"may nest at most {DEEPEST_JSON} deep")
+    raise ValueError(f"may nest at most {MOST_LEVELS} deep")
 
 
 def _check_numbers(value: Any, *steps: str | int) -> None:

@@ -11,7 +11,7 @@ from braid.vector.v1 import chunks_pb2
 from gateway.rest.values import LAST_EXACT_INT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from google.protobuf.struct_pb2 import Struct, Value
     from google.protobuf.timestamp_pb2 import Timestamp
@@ -180,20 +180,28 @@ def facts_searched(answer: query_pb2.SearchFactsResponse) -> Json:
     return {"vector_path": _FACT_PATH.get(answer.vector_path), "revision": answer.space_revision}
 
 
-def comprehensive(answer: search_pb2.ComprehensiveSearchResponse) -> Json:
-    """What all tiers found."""
-    metadata = {hit.chunk.id: hit.chunk.metadata for hit in answer.vector_results}
-    return {
-        "vector_results": [chunk_hit(hit) for hit in answer.vector_results],
-        "graph_results": [fact_hit(hit) for hit in answer.graph_results],
-        "results": [fused(result, metadata.get(result.id)) for result in answer.results],
+def comprehensive(
+    answer: search_pb2.ComprehensiveSearchResponse, include: Collection[str] = ()
+) -> Json:
+    """What all tiers found; of the lists those that are included, all where none is named."""
+    lists: dict[str, Callable[[], list[Json]]] = {
+        "vector_results": lambda: [chunk_hit(hit) for hit in answer.vector_results],
+        "graph_results": lambda: [fact_hit(hit) for hit in answer.graph_results],
+        "results": lambda: _fused_list(answer),
+    }
+    return {name: shown() for name, shown in lists.items() if not include or name in include} | {
         "legs": [leg(report) for report in answer.legs],
         "total_results": answer.total_results,
         "embedding": embedding(answer.embedding),
     }
 
 
-def fused(result: search_pb2.SearchResult, metadata: Struct | None) -> Json:
+def _fused_list(answer: search_pb2.ComprehensiveSearchResponse) -> list[Json]:
+    metadata = {hit.chunk.id: hit.chunk.metadata for hit in answer.vector_results}
+    return [fused(result, metadata.get(result.id, result.metadata)) for result in answer.results]
+
+
+def fused(result: search_pb2.SearchResult, metadata: Struct) -> Json:
     """One entry of the fused list; `scores` holds each leg's part in it."""
     return {
         "id": result.id,
@@ -206,7 +214,7 @@ def fused(result: search_pb2.SearchResult, metadata: Struct | None) -> Json:
             part.leg: {"rank": part.rank or None, "score": part.score, "share": part.share}
             for part in result.contributions
         },
-        "metadata": struct(metadata) if metadata is not None else {},
+        "metadata": struct(metadata),
         "facts": [fact(item) for item in result.facts],
     }
 

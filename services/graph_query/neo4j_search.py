@@ -89,9 +89,7 @@ class Neo4jSearch:
                 return WordHits(state)
             link_keys = [link_key(only.entity_key)]
         if space in self._without_facts:
-            alone = await _sentences(
-                self._database, terms, min(limit, _MAX_SENTENCES), parameters
-            )
+            alone = await _sentences(self._database, terms, min(limit, _MAX_SENTENCES), parameters)
             if alone is not None and not alone.beside_facts:
                 return WordHits(alone.state, sentences=alone.hits)
         return await self._search_both(space, terms, link_keys, limit, parameters)
@@ -217,7 +215,13 @@ async def _sentences(
     if not lucene or parameters["relation"] not in ("", _CO_OCCURS):
         return None
     fetch = _FETCH_FILTERED if parameters["only"] else _FETCH_SENTENCES
-    told = {**parameters, "limit": limit, "checked": limit + _SPARE_SENTENCES, "lucene": lucene, "fetch": fetch}
+    told = {
+        **parameters,
+        "limit": limit,
+        "checked": limit + _SPARE_SENTENCES,
+        "lucene": lucene,
+        "fetch": fetch,
+    }
     row = (await database.read("search_sentences", **told))[0]
     hits = [(_sentence_facts(*columns), score) for score, *columns in row["sentences"]]
     return _Sentences(_state(row), row["stated"], hits)

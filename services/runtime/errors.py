@@ -43,12 +43,14 @@ class InvalidFieldError(BraidError):
 
 
 class InvalidCredentialError(BraidError):
-    """The credential is missing, unknown or expired."""
+    """The credential is missing, unknown or expired; `message` says how it is sent, where that is not gRPC."""
 
     reason = errors_pb2.ERROR_REASON_INVALID_CREDENTIAL
 
-    def __init__(self) -> None:
-        super().__init__("A valid API key is needed: metadata `authorization: Bearer <key>`.")
+    def __init__(
+        self, message: str = "A valid API key is needed: metadata `authorization: Bearer <key>`."
+    ) -> None:
+        super().__init__(message)
 
 
 class MissingScopeError(BraidError):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from pydantic import Field
+
 from gateway.rest.answers.graph import Fact
 from gateway.rest.answers.shape import Shape
 
@@ -64,6 +66,9 @@ class Leg(Shape):
     cached: bool
 
 
+# A list that is there unless the request asks for other parts. Documented only: nothing is ever made of it.
+_LEFT_OUT: Any = Field(default_factory=list)
+
 EmbeddingSource = Literal["given", "computed", "memory", "stored"]
 
 
@@ -111,11 +116,19 @@ class FusedHit(Shape):
 
 
 class Comprehensive(Shape):
-    """What all tiers found."""
+    """What all tiers found; lists that the request does not include are left out."""
 
-    vector_results: list[Hit]
-    graph_results: list[FoundFact]
-    results: list[FusedHit]
+    vector_results: list[Hit] = _LEFT_OUT
+    graph_results: list[FoundFact] = _LEFT_OUT
+    results: list[FusedHit] = _LEFT_OUT
     legs: list[Leg]
     total_results: int
     embedding: EmbeddingSource | None
+
+
+class LegFound(Shape):
+    """What one leg of a streamed search found."""
+
+    leg: Leg
+    vector_results: list[Hit]
+    graph_results: list[FoundFact]

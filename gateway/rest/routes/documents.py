@@ -56,8 +56,17 @@ _INGEST = "/braid.agent.v1.IngestService/"
 _DOCUMENTS = "/braid.vector.v1.DocumentService/"
 _FORM = UploadFields.model_json_schema()
 _FORM["properties"] |= {
-    "files": {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}},
-    "metadata": {"type": "string", "description": "A JSON object."},
+    "files": {
+        "type": "array",
+        "minItems": 1,
+        "maxItems": MOST_FILES,
+        "items": {"type": "string", "format": "binary"},
+    },
+    "metadata": {
+        "type": "string",
+        "contentMediaType": "application/json",
+        "description": _FORM["properties"]["metadata"]["description"],
+    },
 }
 _BODY = {
     "required": True,
@@ -108,7 +117,11 @@ class _File:
     most_of_facts: int
 
 
-DocumentId = Annotated[str, Path(description="The document's id; slashes are part of it.")]
+DocumentId = Annotated[
+    str,
+    Bounds(documents_pb2.GetDocumentRequest, "document_id"),
+    Path(description="The document's id; slashes are part of it."),
+]
 Limit = Annotated[
     Int32 | None,
     Bounds(documents_pb2.ListDocumentsRequest, "page_size"),
@@ -162,7 +175,11 @@ async def listing(
     caller: CallerDep,
     clients: ClientsDep,
     limit: Limit = None,
-    cursor: Annotated[str, Query(description="`next_cursor` of the page before.")] = "",
+    cursor: Annotated[
+        str,
+        Bounds(documents_pb2.ListDocumentsRequest, "page_token"),
+        Query(description="`next_cursor` of the page before."),
+    ] = "",
 ) -> Response:
     """The documents by id, in pages."""
     request = documents_pb2.ListDocumentsRequest(page_size=limit, page_token=cursor)

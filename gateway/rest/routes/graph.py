@@ -30,10 +30,14 @@ async def neighborhood(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
     entity: Annotated[
-        str, Path(description="The entity's name, any case; slashes are part of it.")
+        str,
+        Bounds(query_pb2.GetNeighborhoodRequest, "entity_name"),
+        Path(description="The entity's name, any case; slashes are part of it."),
     ],
     kind: Annotated[
-        str, Query(alias="type", description="Its type, where several share a name.")
+        str,
+        Bounds(query_pb2.GetNeighborhoodRequest, "entity_type"),
+        Query(alias="type", description="Its type, where several share a name."),
     ] = "",
     limit: Annotated[
         Int32 | None,
@@ -59,13 +63,21 @@ async def neighborhood(  # noqa: PLR0917 - FastAPI names them all
 async def entities(  # noqa: PLR0917 - as above
     caller: CallerDep,
     clients: ClientsDep,
-    kind: Annotated[str, Query(alias="type", description="Only entities of this type.")] = "",
+    kind: Annotated[
+        str,
+        Bounds(query_pb2.ListEntitiesRequest, "type"),
+        Query(alias="type", description="Only entities of this type."),
+    ] = "",
     limit: Annotated[
         Int32 | None,
         Bounds(query_pb2.ListEntitiesRequest, "page_size"),
         Query(description="How many, 1–200. Default 50."),
     ] = None,
-    cursor: Annotated[str, Query(description="`next_cursor` of the page before.")] = "",
+    cursor: Annotated[
+        str,
+        Bounds(query_pb2.ListEntitiesRequest, "page_token"),
+        Query(description="`next_cursor` of the page before."),
+    ] = "",
     order: Annotated[
         Literal["name", "mentions"], Query(description="By name, or most mentioned first.")
     ] = "name",

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from braid.agent.v1 import ingest_pb2
 from gateway.rest import views
+from gateway.rest.answers.events import WatchEvent
 from gateway.rest.answers.jobs import DeadDocuments, Job, Jobs
 from gateway.rest.bounds import Bounds
 from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep, WatcherDep
@@ -27,9 +28,17 @@ Limit = Annotated[
     Bounds(ingest_pb2.ListIngestJobsRequest, "page_size"),
     Query(description="How many, 1–200. Default 50."),
 ]
-Cursor = Annotated[str, Query(description="`next_cursor` of the page before.")]
+Cursor = Annotated[
+    str,
+    Bounds(ingest_pb2.ListIngestJobsRequest, "page_token"),
+    Query(description="`next_cursor` of the page before."),
+]
 StateName = Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]
-JobId = Annotated[str, Path(description="The job's id, as the upload was answered with.")]
+JobId = Annotated[
+    str,
+    Bounds(ingest_pb2.GetIngestJobRequest, "job_id"),
+    Path(description="The job's id, as the upload was answered with."),
+]
 
 
 @router.get("", response_model=Jobs)
@@ -44,7 +53,11 @@ async def listing(  # noqa: PLR0917 - the framework names them
         Query(description="Only in these states."),
         at_most(MOST_STATES),
     ] = None,
-    kind: Annotated[str, Query(description="Only of this kind, such as `upload`.")] = "",
+    kind: Annotated[
+        str,
+        Bounds(ingest_pb2.ListIngestJobsRequest, "kind"),
+        Query(description="Only of this kind, such as `upload`."),
+    ] = "",
 ) -> Response:
     """The jobs, the latest first, in pages."""
     states = [ingest_pb2.JobState.Value(f"JOB_STATE_{name}") for name in state or ()]
@@ -97,7 +110,10 @@ async def retry(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Respon
 @router.get(
     "/{job_id}/events",
     response_class=Response,
-    responses=events("Events `job`: at once, then at each change, until the job has ended."),
+    responses=events(
+        "Events `job`: at once, then at each change, until the job has ended; `error` if watching it fails after all.",
+        WatchEvent,
+    ),
 )
 async def watch(
     job_id: JobId, caller: WatcherDep, clients: ClientsDep, settings: SettingsDep

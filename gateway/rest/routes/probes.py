@@ -15,15 +15,12 @@ from gateway.rest.json import JsonAnswer
 router = APIRouter(tags=["probes"], responses=problems(405))
 
 
-# Load balancers ask by HEAD.
-@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", response_model=Alive)
 async def healthz() -> Response:
     """The process runs."""
     return JsonAnswer({"status": "ok"})
 
 
-@router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", response_model=Readiness, responses={503: {"model": NotReady}})
 async def readyz(request: Request, clients: ClientsDep) -> Response:
     """The orchestrator and both tiers serve; if not, which of them does not."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header
@@ -12,11 +14,12 @@ from braid.agent.v1 import search_pb2
 from braid.common.v1 import legs_pb2
 from gateway.clients import Clients
 from gateway.rest import views
+from gateway.rest.answers.events import SearchEvent
 from gateway.rest.answers.searches import ChunkResults, Comprehensive, FactResults
 from gateway.rest.bodies import JSON_ALONE
 from gateway.rest.calls import Caller
 from gateway.rest.deps import CallerDep, ClientsDep, SettingsDep
-from gateway.rest.documented import EVENT_STREAM, events, problems
+from gateway.rest.documented import EVENT_STREAM, event_stream, events, problems
 from gateway.rest.events import stream
 from gateway.rest.json import JsonAnswer
 from gateway.rest.searches import (
@@ -74,7 +77,7 @@ async def graph(body: GraphSearch, caller: CallerDep, clients: ClientsDep) -> Re
 @router.post(
     "/comprehensive",
     response_model=Comprehensive,
-    responses={200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}}},
+    responses={200: {"content": event_stream(SearchEvent)}},
 )
 async def comprehensive(
     body: ComprehensiveSearch,
@@ -88,10 +91,12 @@ async def comprehensive(
         return await _streamed(body, caller, clients, settings.heartbeat_seconds)
     method = _ALL + "ComprehensiveSearch"
     answer = await caller.ask(method, clients.search.ComprehensiveSearch, body.message())
-    return JsonAnswer(views.comprehensive(answer))
+    return JsonAnswer(views.comprehensive(answer, body.include))
 
 
-@router.post("/comprehensive/stream", response_class=Response, responses=events(_STREAMED))
+@router.post(
+    "/comprehensive/stream", response_class=Response, responses=events(_STREAMED, SearchEvent)
+)
 async def comprehensive_stream(
     body: ComprehensiveSearch, caller: CallerDep, clients: ClientsDep, settings: SettingsDep
 ) -> Response:
@@ -105,15 +110,16 @@ async def _streamed(
     request = search_pb2.StreamComprehensiveSearchRequest(search=body.message())
     method = _ALL + "StreamComprehensiveSearch"
     call = caller.open(method, clients.search.StreamComprehensiveSearch, request)
-    return await stream(caller, call, _shown, heartbeat=heartbeat)
+    shown = partial(_shown, include=body.include)
+    return await stream(caller, call, shown, heartbeat=heartbeat)
 
 
 def _shown(
-    answer: search_pb2.StreamComprehensiveSearchResponse,
+    answer: search_pb2.StreamComprehensiveSearchResponse, include: Collection[str]
 ) -> tuple[str, dict[str, Any]]:
     if answer.WhichOneof("part") == "leg":
         return "leg", views.leg_results(answer.leg)
-    return "final", views.comprehensive(answer.final)
+    return "final", views.comprehensive(answer.final, include)
 
 
 def _found(name: str, answer: Any, shapes: tuple[Any, Any], began: float) -> Response:

@@ -19,6 +19,7 @@ from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.search.answer_parts import keep_parts
 from services.agent_orchestrator.search.fusion import (
     GRAPH_LEG,
     VECTOR_LEG,
@@ -92,7 +93,7 @@ class ComprehensiveSearch:
     async def run(
         self, request: Request, ended: Heard | None = None
     ) -> search_pb2.ComprehensiveSearchResponse:
-        """Both legs' answers and the fused list; `ended` hears of each leg as it ends.
+        """Both legs' answers and the fused list, as far as they are included; `ended` hears of each leg as it ends.
 
         AllLegsFailedError when no leg that was asked for answered, OverloadedError when load alone was the reason;
         INVALID_FIELD when a tier refuses the request.
@@ -101,7 +102,7 @@ class ComprehensiveSearch:
         outcomes, source, vector = await self._run_legs(request, clock, ended)
         _require_an_answer(outcomes)
         passages = await self._passages(request, outcomes, vector, clock)
-        return _answer(outcomes, source, passages, _limit(request))
+        return keep_parts(_answer(outcomes, source, passages, _limit(request)), request.include)
 
     async def _run_legs(
         self, request: Request, clock: Budget, ended: Heard | None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import protovalidate
 
 from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.interceptors.sentences import sentence
 from services.runtime.interceptors.stage import Call, Stage
 from services.runtime.interceptors.timestamps import Timestamps
 
@@ -83,12 +84,7 @@ def _refuse(errors: Iterator[FieldError]) -> None:
 
 
 def _told(violations: list[protovalidate.Violation]) -> Iterator[FieldError]:
-    return (_field_error(violation.proto) for violation in violations)
-
-
-def _field_error(violation: Any) -> FieldError:
-    told = violation.message or violation.rule_id
-    return FieldError(_path(violation), told.replace("\x00", "NUL"))
+    return (FieldError(_path(one.proto), sentence(one)) for one in violations)
 
 
 def _within(item: str, path: str) -> str:

@@ -8,6 +8,7 @@ import time
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from braid.agent.v1.search_pb2 import ANSWER_PART_RESULTS
 from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
@@ -330,3 +331,17 @@ async def test_queries_are_embedded_a_few_at_a_time(answers: World) -> None:
     await asyncio.gather(*(ask(answers, Request(query=f"q{n}")) for n in range(20)))
     assert len(answers.embedder.texts) == 20
     assert answers.embedder.most_at_once <= 4
+
+
+async def test_an_answer_holds_the_parts_that_were_asked_for(answers: World) -> None:
+    whole = await ask(answers)
+    fused = await ask(answers, Request(query="who owns it", include=[ANSWER_PART_RESULTS]))
+    assert [result.id for result in fused.results] == [result.id for result in whole.results]
+    assert (len(fused.vector_results), len(fused.graph_results)) == (0, 0)
+    assert (fused.total_results, legs(fused.legs)) == (3, legs(whole.legs))
+
+
+@pytest.mark.parametrize("part", [0, 99])
+async def test_a_part_that_does_not_exist_is_refused(answers: World, part: int) -> None:
+    error = await refused(answers, Request(query="q", include=[part]))  # type: ignore[list-item]
+    assert [field for field, _ in error.fields] == ["include[0]"]

@@ -88,3 +88,13 @@ async def test_a_watcher_who_leaves_a_stream_stops_the_other_leg(answers: World)
     await anext(aiter(call))
     call.cancel()
     await asyncio.wait_for(answers.vector.script.cancelled.wait(), 5)
+
+
+async def test_the_parts_asked_for_are_those_of_the_last_message(answers: World) -> None:
+    search = Request(query="q", include=[search_pb2.ANSWER_PART_RESULTS])
+    request = search_pb2.StreamComprehensiveSearchRequest(search=search)
+    call = answers.search.StreamComprehensiveSearch(request, metadata=ALICE, timeout=5)
+    *told, last = [part async for part in call]
+    assert sum(len(part.leg.vector_results) for part in told) == 2
+    assert [result.id for result in last.final.results] == ["c2", "c1"]
+    assert (len(last.final.vector_results), len(last.final.graph_results)) == (0, 0)

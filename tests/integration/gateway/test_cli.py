@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import ingest_pb2, search_pb2
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import facts_pb2, query_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest
@@ -47,12 +47,18 @@ async def test_a_search_shows_results_facts_and_legs(served: Served) -> None:
     assert "graph UNAVAILABLE STORE_UNAVAILABLE 1.5 ms" in ended.out
     assert (request.query, request.limit) == ("who owned it?", 3)
     assert request.as_of.ToJsonString() == "2024-04-18T00:00:00Z"
+    assert request.include == [
+        search_pb2.ANSWER_PART_RESULTS,
+        search_pb2.ANSWER_PART_GRAPH_RESULTS,
+        search_pb2.ANSWER_PART_LEGS,
+    ]
 
 
 async def test_a_search_as_json_is_what_rest_answers(served: Served) -> None:
     served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
     ended = await braid(served, "search", "who", "--json")
     assert ended.json() == COMPREHENSIVE_JSON
+    assert served.script.seen[0].message.include == []
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import httpx
@@ -31,6 +31,7 @@ LEG = search_pb2.StreamComprehensiveSearchResponse(
     leg=search_pb2.LegResults(report=report("vector", "OK"), vector_results=[CHUNK_HIT])
 )
 LEG_JSON = {"leg": LEGS_JSON[0], "vector_results": [CHUNK_JSON], "graph_results": []}
+HEARTBEAT = ("", None)
 FINAL = search_pb2.StreamComprehensiveSearchResponse(final=COMPREHENSIVE)
 
 
@@ -39,19 +40,23 @@ async def events(response: httpx.Response) -> AsyncIterator[tuple[str, Any]]:
     name = ""
     async for line in response.aiter_lines():
         if line.startswith(":"):
-            yield "", None
+            yield HEARTBEAT
         elif line.startswith("event: "):
             name = line.removeprefix("event: ")
         elif line.startswith("data: "):
             yield name, json.loads(line.removeprefix("data: "))
 
 
-async def all_events(served: Served, path: str, **headers: str) -> list[tuple[str, Any]]:
+async def all_events(
+    served: Served, path: str, include: Sequence[str] = (), **headers: str
+) -> list[tuple[str, Any]]:
     """Every event of a search."""
-    async with served.http.stream("POST", path, json={"query": "who"}, headers=headers) as response:
+    body = {"query": "who", "include": include}
+    async with served.http.stream("POST", path, json=body, headers=headers) as response:
         assert response.status_code == 200
         assert response.headers["content-type"].startswith("text/event-stream")
-        return [event async for event in events(response)]
+        # On a slow machine there are heartbeats in between.
+        return [event async for event in events(response) if event != HEARTBEAT]
 
 
 @pytest.mark.parametrize(
@@ -66,6 +71,13 @@ async def test_legs_come_first_and_the_whole_answer_last(
         ("leg", LEG_JSON),
         ("final", COMPREHENSIVE_JSON),
     ]
+
+
+async def test_the_last_event_holds_the_included_lists_alone(served: Served) -> None:
+    served.script.answer(RPC, LEG, FINAL)
+    leg, final = await all_events(served, f"{SEARCH}/stream", ["results"])
+    assert leg == ("leg", LEG_JSON)
+    assert final[1].keys() == {"results", "legs", "total_results", "embedding"}
 
 
 async def test_a_search_that_is_refused_at_once_has_its_status(served: Served) -> None:

@@ -10,6 +10,7 @@ import pytest
 from braid.vector.v1 import documents_pb2, search_pb2
 from gateway.serving import StartError, gateway_server
 from gateway.settings import GatewaySettings
+from services.runtime.errors import InvalidCredentialError
 from services.runtime.listen import ListenError
 from tests.integration.gateway.conftest import Served, serve_gateway
 from tests.integration.gateway.scripted import AGENT, VECTOR, Script, start_scripted
@@ -44,7 +45,54 @@ async def test_a_caller_without_a_known_key_is_401(
     response = await guarded.http.post(SEARCH, json={"query": "q"}, headers=headers)
     assert (response.status_code, response.json()["reason"]) == (401, "INVALID_CREDENTIAL")
     assert response.headers["www-authenticate"] == "Bearer"
+    assert "header `Authorization: Bearer <key>`" in response.json()["detail"]
+    assert "metadata" not in response.text
     assert guarded.script.seen == []
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("Authorization", ["Bearer reader", "Bearer writer"]),
+        ("Authorization", ["Bearer reader", "Bearer reader"]),
+        ("Authorization", ["Bearer reader", ""]),
+        ("braid-space", ["team-a", "team-b"]),
+        ("braid-user", ["ann", "bob"]),
+    ],
+)
+async def test_a_header_that_says_who_calls_may_be_there_once(
+    guarded: Served, name: str, values: list[str]
+) -> None:
+    headers = [(name, value) for value in values]
+    if name != "Authorization":
+        headers.append(("authorization", "Bearer gateway"))
+    response = await guarded.http.post(SEARCH, json={"query": "q"}, headers=headers)
+    assert response.status_code == 401
+    assert response.json()["detail"] == (
+        f"The header `{name}` is there more than once: send it once."
+    )
+    assert guarded.script.seen == []
+
+
+@pytest.mark.parametrize(
+    ("headers", "field"), [({}, "braid-space"), ({"braid-space": "a b"}, "braid-space")]
+)
+async def test_what_is_wrong_with_a_header_is_told_of_the_header(
+    guarded: Served, headers: dict[str, str], field: str
+) -> None:
+    response = await guarded.http.get("/api/documents", headers=bearer("gateway") | headers)
+    assert response.status_code == 422
+    assert [problem["field"] for problem in response.json()["fields"]] == [field]
+    assert "metadata" not in response.text
+
+
+async def test_a_refusal_of_the_gateways_own_key_is_not_told_as_the_callers(
+    served: Served,
+) -> None:
+    served.script.fail("TextSearch", InvalidCredentialError())
+    response = await served.http.post(SEARCH, json={"query": "q"})
+    assert response.status_code == 401
+    assert "the gateway's own API key" in response.json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -72,9 +120,9 @@ async def test_a_space_is_never_taken_from_a_body(guarded: Served, field: str) -
 
 
 async def test_a_space_is_never_taken_from_a_query_string(guarded: Served) -> None:
-    guarded.script.answer("ListDocuments", documents_pb2.ListDocumentsResponse())
-    await guarded.http.get("/api/documents?space=team-b", headers=bearer("reader"))
-    assert guarded.script.seen[0].call.space == "team-a"
+    response = await guarded.http.get("/api/documents?space=team-b", headers=bearer("reader"))
+    assert response.status_code == 422
+    assert guarded.script.seen == []
 
 
 async def test_a_key_without_delegation_may_not_name_a_space(guarded: Served) -> None:
@@ -106,6 +154,7 @@ async def test_a_page_of_another_site_cannot_use_the_local_identity(
 ) -> None:
     response = await served.http.get("/api/documents", headers=headers)
     assert response.status_code == 401
+    assert "of another site" in response.json()["detail"]
 
 
 async def test_probes_and_the_description_need_no_key(guarded: Served) -> None:

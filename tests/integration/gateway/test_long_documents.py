@@ -77,7 +77,7 @@ async def test_a_large_bodys_fault_is_told_without_a_place_in_what_is_left_of_it
     body = '{"text": "%s",}' % ("All of it. " * 100_000)
     response = await served.http.post(DOCUMENTS, content=body, headers=AS_JSON)
     fields = response.json()["fields"]
-    assert fields == [{"field": "body", "description": "Invalid JSON: trailing comma"}]
+    assert fields == [{"field": "body", "description": "is not valid JSON: trailing comma"}]
 
 
 @pytest.mark.parametrize("text", ["short", "long " * 50_000])

@@ -170,3 +170,58 @@ async def test_a_comprehensive_search_answers_with_both_lists_the_fused_one_and_
         limit=5,
         cache=chunks_pb2.CACHE_MODE_BYPASS,
     )
+
+
+LISTS = {"results", "vector_results", "graph_results"}
+
+
+@pytest.mark.parametrize(
+    ("included", "asked", "shown"),
+    [
+        (["results"], [agent.ANSWER_PART_RESULTS], {"results"}),
+        ("results", [agent.ANSWER_PART_RESULTS], {"results"}),
+        (
+            ["results", "legs"],
+            [agent.ANSWER_PART_RESULTS, agent.ANSWER_PART_LEGS],
+            {"results"},
+        ),
+        ("legs", [agent.ANSWER_PART_LEGS], set()),
+        (
+            ["vector_results", "graph_results"],
+            [agent.ANSWER_PART_VECTOR_RESULTS, agent.ANSWER_PART_GRAPH_RESULTS],
+            {"vector_results", "graph_results"},
+        ),
+        ([], [], LISTS),
+    ],
+)
+async def test_an_answer_holds_the_included_lists_and_always_the_legs(
+    served: Served, included: Any, asked: list[int], shown: set[str]
+) -> None:
+    served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
+    body = {"query": "who", "include": included}
+    answer = (await served.http.post("/api/search/comprehensive", json=body)).json()
+    assert served.script.seen[0].message.include == asked
+    assert answer == {
+        name: value
+        for name, value in COMPREHENSIVE_JSON.items()
+        if name not in LISTS or name in shown
+    }
+
+
+async def test_the_fused_list_alone_keeps_its_metadata(served: Served) -> None:
+    fused = agent.SearchResult(id="c")
+    fused.metadata["team"] = "payments"
+    answer = agent.ComprehensiveSearchResponse(results=[fused])
+    served.script.answer("ComprehensiveSearch", answer)
+    body = {"query": "who", "include": "results"}
+    response = await served.http.post("/api/search/comprehensive", json=body)
+    assert response.json()["results"][0]["metadata"] == {"team": "payments"}
+
+
+@pytest.mark.parametrize("included", ["everything", ["results", "facts"], 5, ["results"] * 11])
+async def test_a_part_that_does_not_exist_is_refused(served: Served, included: Any) -> None:
+    body = {"query": "who", "include": included}
+    response = await served.http.post("/api/search/comprehensive", json=body)
+    assert response.status_code == 422
+    assert response.json()["fields"][0]["field"].startswith("include")
+    assert served.script.seen == []

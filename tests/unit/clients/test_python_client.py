@@ -13,7 +13,7 @@ import grpc
 import pytest
 
 import braid_client
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import ingest_pb2, search_pb2
 from braid.common.v1 import errors_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
@@ -64,9 +64,15 @@ async def test_a_question_is_asked_with_the_contracts_defaults_and_a_deadline(
 async def test_every_option_of_a_question_arrives(client: AsyncBraid, backend: Backend) -> None:
     instant = datetime(2024, 3, 1, tzinfo=UTC)
     await client.comprehensive_search(
-        "who?", limit=3, use_graph=False, text_weight=0.5, as_of=instant
+        "who?",
+        limit=3,
+        use_graph=False,
+        text_weight=0.5,
+        as_of=instant,
+        include=[search_pb2.ANSWER_PART_RESULTS],
     )
     [request] = backend.requests
+    assert request.include == [search_pb2.ANSWER_PART_RESULTS]
     assert (request.limit, request.use_graph, request.text_weight) == (3, False, 0.5)
     assert request.as_of.ToDatetime(tzinfo=UTC) == instant
 

@@ -11,13 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from braid.agent.v1 import search_pb2
 from gateway.rest import views
 from gateway.rest.fields import rest_name
 from gateway.rest.invalid import invalid
 from gateway.rest.json import encode
-from gateway.rest.values import DEEPEST_JSON, MOST_VALUES, Instant, JsonObject, to_struct
+from gateway.rest.values import MOST_VALUES, Instant, JsonObject, to_struct
 from services.agent_orchestrator.ingest.documents import UnreadableError, check_values
-from services.runtime.errors import FieldError
+from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.limits import MOST_LEVELS
+from services.vector_search import mapping
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text()
 JSON = st.recursive(
@@ -63,21 +66,44 @@ def test_what_arrives_as_it_was_sent_is_taken(value: object) -> None:
     assert TypeAdapter(JsonObject).validate_python({"n": value}) == {"n": value}
 
 
-def nested(depth: int) -> dict[str, Any]:
-    """An object that nests `depth` deep."""
-    value: dict[str, Any] = {}
-    for _ in range(depth - 1):
-        value = {"a": value}
-    return value
+def within(kinds: list[type], innermost: object) -> dict[str, Any]:
+    """A value within as many objects and lists as there are `kinds`, all within an object."""
+    value = innermost
+    for kind in kinds:
+        value = {"a": value} if kind is dict else [value]
+    return {"a": value}
 
 
-def test_metadata_as_deep_as_it_may_be_survives_the_wire() -> None:
-    value: dict[str, Any] = TypeAdapter(JsonObject).validate_python(nested(DEEPEST_JSON))
+CONTAINERS = st.sampled_from([dict, list])
+
+
+@given(
+    kinds=st.lists(CONTAINERS, min_size=MOST_LEVELS - 3, max_size=MOST_LEVELS + 2),
+    innermost=st.sampled_from([None, "text", {}, []]),
+)
+def test_metadata_may_be_as_deep_as_the_contract_says(kinds: list[type], innermost: object) -> None:
+    value = within(kinds, innermost)
     message = to_struct(value)
     assert message is not None
-    assert views.struct(Struct.FromString(message.SerializeToString())) == value
-    with pytest.raises(ValidationError):
-        TypeAdapter(JsonObject).validate_python(nested(DEEPEST_JSON + 2))
+    try:
+        mapping.metadata(message, "metadata")
+    except InvalidFieldError:
+        with pytest.raises(ValidationError, match=f"at most {MOST_LEVELS} deep"):
+            TypeAdapter(JsonObject).validate_python(value)
+    else:
+        assert TypeAdapter(JsonObject).validate_python(value) == value
+
+
+@pytest.mark.parametrize("kind", [dict, list])
+def test_metadata_as_deep_as_it_may_be_survives_the_wire(kind: type) -> None:
+    value = within([kind] * (MOST_LEVELS - 1), "text")
+    TypeAdapter(JsonObject).validate_python(value)
+    message = to_struct(value)
+    assert message is not None
+    request = search_pb2.StreamComprehensiveSearchRequest()
+    request.search.filter.metadata.CopyFrom(message)
+    received = type(request).FromString(request.SerializeToString())
+    assert views.struct(received.search.filter.metadata) == value
 
 
 def counted(count: int) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from google.protobuf.message_factory import GetMessageClass
 from braid.graph.v1 import query_pb2
 from braid_client.channel import CONTRACTS, methods, service_config
 from services.runtime.interceptors.authentication import required_scope
+from services.runtime.interceptors.sentences import PATTERNS
 from services.runtime.paging import encode_token
 
 BLANKS = ["", " ", "\t\r\n\v\f", "\x85", "\u00a0", "\u2003\u2028\u2029", " \u3000 "]
@@ -102,6 +103,16 @@ def test_no_model_is_named_with_a_nul() -> None:
         assert _broken(field, "a\x00b") == {"string.not_contains"}, field.full_name
 
 
+def test_every_pattern_of_a_contract_has_a_sentence_for_people() -> None:
+    patterns = {rules.pattern for _, rules in _string_rules() if rules.pattern}
+    assert patterns <= PATTERNS.keys()
+
+
+def test_no_text_but_a_nul_character_is_forbidden_within_a_text() -> None:
+    for field, rules in _string_rules():
+        assert rules.not_contains in {"", "\x00"}, field.full_name
+
+
 def _never_blank() -> Iterator[FieldDescriptor]:
     messages: dict[str, Descriptor] = {}
     for method in methods():
@@ -132,3 +143,14 @@ def _broken(field: FieldDescriptor, value: str) -> set[str]:
         for broken in found
         if broken.field and [one.field_name for one in broken.field.elements] == [field.name]
     }
+
+
+def _string_rules() -> Iterator[tuple[FieldDescriptor, validate_pb2.StringRules]]:
+    """Every field with rules of its text, or of the texts in its list."""
+    messages: dict[str, Descriptor] = {}
+    for method in methods():
+        _gather(method.input_type, messages)
+    for field in (field for message in messages.values() for field in message.fields):
+        rules = field.GetOptions().Extensions[validate_pb2.field]
+        yield field, rules.string
+        yield field, rules.repeated.items.string

@@ -124,3 +124,23 @@ def test_a_rule_that_stands_on_a_list_holds_in_messages_of_any_size(stage: Valid
     kind = GetMessageClass(pool.FindMessageTypeByName("listed.Listed"))
     for size in (10, 10_000):
         assert wrong(stage, kind(items=[{"text": "x" * size}])) == ["items[0]"]
+
+
+def test_what_is_wrong_is_told_without_regular_expressions(stage: ValidationStage) -> None:
+    ends = {"subject": ingest_pb2.EntityInput(name="A\x00", type="9")}
+    message = ingest_pb2.AddFactsRequest(facts=[fact(relation="-", **ends)])
+    assert errors(stage, message) == (
+        FieldError("facts[0].subject.name", "must not contain a NUL character"),
+        FieldError(
+            "facts[0].subject.type",
+            "must be a letter, then letters, digits or underscores, or empty",
+        ),
+        FieldError(
+            "facts[0].relation", "must be a letter, then letters, digits, underscores or spaces"
+        ),
+    )
+
+
+def test_what_must_be_there_is_told_as_required(stage: ValidationStage) -> None:
+    nothing = ingest_pb2.AddEpisodeRequest()
+    assert errors(stage, nothing) == (FieldError("episode", "is required"),)

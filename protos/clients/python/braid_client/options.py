@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     import grpc
 
+    from braid.agent.v1.search_pb2 import AnswerPart
     from braid.common.v1.retrieval_pb2 import QueryEmbedding
     from braid.graph.v1.findings_pb2 import FindingFilter
     from braid.graph.v1.query_pb2 import DocumentTitles, EntityOrder
@@ -46,6 +47,7 @@ class ComprehensiveOptions(CallOptions, total=False):
     as_of: datetime | None
     chunk_filter: ChunkFilter | None
     cache: CacheMode.ValueType | None
+    include: Sequence[AnswerPart.ValueType]
 
 
 class ChunkOptions(CallOptions, total=False):

@@ -33,6 +33,7 @@ def comprehensive(
     as_of: datetime | None,
     chunk_filter: chunks_pb2.ChunkFilter | None,
     cache: chunks_pb2.CacheMode.ValueType | None,
+    include: Sequence[search_pb2.AnswerPart.ValueType],
 ) -> search_pb2.ComprehensiveSearchRequest:
     """A question for all tiers; None leaves the contract's default."""
     return search_pb2.ComprehensiveSearchRequest(
@@ -44,6 +45,7 @@ def comprehensive(
         as_of=timestamp(as_of),
         filter=chunk_filter,
         cache=cache_mode(cache),
+        include=include,
     )
 
 

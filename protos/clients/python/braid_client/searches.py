@@ -14,9 +14,10 @@ from braid_client.connection import Connection
 from braid_client.requests import cache_mode, comprehensive, timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
     from datetime import datetime
 
+    from braid.agent.v1.search_pb2 import AnswerPart
     from braid.common.v1.retrieval_pb2 import QueryEmbedding
     from braid.graph.v1.query_pb2 import DocumentTitles, EntityOrder
     from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
@@ -36,6 +37,7 @@ class Searches(Connection):
         as_of: datetime | None = None,
         chunk_filter: ChunkFilter | None = None,
         cache: CacheMode.ValueType | None = None,
+        include: Sequence[AnswerPart.ValueType] = (),
         timeout: float | None = None,
     ) -> search_pb2.ComprehensiveSearchResponse:
         """Chunks and facts for a question, fused, with how each leg ended.
@@ -43,7 +45,8 @@ class Searches(Connection):
         `limit` is 1–50 hits from each leg and in the fused list; `use_vector` and `use_graph` choose the legs;
         `text_weight` is 0–1, the text score's share in the chunks' leg; `as_of` is an aware time; `chunk_filter` is for
         the chunks' leg; `cache` says whether earlier answers of the tiers, and an earlier vector of the query, may be
-        used (`CACHE_MODE_BYPASS`: neither). None leaves the contract's default.
+        used (`CACHE_MODE_BYPASS`: neither); `include` names the parts of the answer that are wanted, such as
+        `[search_pb2.ANSWER_PART_RESULTS]`: the other lists stay empty. None, or no part, leaves the contract's default.
         """
         request = comprehensive(
             query,
@@ -54,6 +57,7 @@ class Searches(Connection):
             as_of=as_of,
             chunk_filter=chunk_filter,
             cache=cache,
+            include=include,
         )
         stub = search_pb2_grpc.SearchServiceStub(self._channel("agent"))
         with self._typed_errors(timeout):
@@ -70,9 +74,13 @@ class Searches(Connection):
         as_of: datetime | None = None,
         chunk_filter: ChunkFilter | None = None,
         cache: CacheMode.ValueType | None = None,
+        include: Sequence[AnswerPart.ValueType] = (),
         timeout: float | None = None,
     ) -> AsyncIterator[search_pb2.StreamComprehensiveSearchResponse]:
-        """The same with the same arguments: a message for each leg as it ends, then one with the whole answer."""
+        """The same with the same arguments: a message for each leg as it ends, then one with the whole answer.
+
+        `include` is about that last one.
+        """
         search = comprehensive(
             query,
             limit=limit,
@@ -82,6 +90,7 @@ class Searches(Connection):
             as_of=as_of,
             chunk_filter=chunk_filter,
             cache=cache,
+            include=include,
         )
         stub = search_pb2_grpc.SearchServiceStub(self._channel("agent"))
         request = search_pb2.StreamComprehensiveSearchRequest(search=search)

@@ -10,8 +10,10 @@ from braid.vector.v1 import chunks_pb2 as _chunks_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -22,6 +24,40 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _AnswerPart:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _AnswerPartEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AnswerPart.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ANSWER_PART_UNSPECIFIED: _AnswerPart.ValueType  # 0
+    """Never valid."""
+    ANSWER_PART_RESULTS: _AnswerPart.ValueType  # 1
+    """The fused list, `results`."""
+    ANSWER_PART_VECTOR_RESULTS: _AnswerPart.ValueType  # 2
+    """The chunks' leg, `vector_results`."""
+    ANSWER_PART_GRAPH_RESULTS: _AnswerPart.ValueType  # 3
+    """The graph's leg, `graph_results`."""
+    ANSWER_PART_LEGS: _AnswerPart.ValueType  # 4
+    """How each leg ended, `legs`: alone, it leaves every list out."""
+
+class AnswerPart(_AnswerPart, metaclass=_AnswerPartEnumTypeWrapper):
+    """A part of an answer, named like its field. `legs`, `total_results` and `embedding` are in every answer, so that none
+    leaves open whether a leg found nothing or could not look.
+    """
+
+ANSWER_PART_UNSPECIFIED: AnswerPart.ValueType  # 0
+"""Never valid."""
+ANSWER_PART_RESULTS: AnswerPart.ValueType  # 1
+"""The fused list, `results`."""
+ANSWER_PART_VECTOR_RESULTS: AnswerPart.ValueType  # 2
+"""The chunks' leg, `vector_results`."""
+ANSWER_PART_GRAPH_RESULTS: AnswerPart.ValueType  # 3
+"""The graph's leg, `graph_results`."""
+ANSWER_PART_LEGS: AnswerPart.ValueType  # 4
+"""How each leg ended, `legs`: alone, it leaves every list out."""
+Global___AnswerPart: _TypeAlias = AnswerPart  # noqa: Y015
 
 @_typing.final
 class ComprehensiveSearchRequest(_message.Message):
@@ -37,6 +73,7 @@ class ComprehensiveSearchRequest(_message.Message):
     AS_OF_FIELD_NUMBER: _builtins.int
     FILTER_FIELD_NUMBER: _builtins.int
     CACHE_FIELD_NUMBER: _builtins.int
+    INCLUDE_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space."""
     limit: _builtins.int
@@ -63,6 +100,12 @@ class ComprehensiveSearchRequest(_message.Message):
         `use_graph` false leaves them out.
         """
 
+    @_builtins.property
+    def include(self) -> _containers.RepeatedScalarFieldContainer[Global___AnswerPart.ValueType]:
+        """The parts that the answer holds; the others are left out of it, which saves the bytes of what they repeat. Default: all.
+        A streamed answer's `leg` messages always hold their hits: this is about its `final` one.
+        """
+
     def __init__(
         self,
         *,
@@ -74,10 +117,11 @@ class ComprehensiveSearchRequest(_message.Message):
         as_of: _timestamp_pb2.Timestamp | None = ...,
         filter: _chunks_pb2.ChunkFilter | None = ...,
         cache: _chunks_pb2.CacheMode.ValueType = ...,
+        include: _abc.Iterable[Global___AnswerPart.ValueType] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_text_weight", b"_text_weight", "_use_graph", b"_use_graph", "_use_vector", b"_use_vector", "as_of", b"as_of", "filter", b"filter", "limit", b"limit", "text_weight", b"text_weight", "use_graph", b"use_graph", "use_vector", b"use_vector"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_text_weight", b"_text_weight", "_use_graph", b"_use_graph", "_use_vector", b"_use_vector", "as_of", b"as_of", "cache", b"cache", "filter", b"filter", "limit", b"limit", "query", b"query", "text_weight", b"text_weight", "use_graph", b"use_graph", "use_vector", b"use_vector"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_text_weight", b"_text_weight", "_use_graph", b"_use_graph", "_use_vector", b"_use_vector", "as_of", b"as_of", "cache", b"cache", "filter", b"filter", "include", b"include", "limit", b"limit", "query", b"query", "text_weight", b"text_weight", "use_graph", b"use_graph", "use_vector", b"use_vector"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
@@ -111,7 +155,7 @@ class ComprehensiveSearchResponse(_message.Message):
     TOTAL_RESULTS_FIELD_NUMBER: _builtins.int
     EMBEDDING_FIELD_NUMBER: _builtins.int
     total_results: _builtins.int
-    """Number of entries in `vector_results` and `graph_results` together."""
+    """Number of entries in `vector_results` and `graph_results` together, also where `include` leaves these out."""
     embedding: _retrieval_pb2.EmbeddingSource.ValueType
     """Where the query's vector came from; unspecified when no leg needed one or none could be made."""
     @_builtins.property
@@ -164,6 +208,7 @@ class SearchResult(_message.Message):
     SCORE_FIELD_NUMBER: _builtins.int
     CONTRIBUTIONS_FIELD_NUMBER: _builtins.int
     FACTS_FIELD_NUMBER: _builtins.int
+    METADATA_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The chunk's id; the fact's uuid where a fact has no chunk."""
     document_id: _builtins.str
@@ -188,6 +233,12 @@ class SearchResult(_message.Message):
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
         """Facts that this chunk states, best first."""
 
+    @_builtins.property
+    def metadata(self) -> _struct_pb2.Struct:
+        """The document's metadata, where `include` leaves out the `vector_results` that hold it otherwise; empty where only the
+        graph found the chunk.
+        """
+
     def __init__(
         self,
         *,
@@ -199,10 +250,11 @@ class SearchResult(_message.Message):
         score: _builtins.float = ...,
         contributions: _abc.Iterable[Global___Contribution] | None = ...,
         facts: _abc.Iterable[_facts_pb2.Fact] | None = ...,
+        metadata: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "contributions", b"contributions", "document_id", b"document_id", "facts", b"facts", "id", b"id", "score", b"score", "source", b"source", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "contributions", b"contributions", "document_id", b"document_id", "facts", b"facts", "id", b"id", "metadata", b"metadata", "score", b"score", "source", b"source", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,39 @@
+"""The parts of an answer that were asked for; what only a left out list held moves to the fused one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from braid.agent.v1 import search_pb2
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    Answer = search_pb2.ComprehensiveSearchResponse
+    ListName = Literal["results", "vector_results", "graph_results"]
+
+_LISTS: dict[search_pb2.AnswerPart.ValueType, ListName] = {
+    search_pb2.ANSWER_PART_RESULTS: "results",
+    search_pb2.ANSWER_PART_VECTOR_RESULTS: "vector_results",
+    search_pb2.ANSWER_PART_GRAPH_RESULTS: "graph_results",
+}
+
+
+def keep_parts(answer: Answer, included: Collection[search_pb2.AnswerPart.ValueType]) -> Answer:
+    """The answer with the included lists alone; with all of them where nothing is named. Changes `answer` itself."""
+    if not included:
+        return answer
+    if search_pb2.ANSWER_PART_VECTOR_RESULTS not in included:
+        _move_metadata(answer)
+    for part, name in _LISTS.items():
+        if part not in included:
+            answer.ClearField(name)
+    return answer
+
+
+def _move_metadata(answer: Answer) -> None:
+    chunks = {hit.chunk.id: hit.chunk for hit in answer.vector_results}
+    for result in answer.results:
+        chunk = chunks.get(result.id)
+        if chunk is not None and chunk.HasField("metadata"):
+            result.metadata.CopyFrom(chunk.metadata)

@@ -1,0 +1,84 @@
+"""Every path says all the methods that it takes; HEAD is the head of GET, and OPTIONS names the methods."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from braid.agent.v1 import ingest_pb2
+from braid.vector.v1 import documents_pb2
+from tests.integration.gateway.conftest import Served
+from tests.integration.gateway.samples import DOCUMENT, JOB, JOB_ID
+
+READ = {"GET", "HEAD", "OPTIONS"}
+PATHS = [
+    ("/api/documents", READ | {"POST"}),
+    ("/api/documents/notes/a.md", READ | {"DELETE"}),
+    ("/api/consistency", READ | {"POST"}),
+    ("/api/search/hybrid", {"POST", "OPTIONS"}),
+    ("/api/jobs/dead", READ),
+    (f"/api/jobs/{JOB_ID}/cancel", {"POST", "OPTIONS"}),
+    ("/healthz", READ),
+    ("/openapi.json", READ),
+    ("/docs", READ),
+]
+
+
+def named(allow: str) -> set[str]:
+    """The methods that `Allow` names."""
+    return set(allow.split(", "))
+
+
+@pytest.mark.parametrize(("path", "methods"), PATHS)
+async def test_a_refused_method_is_told_with_all_that_are_taken(
+    served: Served, path: str, methods: set[str]
+) -> None:
+    for method in ("PUT", "PATCH"):
+        response = await served.http.request(method, path)
+        assert (response.status_code, response.json()["reason"]) == (405, "METHOD_NOT_ALLOWED")
+        assert named(response.headers["allow"]) == methods
+
+
+@pytest.mark.parametrize(("path", "methods"), PATHS)
+async def test_options_names_the_methods(served: Served, path: str, methods: set[str]) -> None:
+    response = await served.http.options(path)
+    assert (response.status_code, response.content) == (204, b"")
+    assert named(response.headers["allow"]) == methods
+    assert served.script.seen == []
+
+
+@pytest.mark.parametrize("method", ["OPTIONS", "HEAD", "PUT"])
+async def test_a_path_that_is_not_there_has_no_methods(served: Served, method: str) -> None:
+    response = await served.http.request(method, "/api/nothing")
+    assert (response.status_code, response.headers.get("allow")) == (404, None)
+
+
+async def test_options_of_a_path_with_data_needs_a_key(guarded: Served) -> None:
+    assert (await guarded.http.options("/api/documents")).status_code == 401
+    assert (await guarded.http.options("/healthz")).status_code == 204
+
+
+@pytest.mark.parametrize("path", ["/api/documents/a", "/openapi.json", "/docs", "/healthz"])
+async def test_head_is_answered_as_get_without_its_body(served: Served, path: str) -> None:
+    answer = documents_pb2.GetDocumentResponse(document=DOCUMENT)
+    served.script.answer("GetDocument", answer)
+    got, head = await served.http.get(path), await served.http.head(path)
+    changing = ("date", "x-request-id")
+    assert (head.status_code, head.content) == (200, b"")
+    assert {n: v for n, v in head.headers.items() if n not in changing} == {
+        n: v for n, v in got.headers.items() if n not in changing
+    }
+
+
+async def test_head_tells_what_is_wrong_as_get_does(served: Served) -> None:
+    assert (await served.http.head("/api/jobs/no-uuid")).status_code == 422
+    assert (await served.http.head("/api/search/hybrid")).status_code == 405
+
+
+async def test_head_of_a_stream_of_events_ends_it(served: Served) -> None:
+    served.script.hang("WatchIngestJob", ingest_pb2.WatchIngestJobResponse(job=JOB))
+    response = await served.http.head(f"/api/jobs/{JOB_ID}/events")
+    assert (response.status_code, response.content) == (200, b"")
+    assert response.headers["content-type"].startswith("text/event-stream")
+    await asyncio.wait_for(served.script.cancelled.wait(), 5)

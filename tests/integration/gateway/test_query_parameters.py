@@ -1,0 +1,111 @@
+"""A query parameter that a route does not declare is refused by its name, whatever the route."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, cast
+
+import httpx
+import pytest
+from fastapi import APIRouter, Depends, FastAPI, Query
+from fastapi.routing import iter_route_contexts
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import documents_pb2
+from gateway.clients import Clients
+from gateway.rest.app import create_app
+from gateway.rest.invalid import MOST_PROBLEMS
+from gateway.rest.parameters import DECLARED_ALONE
+from gateway.settings import GatewaySettings
+from services.runtime.errors import InvalidFieldError
+from services.runtime.identity import Authenticator
+from tests.integration.gateway.conftest import Served
+from tests.integration.gateway.samples import JOB_ID
+
+
+def routes() -> list[tuple[str, str]]:
+    """Method and path of every route in the OpenAPI document, which are all but its own page's."""
+    settings = GatewaySettings(_env_file=None)
+    app = create_app(cast("Clients", None), settings, Authenticator(None, allow_local=True))
+    described = app.openapi()["paths"]
+    served = {one.path_format for one in iter_route_contexts(app.routes)}
+    own = {"/openapi.json", "/static-offline-docs/{path}", "/docs", "/docs/oauth2-redirect"}
+    assert served == described.keys() | own
+    return [(method, path) for path, methods in described.items() for method in methods]
+
+
+@pytest.mark.parametrize(("method", "path"), routes())
+async def test_every_route_refuses_it(served: Served, method: str, path: str) -> None:
+    filled = path.replace("{job_id}", JOB_ID)
+    response = await served.http.request(method, filled, params={"limt": "5"})
+    assert (response.status_code, response.json()["reason"]) == (422, "INVALID_FIELD")
+    (problem,) = response.json()["fields"]
+    assert problem["field"] == "limt"
+    assert problem["description"].startswith("is not a query parameter of this route; it takes: ")
+    assert served.script.seen == []
+
+
+async def test_what_the_route_takes_is_told(served: Served) -> None:
+    response = await served.http.get("/api/graph/entities?kind=Person")
+    (problem,) = response.json()["fields"]
+    assert problem["field"] == "kind"
+    assert "type" in problem["description"]
+    assert "limit" in problem["description"]
+
+
+async def test_each_unknown_one_is_named(served: Served) -> None:
+    response = await served.http.get("/api/documents?a=1&limit=5&b=2&b=3")
+    assert [problem["field"] for problem in response.json()["fields"]] == ["a", "b"]
+
+
+async def test_what_is_declared_is_taken(served: Served) -> None:
+    served.script.answer("ListEntities", query_pb2.ListEntitiesResponse())
+    served.script.answer("ListDocuments", documents_pb2.ListDocumentsResponse())
+    assert (await served.http.get("/api/graph/entities?type=A&limit=5&cursor=")).status_code == 200
+    assert (await served.http.get("/api/documents?")).status_code == 200
+
+
+async def test_no_more_are_named_than_are_told_at_all(served: Served) -> None:
+    query = "&".join(f"p{number}=1" for number in range(3 * MOST_PROBLEMS))
+    response = await served.http.get(f"/api/documents?{query}")
+    assert len(response.json()["fields"]) == MOST_PROBLEMS
+
+
+@pytest.mark.parametrize("name", ["", "x" * 5000])
+async def test_a_name_that_cannot_be_shown_is_one_of_the_query(served: Served, name: str) -> None:
+    response = await served.http.get("/api/documents", params={name: "1"})
+    assert [problem["field"] for problem in response.json()["fields"]] == ["query"]
+
+
+class Page(BaseModel):
+    """Parameters as one model."""
+
+    limit: int = 5
+    go_on: str = ""
+
+
+async def sorted_by(order: str = "") -> str:
+    """A parameter of a dependency."""
+    return order
+
+
+async def test_declared_are_those_of_dependencies_and_models_too() -> None:
+    router = APIRouter(dependencies=[DECLARED_ALONE])
+
+    @router.get("/")
+    async def listing(
+        page: Annotated[Page, Query()],
+        order: Annotated[str, Depends(sorted_by)],
+        kind: Annotated[str, Query(alias="type")] = "",
+    ) -> Any:
+        return Response(f"{page.limit} {order} {kind}")
+
+    app = FastAPI()
+    app.include_router(router)
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+        response = await http.get("/?limit=3&go_on=a&order=name&type=b")
+        assert response.text == "3 name b"
+        with pytest.raises(InvalidFieldError, match="kind"):
+            await http.get("/?kind=b")

@@ -1,0 +1,76 @@
+"""What streams send is documented as objects, in the shapes that they have."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, cast
+
+import pytest
+from pydantic import TypeAdapter
+
+from braid.agent.v1 import search_pb2
+from gateway.clients import Clients
+from gateway.rest.answers.events import SearchEvent, WatchEvent
+from gateway.rest.app import create_app
+from gateway.rest.errors import error_body
+from gateway.rest.views import comprehensive, job, leg_results
+from gateway.settings import GatewaySettings
+from services.runtime.identity import Authenticator
+from tests.integration.gateway.samples import CHUNK_HIT, COMPREHENSIVE, FACT_HIT, JOB, report
+
+ERROR = error_body("The deadline passed.", "DEADLINE", "r-1")
+STREAMS = [
+    ("/api/search/comprehensive", "post", {"LegEvent", "FinalEvent", "ErrorEvent"}),
+    ("/api/search/comprehensive/stream", "post", {"LegEvent", "FinalEvent", "ErrorEvent"}),
+    ("/api/jobs/{job_id}/events", "get", {"JobEvent", "ErrorEvent"}),
+]
+
+
+def document() -> dict[str, Any]:
+    """The OpenAPI document, for which nothing has to run."""
+    settings = GatewaySettings(_env_file=None)
+    nobody = cast("Clients", None)
+    return create_app(nobody, settings, Authenticator(None, allow_local=True)).openapi()
+
+
+@pytest.mark.parametrize(("path", "method", "shapes"), STREAMS)
+def test_a_stream_is_one_of_its_events(path: str, method: str, shapes: set[str]) -> None:
+    described = document()
+    content = described["paths"][path][method]["responses"]["200"]["content"]
+    schema = content["text/event-stream"]["schema"]
+    names = {one["$ref"].rpartition("/")[2] for one in schema["oneOf"]}
+    assert names == shapes
+    for name in names:
+        properties = described["components"]["schemas"][name]["properties"]
+        assert properties["data"]["$ref"].startswith("#/components/schemas/")
+
+
+def test_every_shape_that_is_referred_to_is_there_each_time_the_document_is_made() -> None:
+    for _ in range(2):
+        described = document()
+        names = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(described)))
+        assert names <= described["components"]["schemas"].keys()
+        assert "$defs" not in json.dumps(described)
+
+
+@pytest.mark.parametrize(
+    ("shape", "name", "data"),
+    [
+        (SearchEvent, "final", comprehensive(COMPREHENSIVE)),
+        (SearchEvent, "final", comprehensive(COMPREHENSIVE, ["results"])),
+        (SearchEvent, "error", ERROR),
+        (WatchEvent, "job", job(JOB)),
+        (WatchEvent, "error", ERROR),
+    ],
+)
+def test_what_is_sent_has_the_documented_shape(shape: Any, name: str, data: Any) -> None:
+    TypeAdapter(shape).validate_python({"event": name, "data": data})
+
+
+def test_a_leg_that_is_sent_has_the_documented_shape() -> None:
+    results = search_pb2.LegResults(
+        report=report("graph", "OK"), vector_results=[CHUNK_HIT], graph_results=[FACT_HIT]
+    )
+    event = {"event": "leg", "data": leg_results(results)}
+    TypeAdapter(SearchEvent).validate_python(event)
