@@ -143,6 +143,8 @@ def _result(candidate: _Candidate) -> search_pb2.SearchResult:
         score=candidate.score(),
         contributions=_contributions(candidate),
         facts=candidate.facts,
+        # Those of the vector leg's hits stand there.
+        metadata=None if candidate.chunk.rank else chunk.metadata,
     )
 
 
