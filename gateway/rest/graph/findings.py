@@ -12,7 +12,7 @@ from braid.common.v1.retrieval_pb2 import TimeRange
 from braid.graph.v1 import findings_pb2
 from gateway.rest.bounds import Bounds, Contract, Contracted
 from gateway.rest.searches import Between
-from gateway.rest.values import Body, JsonBool, JsonInt32, JsonNumber, Text, at_most
+from gateway.rest.values import JsonBool, JsonInt32, JsonNumber, Text, at_most
 
 # As many as the contract takes.
 MAX_FINDINGS = 500
@@ -190,8 +190,10 @@ class Findings(Contracted):
         return findings_pb2.AddFindingsRequest(findings=[one.message() for one in self.findings])
 
 
-class Range(Body):
+class Range(Contracted):
     """Bounds of a number; those that are left out leave it open."""
+
+    contract: ClassVar[Contract] = findings_pb2.NumberRange
 
     greater_than: JsonNumber | None = Field(default=None, description="Only numbers above it.")
     at_least: JsonNumber | None = Field(default=None, description="Only it and numbers above.")

@@ -88,7 +88,9 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
         Query(alias="type", description="Only findings of this type, such as risk."),
     ] = "",
     min_confidence: Annotated[
-        float | None, Query(description="Only findings at least as sure, 0–1.")
+        float | None,
+        Bounds(findings_pb2.FindingDetails, "confidence"),
+        Query(description="Only findings at least as sure, 0–1."),
     ] = None,
     status: Annotated[
         str,
@@ -125,7 +127,11 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
         Bounds(findings_pb2.FindingFilter, "about_finding"),
         Query(description="Only findings about this one, by `id` or uuid."),
     ] = "",
-    chunk_id: Annotated[str, Query(description="Only findings from this chunk.")] = "",
+    chunk_id: Annotated[
+        str,
+        Bounds(findings_pb2.FindingFilter, "episode_uuid"),
+        Query(description="Only findings from this chunk."),
+    ] = "",
     origin: Annotated[Origin | None, Query(description="Given by a caller, or extracted.")] = None,
     limit: Annotated[
         Int32 | None,

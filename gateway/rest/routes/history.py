@@ -43,6 +43,7 @@ async def history(  # noqa: PLR0917 - FastAPI names them all
     clients: ClientsDep,
     entity: Annotated[
         str,
+        Bounds(EntitySelector, "name"),
         Path(
             description="The entity's name, any case (slashes are part of it), or its uuid with `by=uuid`.",
             examples=["Ledger Service"],

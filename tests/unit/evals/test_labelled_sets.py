@@ -113,7 +113,7 @@ def test_a_document_that_answers_was_there_at_the_time_that_the_question_is_abou
 @pytest.mark.parametrize("name", [REPORTED, TUNING])
 def test_facts_cite_documents_of_the_set(name: str) -> None:
     ids = {one.id for one in documents(name)}
-    assert {fact["document"] for fact in facts(name)} <= ids
+    assert {fact["document_id"] for fact in facts(name)} <= ids
 
 
 @pytest.mark.parametrize("name", [REPORTED, TUNING])

@@ -136,7 +136,9 @@ def test_what_is_wrong_is_told_without_regular_expressions(stage: ValidationStag
             "must be a letter, then letters, digits or underscores, or empty",
         ),
         FieldError(
-            "facts[0].relation", "must be a letter, then letters, digits, underscores or spaces"
+            "facts[0].relation",
+            "must be of letters, digits, spaces and _ - ' . , ( ), "
+            "hold a letter and not begin with a space",
         ),
     )
 
