@@ -27,8 +27,10 @@ _LOCAL = 0.5
 # Of the question's words, where words are all that is known: a third for a stated fact, a local one is a weaker hint.
 _LEAST_WORDS = 0.33
 _LEAST_WORDS_LOCAL = 0.4
-# How much a fact by words alone may support a passage.
-_SUPPORT_BY_WORDS = 0.5
+# How much a fact may support a passage: chosen on MuSiQue with its triples as facts, where more moves the right passage
+# down as often as up; and by words alone.
+_SUPPORT = 0.5
+_SUPPORT_BY_WORDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def _scored(one: Ranked, question: Question, scale: Relevance) -> Ranked:
         support = _SUPPORT_BY_WORDS * max(0.0, 2 * words - 1)
     else:
         total = (1 - _WORDS) * max(cosine, 0.0) + _WORDS * words
-        support = max(0.0, cosine - scale.support) / (1 - scale.support) * words
+        support = _SUPPORT * max(0.0, cosine - scale.support) / (1 - scale.support) * words
     if one.uuid in question.of_named and _stems(one.relation) & question.stems:
         total += _LEADS
     return _with(one, bend(total), words, support)

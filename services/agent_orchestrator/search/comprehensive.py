@@ -147,7 +147,10 @@ class ComprehensiveSearch:
             # What the legs found is answered: passages that only facts cite are left to their facts.
             get_logger("search").warning("passages of facts not scored", cause=type(error).__name__)
             return Passages(found, missing=frozenset(wanted), floor=floor)
-        scored = {one.chunk_id: ScoredChunk(one.chunk, one.score) for one in answer.scores}
+        scored = {
+            one.chunk_id: ScoredChunk(one.chunk, one.score, later=_is_later(one.chunk, request))
+            for one in answer.scores
+        }
         missing = frozenset(wanted) - scored.keys()
         return Passages(found | scored, missing=missing, floor=floor)
 
@@ -323,6 +326,13 @@ def _score_request(
         include_chunks=True,
         as_of=request.as_of if request.HasField("as_of") else None,
     )
+
+
+def _is_later(chunk: chunks_pb2.Chunk, request: Request) -> bool:
+    """Whether the chunk's document begins to hold after the time asked about."""
+    if not request.HasField("as_of"):
+        return False
+    return chunk.valid_time.ToNanoseconds() > request.as_of.ToNanoseconds()
 
 
 def _limit(request: Request) -> int:

@@ -6,6 +6,7 @@ The score of a passage is that of its chunk (0 to 1, the vector tier's own) with
 
 `bend` keeps sums up to 0.8 as they are and the larger ones below 1, in the same order. A fact supports by how near it
 is to the question; local facts (two names in one sentence) support nothing: full text has scored their words already.
+Nor is a passage supported whose document is of a later time than the one asked about.
 
 One result per chunk: facts are listed with each found chunk that they cite. A fact whose chunks are not known (it has
 no document, its chunk is not stored, or the vector tier has not answered) is a result of its own, with its own score.
@@ -31,11 +32,15 @@ GRAPH_LEG = "graph"
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
-    """A chunk, its score, and its rank among the hits of the vector leg; 0 where only facts cite it."""
+    """A chunk, its score, and its rank among the hits of the vector leg; 0 where only facts cite it.
+
+    `later` when its document holds since after the time asked about: what it tells of that time was not there then.
+    """
 
     chunk: chunks_pb2.Chunk
     score: float
     rank: int = 0
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class _Candidate:
     def score(self) -> float:
         if self.chunk is None:
             return self.best.score if self.best is not None else 0.0
-        if self.best is None or not self.best.scores.support:
+        if self.best is None or not self.best.scores.support or self.chunk.later:
             return self.chunk.score
         return bend(unbend(self.chunk.score) + self.best.scores.support)
 

@@ -139,6 +139,13 @@ def test_a_chunk_that_only_facts_brought_needs_the_floor() -> None:
         assert ids(fuse(Passages(scored, floor=0.3), facts, 10)) == expected
 
 
+def test_a_passage_of_a_later_time_than_the_one_asked_about_gains_nothing() -> None:
+    scored = {"later": ScoredChunk(chunk_hit("later").chunk, 0.4, later=True)}
+    [result] = fuse(Passages(scored), [fact_hit("fact", ["later"], 0.8, support=0.3)], 10)
+    assert result.score == 0.4
+    assert [fact.uuid for fact in result.facts] == ["fact"]
+
+
 def test_a_fact_adds_no_passage_that_the_vector_tier_found_less_relevant() -> None:
     results = fuse(of([chunk_hit("hit")]), [fact_hit("fact", ["beyond"], 0.9)], 10)
     assert ids(results) == ["hit"]

@@ -200,7 +200,7 @@ class FactScores(_message.Message):
     words: _builtins.float
     """The share of the question's words (stems; without the commonest) that the fact has, 0–1."""
     support: _builtins.float
-    """What it adds to the score of passages that state it, 0–1: (vector − c) / (1 − c) · words, where c is the cosine from
+    """What it adds to the score of passages that state it, 0–0.5: 0.5 · (vector − c) / (1 − c) · words, where c is the cosine from
     which the model's facts support (all-MiniLM-L6-v2: 0.45). 0 below, and for local facts.
     """
     def __init__(
