@@ -6,7 +6,7 @@ The score of a passage is that of its chunk (0 to 1, the vector tier's own) with
 
 `bend` keeps sums up to 0.8 as they are and the larger ones below 1, in the same order. A fact supports by how near it
 is to the question; local facts (two names in one sentence) support nothing: full text has scored their words already.
-Nor is a passage supported whose document is of a later time than the one asked about.
+Nor is a passage supported whose document is of a later time than the one asked about: it counts `LATER_SHARE`.
 
 One result per chunk: facts are listed with each found chunk that they cite. A fact whose chunks are not known (it has
 no document, its chunk is not stored, or the vector tier has not answered) is a result of its own, with its own score.
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 VECTOR_LEG = "vector"
 GRAPH_LEG = "graph"
+LATER_SHARE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,11 @@ class _Candidate:
         if self.best is None or hit.scores.support > self.best.scores.support:
             self.best, self.best_rank = hit, rank
 
+    def own_score(self) -> float:
+        if self.chunk is None:
+            return 0.0
+        return self.chunk.score * (LATER_SHARE if self.chunk.later else 1.0)
+
     def is_relevant(self, floor: float) -> bool:
         return self.chunk is None or self.chunk.rank > 0 or self.score() >= floor
 
@@ -80,7 +86,7 @@ class _Candidate:
         if self.chunk is None:
             return self.best.score if self.best is not None else 0.0
         if self.best is None or not self.best.scores.support or self.chunk.later:
-            return self.chunk.score
+            return self.own_score()
         return bend(unbend(self.chunk.score) + self.best.scores.support)
 
 
@@ -158,9 +164,11 @@ def _contributions(candidate: _Candidate) -> list[search_pb2.Contribution]:
     told = []
     score, own = candidate.score(), 0.0
     if candidate.chunk is not None:
-        own = candidate.chunk.score
+        own = candidate.own_score()
         told.append(
-            search_pb2.Contribution(leg=VECTOR_LEG, rank=candidate.chunk.rank, score=own, share=own)
+            search_pb2.Contribution(
+                leg=VECTOR_LEG, rank=candidate.chunk.rank, score=candidate.chunk.score, share=own
+            )
         )
     if candidate.best is not None:
         told.append(

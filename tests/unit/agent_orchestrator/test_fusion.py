@@ -139,10 +139,10 @@ def test_a_chunk_that_only_facts_brought_needs_the_floor() -> None:
         assert ids(fuse(Passages(scored, floor=0.3), facts, 10)) == expected
 
 
-def test_a_passage_of_a_later_time_than_the_one_asked_about_gains_nothing() -> None:
+def test_a_passage_of_a_later_time_than_the_one_asked_about_counts_less_and_gains_nothing() -> None:
     scored = {"later": ScoredChunk(chunk_hit("later").chunk, 0.4, later=True)}
     [result] = fuse(Passages(scored), [fact_hit("fact", ["later"], 0.8, support=0.3)], 10)
-    assert result.score == 0.4
+    assert result.score == pytest.approx(0.7 * 0.4)
     assert [fact.uuid for fact in result.facts] == ["fact"]
 
 

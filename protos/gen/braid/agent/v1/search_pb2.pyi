@@ -277,7 +277,8 @@ class Contribution(_message.Message):
     score: _builtins.float
     """Score in that leg: the chunk's, or its best fact's."""
     share: _builtins.float
-    """What the leg added to the fused score. The vector leg's share is the chunk's score. The graph's is what the fact's
+    """What the leg added to the fused score. The vector leg's share is the chunk's score, 0.7 of it for one that only facts
+    brought and whose document is of a later time than `as_of`. The graph's is what the fact's
     support (braid.graph.v1.FactScores.support) adds to it; 0 for a local fact, or for a fact that is not near enough. Without
     a chunk it is the fact's score.
     """
