@@ -83,7 +83,7 @@ class DirectWriter:
             "insert_version_chunks",
             *(owners, [1] * count, [0] * count, self._ids(passages), [0] * count),
             [len(each.text) for each in passages],
-            [0] * count,
+            *([0] * count, [None] * count),
         )
 
     def _ids(self, passages: Sequence[Passage]) -> list[str]:

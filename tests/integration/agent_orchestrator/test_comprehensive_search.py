@@ -29,6 +29,9 @@ from tests.stubs.script import fail, hang
 from tests.stubs.vector_tier import chunk_hit
 
 
+BROUGHT = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+
+
 @pytest.fixture
 def settings() -> dict[str, object]:
     return {"query_embedding_seconds": 0.2}
@@ -105,18 +108,18 @@ async def test_a_passage_that_only_a_fact_brought_is_scored_like_any_other(
     answers: World,
 ) -> None:
     instant = Timestamp(seconds=1_700_000_000)
-    answers.graph.answer.hits.append(fact_hit("f2", ["brought"], support=0.2))
-    brought = chunk_hit("brought", content="the passage")
-    answers.vector.scored["brought"] = vector_pb2.ChunkScore(
-        chunk_id="brought", score=0.6, chunk=brought.chunk
+    answers.graph.answer.hits.append(fact_hit("f2", [BROUGHT], support=0.2))
+    brought = chunk_hit(BROUGHT, content="the passage")
+    answers.vector.scored[BROUGHT] = vector_pb2.ChunkScore(
+        chunk_id=BROUGHT, score=0.6, chunk=brought.chunk
     )
     answer = await ask(answers, Request(query="q", text_weight=0.4, as_of=instant))
     [asked] = answers.vector.script.requests["ScoreChunks"]
-    assert (list(asked.chunk_ids), asked.text_weight) == (["brought"], 0.4)
+    assert (list(asked.chunk_ids), asked.text_weight) == ([BROUGHT], 0.4)
     assert (asked.include_chunks, asked.as_of) == (True, instant)
     [hybrid] = answers.vector.script.requests["HybridSearch"]
     assert asked.query_embedding == hybrid.query_embedding
-    [found] = [result for result in answer.results if result.id == "brought"]
+    [found] = [result for result in answer.results if result.id == BROUGHT]
     assert found.content == "the passage"
     assert found.score == pytest.approx(0.8)
 
@@ -125,11 +128,11 @@ async def test_a_passage_that_only_a_fact_brought_is_scored_like_any_other(
 async def test_where_passages_are_not_scored_their_facts_are_results(
     answers: World, error: Exception
 ) -> None:
-    answers.graph.answer.hits.append(fact_hit("f2", ["brought"], 0.9, support=0.2))
+    answers.graph.answer.hits.append(fact_hit("f2", [BROUGHT], 0.9, support=0.2))
     answers.vector.script.acts["ScoreChunks"] = fail(error)
     answer = await ask(answers)
-    assert {result.id for result in answer.results} == {"c1", "c2", "brought"}
-    assert [result.score for result in answer.results if result.id == "brought"] == [0.9]
+    assert {result.id for result in answer.results} == {"c1", "c2", BROUGHT}
+    assert [result.score for result in answer.results if result.id == BROUGHT] == [0.9]
 
 
 async def test_nothing_found_is_told_as_no_match(world: World) -> None:

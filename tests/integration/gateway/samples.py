@@ -101,11 +101,20 @@ FACT_JSON = {
     "score": None,
 }
 FACT_HIT = facts_pb2.FactHit(
-    fact=FACT, score=0.5, scores=facts_pb2.FactScores(text=2.5, text_rank=1)
+    fact=FACT,
+    score=0.5,
+    scores=facts_pb2.FactScores(text=2.5, text_rank=1, words=0.5, support=0.0),
 )
 FACT_HIT_JSON = FACT_JSON | {
     "score": 0.5,
-    "scores": {"vector": None, "text": 2.5, "vector_rank": None, "text_rank": 1},
+    "scores": {
+        "vector": None,
+        "text": 2.5,
+        "vector_rank": None,
+        "text_rank": 1,
+        "words": 0.5,
+        "support": 0.0,
+    },
 }
 ENTITY = facts_pb2.Entity(uuid="e-1", name="Jonas Weber", type="Person", mentions=3)
 ENTITY_JSON = {
