@@ -28,7 +28,6 @@ from tests.stubs.graph_tier import fact_hit
 from tests.stubs.script import fail, hang
 from tests.stubs.vector_tier import chunk_hit
 
-
 BROUGHT = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 
 
