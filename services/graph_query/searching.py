@@ -124,7 +124,7 @@ class FactSearcher:
             entity_key=name_key(search.only.entity_key),
             limit=depth,
         )
-        scale = await self._scale(space, words.state)
+        scale = self._scale(space, words.state)
         question = _question(search, words, near)
         # At an instant no fact has ended: the order is known before the facts are read.
         instant = search.only.since == search.only.until
@@ -140,7 +140,7 @@ class FactSearcher:
             return replace(answer, hits=hits[: search.limit])
         return await self._in_order(space, search, answer, centers)
 
-    async def _scale(self, space: str, state: SpaceState) -> Relevance:
+    def _scale(self, space: str, state: SpaceState) -> Relevance:
         own = embedder_of(self._embedder, state.model, state.dimension) if state.model else None
 
         async def best(row: Matrix) -> float:
@@ -150,7 +150,7 @@ class FactSearcher:
             return hits[0].score if hits else 0.0
 
         embed = None if own is None else own.embed
-        return await self._calibrations.of(space, state.model, state.vectors, embed, best)
+        return self._calibrations.of(space, state.model, state.vectors, embed, best)
 
     async def _in_order(
         self, space: str, search: FactSearch, answer: Answer, centers: Sequence[str]

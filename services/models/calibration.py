@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from statistics import median
 
@@ -15,9 +16,11 @@ from services.runtime.telemetry import get_logger
 
 MIN_ITEMS = 200
 """Texts that a space needs: in fewer, what chance finds says little, and the model's default holds."""
-_SECONDS = 0.5
+_SECONDS = 10.0
 _RETRY_SECONDS = 60.0
 _MAX_SPACES = 10_000
+# Measured at a time: searches come first.
+_MAX_RUNNING = 4
 
 PROBES = (
     "How long should an egg boil until the yolk is firm?",
@@ -56,12 +59,13 @@ class _Entry:
 
 
 class Calibrations:
-    """Scales of models as spaces have them."""
+    """Scales of models as spaces have them, each measured beside the calls that want it."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
+        self._running: dict[tuple[str, str], asyncio.Task[None]] = {}
 
-    async def of(
+    def of(
         self,
         space: str,
         model: str,
@@ -69,26 +73,42 @@ class Calibrations:
         embed: Callable[[Sequence[str]], Awaitable[Matrix]] | None,
         best: Callable[[Matrix], Awaitable[float]],
     ) -> Relevance:
-        """The model's scale in a space of so many items.
+        """The model's scale in a space of so many items, as far as it is known; starts measuring it where it is not.
 
         `embed` makes vectors of that model (None: not to be had), `best` finds the best cosine in the space for one.
-        UNCALIBRATED where it cannot be measured now.
+        UNCALIBRATED until it is measured.
         """
         if model in KNOWN:
             return KNOWN[model]
         if items < MIN_ITEMS or embed is None:
             return UNCALIBRATED
-        now = asyncio.get_running_loop().time()
-        entry = self._entries.get((space, model))
-        if entry is None or now > entry.until or items >= 2 * entry.items:
-            scale = await _measured(embed, best)
-            until = now + _RETRY_SECONDS if scale is None else float("inf")
-            entry = _Entry(scale or UNCALIBRATED, items, until)
-            self._remember((space, model), entry)
-        return entry.scale
+        key, now = (space, model), asyncio.get_running_loop().time()
+        entry = self._entries.get(key)
+        stale = entry is None or now > entry.until or items >= 2 * entry.items
+        if stale and key not in self._running and len(self._running) < _MAX_RUNNING:
+            # Not a part of the call: it has no deadline of the caller's, and the next call needs it, too.
+            task = asyncio.create_task(self._measure(key, items, embed, best), context=Context())
+            self._running[key] = task
+            task.add_done_callback(lambda _: self._running.pop(key, None))
+        return UNCALIBRATED if entry is None else entry.scale
 
-    def _remember(self, key: tuple[str, str], entry: _Entry) -> None:
-        self._entries[key] = entry
+    async def settle(self) -> None:
+        """Waits for what is being measured."""
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    async def _measure(
+        self,
+        key: tuple[str, str],
+        items: int,
+        embed: Callable[[Sequence[str]], Awaitable[Matrix]],
+        best: Callable[[Matrix], Awaitable[float]],
+    ) -> None:
+        scale = await _measured(embed, best)
+        known = self._entries.get(key)
+        now = asyncio.get_running_loop().time()
+        until = now + _RETRY_SECONDS if scale is None else float("inf")
+        former = UNCALIBRATED if known is None else known.scale
+        self._entries[key] = _Entry(scale or former, items, until)
         self._entries.move_to_end(key)
         if len(self._entries) > _MAX_SPACES:
             self._entries.popitem(last=False)

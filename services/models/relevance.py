@@ -16,6 +16,9 @@ _KNEE = 0.8
 _FLOOR_SPACE = 100
 _FLOOR_PER_DECADE = 0.03
 _LISTED_BELOW = 0.05
+# The weight of words that floors are measured at, and what words add by chance.
+_TEXT_WEIGHT = 0.3
+_CHANCE_WORDS = 0.2
 
 
 def bend(total: float) -> float:
@@ -48,20 +51,26 @@ class Relevance:
     fact: float
     support: float
 
-    def match_floor(self, chunks: int) -> float:
+    def match_floor(self, chunks: int, text_weight: float = _TEXT_WEIGHT) -> float:
         """The score that the best hit needs in a space of so many chunks: chance finds better ones in more.
 
-        0 where nothing is known of the model.
+        0 where nothing is known of the model, or words alone are compared: common words reach what rare ones do.
         """
-        if not self.chunk:
+        floor = self._floor(text_weight)
+        if not floor:
             return 0.0
         decades = math.log10(max(chunks, _FLOOR_SPACE) / _FLOOR_SPACE)
-        return self.chunk + _FLOOR_PER_DECADE * decades
+        return floor + _FLOOR_PER_DECADE * decades
 
-    @property
-    def list_floor(self) -> float:
+    def list_floor(self, text_weight: float = _TEXT_WEIGHT) -> float:
         """The score that the other hits need."""
-        return self.chunk - _LISTED_BELOW
+        return max(self._floor(text_weight) - _LISTED_BELOW, 0.0)
+
+    def _floor(self, text_weight: float) -> float:
+        if not self.chunk or text_weight >= 1:
+            return 0.0
+        cosine = (self.chunk - _TEXT_WEIGHT * _CHANCE_WORDS) / (1 - _TEXT_WEIGHT)
+        return (1 - text_weight) * cosine + text_weight * _CHANCE_WORDS
 
 
 UNCALIBRATED = Relevance(chunk=0.0, fact=0.0, support=0.45)

@@ -158,7 +158,8 @@ class SearchResult:
 class ChunkScore:
     """Exact scores of one chunk; `vector` is None when the query vector is not of the space's model.
 
-    `text_fused` and `score` are as in a search by meaning and words of weighted scores.
+    `text_fused` and `score` are as in a search by meaning and words of weighted scores; `in_force` says whether a
+    version of its document has it at the instant asked about.
     """
 
     chunk_id: str
@@ -166,6 +167,7 @@ class ChunkScore:
     text: float
     text_fused: float
     score: float
+    in_force: bool = True
 
 
 @dataclass(frozen=True, slots=True)

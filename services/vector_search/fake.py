@@ -81,6 +81,8 @@ class FakeStore(FakeInventory):
         vector: QueryVector,
         chunk_ids: Sequence[str],
         text_weight: float,
+        *,
+        at: datetime | None = None,
     ) -> tuple[Model | None, list[ChunkScore]]:
         """See `VectorStore`."""
         held = self._space(space)
@@ -96,7 +98,8 @@ class FakeStore(FakeInventory):
             cosine, word_score = cosines.get(key), words.get(key, 0.0)
             fused = word_score / full if full else 0.0
             total = (1 - text_weight) * max(cosine or 0.0, 0.0) + text_weight * fused
-            scores.append(ChunkScore(key, cosine, word_score, fused, bend(total)))
+            in_force = key in eligible_chunks(held, Search(), at or self._clock())
+            scores.append(ChunkScore(key, cosine, word_score, fused, bend(total), in_force))
         return held.model, scores
 
     async def get_chunks(

@@ -70,6 +70,8 @@ class PostgresReads:
         vector: QueryVector,
         chunk_ids: Sequence[str],
         text_weight: float,
+        *,
+        at: datetime | None = None,
     ) -> tuple[Model | None, list[ChunkScore]]:
         """Exact scores, in the order asked for."""
         async with self._pool.session() as session:
@@ -81,12 +83,20 @@ class PostgresReads:
                 vector.model,
                 list(chunk_ids),
                 text_weight,
+                at,
             )
         if not rows:
             return None, []
         found = {str(row["id"]): row for row in rows}
         scores = [
-            ChunkScore(chunk_id, row["vector"], row["text"], row["text_fused"], row["score"])
+            ChunkScore(
+                chunk_id,
+                row["vector"],
+                row["text"],
+                row["text_fused"],
+                row["score"],
+                row["in_force"],
+            )
             for chunk_id in chunk_ids
             if (row := found.get(chunk_id)) is not None
         ]

@@ -112,6 +112,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             embedding=_source(found.result.embedding),
             embedding_model=found.result.model.name if found.result.model else "",
             relevance_floor=found.floor,
+            list_floor=found.list_floor,
         )
 
     async def ScoreChunks(
@@ -126,6 +127,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             ids,
             _given_vector(request),
             text_weight=request.text_weight if weighted else _DEFAULT_TEXT_WEIGHT,
+            at=at,
             use_cache=request.cache != chunks_pb2.CACHE_MODE_BYPASS,
         )
         chunks = await self._chunks_of(scores, at) if request.include_chunks else {}
@@ -160,6 +162,7 @@ def _score_message(score: ChunkScore, chunk: Chunk | None) -> search_pb2.ChunkSc
         chunk_id=score.chunk_id,
         scores=parts,
         score=score.score,
+        in_force=score.in_force,
         chunk=None if chunk is None else chunk_message(chunk),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import Enum, auto
 
 from services.models.calibration import Calibrations
@@ -57,12 +58,13 @@ class Shortfall(Enum):
 class HybridResult:
     """What was found, and what was missing, if anything.
 
-    `floor` is the score that the best hit needed, 0 where none was needed.
+    `floor` is the score that the best hit needed, `list_floor` that which the others needed; 0 where none was.
     """
 
     result: SearchResult
     shortfall: Shortfall | None = None
     floor: float = 0.0
+    list_floor: float = 0.0
 
 
 class _HurriedError(DeadlineError):
@@ -112,13 +114,13 @@ class Searcher:
         if text_only:
             return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
         if current_call().deadline is None:
-            return await self._relevant(await self._fused(query, search, given), search)
+            return self._relevant(await self._fused(query, search, given), search)
         found = await in_time(
             lambda: self._fused(query, search, given),
             lambda: self._by_words_for(search, Shortfall.LATE),
             remaining(float("inf")),
         )
-        return await self._relevant(found, search)
+        return self._relevant(found, search)
 
     async def scores(
         self,
@@ -127,6 +129,7 @@ class Searcher:
         given: QueryVector | None,
         *,
         text_weight: float = 0.3,
+        at: datetime | None = None,
         use_cache: bool = True,
     ) -> tuple[list[ChunkScore], VectorSource]:
         """Exact scores, and where the query's vector came from.
@@ -134,12 +137,12 @@ class Searcher:
         EmbedderUnavailableError or WrongStateError without a vector of the space's model.
         """
         if given is not None:
-            model, scores = await self._score(query, given, chunk_ids, text_weight)
+            model, scores = await self._score(query, given, chunk_ids, text_weight, at)
             if model is None or _usable(model, given):
                 return scores, VectorSource.GIVEN
         for _ in range(_ATTEMPTS):
             vector, source = await self._embed(query, use_cache=use_cache)
-            model, scores = await self._score(query, vector, chunk_ids, text_weight)
+            model, scores = await self._score(query, vector, chunk_ids, text_weight, at)
             if model is None or is_of(vector, model):
                 return scores, source
         raise _OtherModelError
@@ -161,7 +164,7 @@ class Searcher:
             return HybridResult(result, Shortfall.MODEL_MISMATCH)
         return HybridResult(result)
 
-    async def _relevant(self, found: HybridResult, search: Search) -> HybridResult:
+    def _relevant(self, found: HybridResult, search: Search) -> HybridResult:
         """Without hits that are not relevant, unless the request says how low scores may be.
 
         Scores by words alone have no floor: common words reach what a relevant chunk has.
@@ -174,15 +177,16 @@ class Searcher:
             or result.model is None
         ):
             return found
-        scale = await self._scale(result.model, result.chunk_count)
-        floor = scale.match_floor(result.chunk_count)
+        scale = self._scale(result.model, result.chunk_count)
+        floor = scale.match_floor(result.chunk_count, search.text_weight)
+        list_floor = scale.list_floor(search.text_weight)
         hits = result.hits
         if hits and hits[0].score < floor:
             hits = []
-        kept = [hit for hit in hits if hit.score >= scale.list_floor]
-        return replace(found, result=replace(result, hits=kept), floor=floor)
+        kept = [hit for hit in hits if hit.score >= list_floor]
+        return replace(found, result=replace(result, hits=kept), floor=floor, list_floor=list_floor)
 
-    async def _scale(self, model: Model, chunks: int) -> Relevance:
+    def _scale(self, model: Model, chunks: int) -> Relevance:
         space = current_call().space
         embedder = self._embedders.of(space)
 
@@ -192,7 +196,7 @@ class Searcher:
             return found.hits[0].score if found.hits else 0.0
 
         embed = None if embedder is None else embedder.embed_all
-        return await self._calibrations.of(space, model.name, chunks, embed, best)
+        return self._calibrations.of(space, model.name, chunks, embed, best)
 
     async def _by_words_for(self, search: Search, shortfall: Shortfall) -> HybridResult:
         return HybridResult(await self._run(search), shortfall)
@@ -228,10 +232,17 @@ class Searcher:
         return replace(result, embedding=source)
 
     async def _score(
-        self, query: str, vector: QueryVector, chunk_ids: Sequence[str], text_weight: float
+        self,
+        query: str,
+        vector: QueryVector,
+        chunk_ids: Sequence[str],
+        text_weight: float,
+        at: datetime | None,
     ) -> tuple[Model | None, list[ChunkScore]]:
         space = current_call().space
-        model, scores = await self._store.score_chunks(space, query, vector, chunk_ids, text_weight)
+        model, scores = await self._store.score_chunks(
+            space, query, vector, chunk_ids, text_weight, at
+        )
         if model:
             self._embedders.learn(space, model)
         return model, scores

@@ -70,6 +70,8 @@ class VectorStore(Protocol):
         vector: QueryVector,
         chunk_ids: Sequence[str],
         text_weight: float,
+        *,
+        at: datetime | None = None,
     ) -> tuple[Model | None, list[ChunkScore]]:
         """Exact scores of the chunks that exist, in the order asked for, and the space's model."""
         ...

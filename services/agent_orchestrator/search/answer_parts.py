@@ -19,6 +19,11 @@ _LISTS: dict[search_pb2.AnswerPart.ValueType, ListName] = {
 }
 
 
+def includes_results(included: Collection[search_pb2.AnswerPart.ValueType]) -> bool:
+    """Whether the fused list is asked for."""
+    return not included or search_pb2.ANSWER_PART_RESULTS in included
+
+
 def keep_parts(answer: Answer, included: Collection[search_pb2.AnswerPart.ValueType]) -> Answer:
     """The answer with the included lists alone; with all of them where nothing is named. Changes `answer` itself."""
     if not included:

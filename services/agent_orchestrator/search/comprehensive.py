@@ -19,7 +19,7 @@ from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
-from services.agent_orchestrator.search.answer_parts import keep_parts
+from services.agent_orchestrator.search.answer_parts import includes_results, keep_parts
 from services.agent_orchestrator.search.fusion import (
     GRAPH_LEG,
     VECTOR_LEG,
@@ -136,23 +136,25 @@ class ComprehensiveSearch:
         if off or chunks_leg.failed:
             return Passages({}, answered=False)
         found = ranked_chunks(chunks_leg.chunks)
-        floor = chunks_leg.floor
+        known = Passages(found, floor=chunks_leg.floor, matched=bool(found))
         wanted = unscored_chunks(found, facts_leg.evidence, MAX_SCORED)
-        if not wanted:
-            return Passages(found, floor=floor)
+        if not wanted or not includes_results(request.include):
+            return known
         asked = _score_request(request, wanted, vector)
         try:
             answer = await self._vector.score_chunks(asked, clock.left())
         except (grpc.aio.AioRpcError, TierAwayError) as error:
             # What the legs found is answered: passages that only facts cite are left to their facts.
             get_logger("search").warning("passages of facts not scored", cause=type(error).__name__)
-            return Passages(found, missing=frozenset(wanted), floor=floor)
+            return replace(known, missing=frozenset(wanted))
+        # gRPC answers None where it could not read the answer.
         scored = {
-            one.chunk_id: ScoredChunk(one.chunk, one.score, later=_is_later(one.chunk, request))
-            for one in answer.scores
+            one.chunk_id: ScoredChunk(one.chunk, one.score, in_force=one.in_force)
+            for one in (answer.scores if answer else ())
+            if one.HasField("chunk")
         }
         missing = frozenset(wanted) - scored.keys()
-        return Passages(found | scored, missing=missing, floor=floor)
+        return replace(known, chunks=found | scored, missing=missing)
 
     async def _told(
         self, leg: Awaitable[LegOutcome], query: QueryVector, ended: Heard | None
@@ -217,7 +219,7 @@ class ComprehensiveSearch:
             self._models.note(space, answer.embedding_model)
             told = _without_vectors(report) if by_words else report
             return LegOutcome(
-                told, chunks=answer.hits, embedding=answer.embedding, floor=answer.relevance_floor
+                told, chunks=answer.hits, embedding=answer.embedding, floor=answer.list_floor
             )
 
         return await run_leg(
@@ -326,13 +328,6 @@ def _score_request(
         include_chunks=True,
         as_of=request.as_of if request.HasField("as_of") else None,
     )
-
-
-def _is_later(chunk: chunks_pb2.Chunk, request: Request) -> bool:
-    """Whether the chunk's document begins to hold after the time asked about."""
-    if not request.HasField("as_of"):
-        return False
-    return chunk.valid_time.ToNanoseconds() > request.as_of.ToNanoseconds()
 
 
 def _limit(request: Request) -> int:

@@ -6,7 +6,7 @@ The score of a passage is that of its chunk (0 to 1, the vector tier's own) with
 
 `bend` keeps sums up to 0.8 as they are and the larger ones below 1, in the same order. A fact supports by how near it
 is to the question; local facts (two names in one sentence) support nothing: full text has scored their words already.
-Nor is a passage supported whose document is of a later time than the one asked about: it counts `LATER_SHARE`.
+Nor is a passage supported that is not in force at the time asked about: it counts `NOT_IN_FORCE`.
 
 One result per chunk: facts are listed with each found chunk that they cite. A fact whose chunks are not known (it has
 no document, its chunk is not stored, or the vector tier has not answered) is a result of its own, with its own score.
@@ -28,20 +28,21 @@ if TYPE_CHECKING:
 
 VECTOR_LEG = "vector"
 GRAPH_LEG = "graph"
-LATER_SHARE = 0.7
+NOT_IN_FORCE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
     """A chunk, its score, and its rank among the hits of the vector leg; 0 where only facts cite it.
 
-    `later` when its document holds since after the time asked about: what it tells of that time was not there then.
+    `in_force` unless no version of its document had it at the time asked about: a later text tells of that time, or an
+    earlier one is superseded.
     """
 
     chunk: chunks_pb2.Chunk
     score: float
     rank: int = 0
-    later: bool = False
+    in_force: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,14 @@ class Passages:
     """What the vector tier said: chunks by id, and ids of chunks that it does not have.
 
     `answered` when it said anything: chunks that are in neither are less relevant than those that it listed. One that
-    only facts cite needs a score of `floor`.
+    only facts cite, and none supports, needs a score of `floor`, and that the best hit of all was relevant (`matched`).
     """
 
     chunks: Mapping[str, ScoredChunk]
     missing: frozenset[str] = frozenset()
     answered: bool = True
     floor: float = 0.0
+    matched: bool = True
 
 
 @dataclass(slots=True)
@@ -70,22 +72,27 @@ class _Candidate:
     facts: list[facts_pb2.Fact] = field(default_factory=list)
 
     def add(self, hit: facts_pb2.FactHit, rank: int) -> None:
+        """Adds the next best fact. Without a chunk the first one counts, with one the first that supports most."""
         self.facts.append(hit.fact)
-        if self.best is None or hit.scores.support > self.best.scores.support:
+        more = self.best is not None and hit.scores.support > self.best.scores.support
+        if self.best is None or (more and self.chunk is not None):
             self.best, self.best_rank = hit, rank
 
     def own_score(self) -> float:
         if self.chunk is None:
             return 0.0
-        return self.chunk.score * (LATER_SHARE if self.chunk.later else 1.0)
+        return self.chunk.score * (1.0 if self.chunk.in_force else NOT_IN_FORCE)
 
-    def is_relevant(self, floor: float) -> bool:
-        return self.chunk is None or self.chunk.rank > 0 or self.score() >= floor
+    def is_relevant(self, passages: Passages) -> bool:
+        if self.chunk is None or self.chunk.rank > 0:
+            return True
+        supported = self.best is not None and bool(self.best.scores.support)
+        return supported or (passages.matched and self.own_score() >= passages.floor)
 
     def score(self) -> float:
         if self.chunk is None:
             return self.best.score if self.best is not None else 0.0
-        if self.best is None or not self.best.scores.support or self.chunk.later:
+        if self.best is None or not self.best.scores.support or not self.chunk.in_force:
             return self.own_score()
         return bend(unbend(self.chunk.score) + self.best.scores.support)
 
@@ -101,14 +108,14 @@ def ranked_chunks(hits: Iterable[chunks_pb2.ChunkHit]) -> dict[str, ScoredChunk]
 def unscored_chunks(
     found: Mapping[str, ScoredChunk], facts: Iterable[facts_pb2.FactHit], limit: int
 ) -> list[str]:
-    """Ids of chunks that facts support and that the vector leg has not brought, best facts first, at most `limit`."""
-    wanted = dict.fromkeys(
-        citation.chunk_id
-        for hit in facts
-        if hit.scores.support
-        for citation in hit.fact.sources
-        if citation.chunk_id and citation.chunk_id not in found
-    )
+    """Ids of chunks that stated facts cite and that the vector leg has not brought, at most `limit`.
+
+    Those that facts support come first, and of the facts that support nothing their first chunk.
+    """
+    stated = [hit for hit in facts if hit.fact.origin != facts_pb2.FACT_ORIGIN_LOCAL]
+    supported = [_cited(hit.fact) for hit in stated if hit.scores.support]
+    others = [_cited(hit.fact)[:1] for hit in stated if not hit.scores.support]
+    wanted = dict.fromkeys(one for ids in (*supported, *others) for one in ids if one not in found)
     return list(wanted)[:limit]
 
 
@@ -120,7 +127,7 @@ def fuse(
     for rank, hit in enumerate(facts, start=1):
         for candidate in _stating(hit, found, passages):
             candidate.add(hit, rank)
-    kept = (one for one in found.values() if one.is_relevant(passages.floor))
+    kept = (one for one in found.values() if one.is_relevant(passages))
     best = sorted(kept, key=lambda one: (-one.score(), one.id))[:limit]
     return [_result(candidate) for candidate in best]
 
@@ -130,7 +137,7 @@ def _stating(
 ) -> list[_Candidate]:
     """The results that a fact belongs to: known chunks that it cites, else one made for it."""
     fact = hit.fact
-    cited = dict.fromkeys(citation.chunk_id for citation in fact.sources if citation.chunk_id)
+    cited = _cited(fact)
     known = [found[chunk_id] for chunk_id in cited if chunk_id in found]
     if known or (passages.answered and cited and passages.missing.isdisjoint(cited)):
         return known
@@ -139,6 +146,11 @@ def _stating(
     key = (citation.chunk_id if citation is not None else "") or fact.uuid
     made = found[key] = _Candidate(key, citation=citation)
     return [made]
+
+
+def _cited(fact: facts_pb2.Fact) -> list[str]:
+    """Ids of the chunks that a fact cites, each once."""
+    return list(dict.fromkeys(one.chunk_id for one in fact.sources if one.chunk_id))
 
 
 def _result(candidate: _Candidate) -> search_pb2.SearchResult:

@@ -39,8 +39,8 @@ class LegOutcome:
 
     `failed` when its tier gave no answer, or was late and had nothing; one that was late may have answered with what it
     had. `evidence` are all relevant facts, of which `facts` are the first. `embedding` says where the tier took the
-    query's vector from, `floor` the score that its best chunk needed, `retry_after` in how many seconds a tier that
-    failed may be asked again, where it said so.
+    query's vector from, `floor` the score that a chunk needed to be listed, `retry_after` in how many seconds a tier
+    that failed may be asked again, where it said so.
     """
 
     report: legs_pb2.LegReport

@@ -132,15 +132,58 @@ def test_a_chunk_that_only_facts_brought_is_a_result_by_its_own_score_and_theirs
     assert second.id == "hit"
 
 
-def test_a_chunk_that_only_facts_brought_needs_the_floor() -> None:
-    scored = {"brought": ScoredChunk(chunk_hit("brought").chunk, 0.1)}
-    for support, expected in ((0.15, []), (0.25, ["brought"])):
-        facts = [fact_hit("fact", ["brought"], 0.4, support=support)]
-        assert ids(fuse(Passages(scored, floor=0.3), facts, 10)) == expected
+@pytest.mark.parametrize(
+    ("score", "support", "matched", "listed"),
+    [
+        (0.24, 0.0, True, False),
+        (0.25, 0.0, True, True),
+        (0.25, 0.0, False, False),
+        (0.10, 0.01, False, True),
+    ],
+)
+def test_a_chunk_that_only_facts_brought_needs_their_support_or_what_hits_need(
+    score: float, support: float, *, matched: bool, listed: bool
+) -> None:
+    scored = {"brought": ScoredChunk(chunk_hit("brought").chunk, score)}
+    passages = Passages(scored, floor=0.25, matched=matched)
+    facts = [fact_hit("fact", ["brought"], 0.4, support=support)]
+    assert ids(fuse(passages, facts, 10)) == (["brought"] if listed else [])
 
 
-def test_a_passage_of_a_later_time_than_the_one_asked_about_counts_less_and_gains_nothing() -> None:
-    scored = {"later": ScoredChunk(chunk_hit("later").chunk, 0.4, later=True)}
+@given(chunk_lists, fact_lists, st.integers(1, 20), st.integers(1, 20))
+def test_the_list_for_a_limit_is_the_head_of_that_for_a_larger_one(
+    hits: list[chunks_pb2.ChunkHit],
+    facts: list[facts_pb2.FactHit],
+    one: int,
+    other: int,
+) -> None:
+    """The vector leg brings as many hits as are asked for; the other chunks are scored for the facts that cite them."""
+
+    def results(limit: int) -> list[search_pb2.SearchResult]:
+        leg = [hit for hit in hits if hit.score >= 0.25][:limit]
+        found = ranked_chunks(leg)
+        wanted = unscored_chunks(found, facts, 100)
+        stored = {hit.chunk.id: ScoredChunk(hit.chunk, hit.score) for hit in hits}
+        scored = {key: stored[key] for key in wanted if key in stored}
+        missing = frozenset(wanted) - scored.keys()
+        passages = Passages(found | scored, missing=missing, floor=0.25, matched=bool(found))
+        return fuse(passages, facts, limit)
+
+    fewer, more = sorted((one, other))
+    assert [(r.id, r.score) for r in results(fewer)] == [
+        (r.id, r.score) for r in results(more)[:fewer]
+    ]
+
+
+def test_without_a_chunk_the_best_fact_counts_and_not_the_one_that_supports_most() -> None:
+    facts = [fact_hit("lead", ["c"], 0.7), fact_hit("other", ["c"], 0.48, support=0.03)]
+    [result] = fuse(UNANSWERED, facts, 10)
+    assert (result.content, result.score) == ("sentence lead", 0.7)
+    assert [(p.leg, p.rank) for p in result.contributions] == [("graph", 1)]
+
+
+def test_a_passage_that_is_not_in_force_counts_less_and_gains_nothing() -> None:
+    scored = {"later": ScoredChunk(chunk_hit("later").chunk, 0.4, in_force=False)}
     [result] = fuse(Passages(scored), [fact_hit("fact", ["later"], 0.8, support=0.3)], 10)
     assert result.score == pytest.approx(0.7 * 0.4)
     assert [fact.uuid for fact in result.facts] == ["fact"]
@@ -182,5 +225,5 @@ def test_passages_to_score_are_those_of_supporting_facts_that_no_leg_brought() -
         fact_hit("f3", ["new", "later"], support=0.1),
     ]
     known = ranked_chunks([chunk_hit("known")])
-    assert unscored_chunks(known, facts, 100) == ["new", "later"]
+    assert unscored_chunks(known, facts, 100) == ["new", "later", "unsupported"]
     assert unscored_chunks(known, facts, 1) == ["new"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from services.models.calibration import MIN_ITEMS, PROBES, Calibrations
-from services.models.relevance import KNOWN, UNCALIBRATED, calibrated
+from services.models.relevance import KNOWN, UNCALIBRATED, Relevance, calibrated
 from services.models.vectors import Matrix
 from services.runtime.errors import EmbedderUnavailableError
 
@@ -37,26 +37,47 @@ class Space:
         return self._best
 
 
+async def scale_of(scales: Calibrations, space: Space, name: str, items: int) -> Relevance:
+    """The scale once it has been measured."""
+    scales.of(name, "ada", items, space.embed, space.best)
+    await scales.settle()
+    return scales.of(name, "ada", items, space.embed, space.best)
+
+
+async def test_nothing_is_left_out_until_an_unknown_model_is_measured() -> None:
+    space, scales = Space(0.72), Calibrations()
+    assert scales.of("s", "ada", MIN_ITEMS, space.embed, space.best) == UNCALIBRATED
+    await scales.settle()
+    assert scales.of("s", "ada", MIN_ITEMS, space.embed, space.best) == calibrated(0.72)
+
+
 async def test_an_unknown_model_is_measured_once_until_its_space_has_doubled() -> None:
     space, scales = Space(0.72), Calibrations()
     for items in (MIN_ITEMS, MIN_ITEMS + 1, 2 * MIN_ITEMS - 1):
-        scale = await scales.of("s", "ada", items, space.embed, space.best)
-        assert scale == calibrated(0.72)
+        assert await scale_of(scales, space, "s", items) == calibrated(0.72)
     assert space.embedded == 1
-    await scales.of("s", "ada", 2 * MIN_ITEMS, space.embed, space.best)
-    await scales.of("other", "ada", MIN_ITEMS, space.embed, space.best)
+    await scale_of(scales, space, "s", 2 * MIN_ITEMS)
+    await scale_of(scales, space, "other", MIN_ITEMS)
     assert space.embedded == 3
+
+
+async def test_searches_at_the_same_time_measure_once() -> None:
+    space, scales = Space(0.5), Calibrations()
+    for _ in range(20):
+        scales.of("s", "ada", MIN_ITEMS, space.embed, space.best)
+    await scales.settle()
+    assert space.embedded == 1
 
 
 async def test_small_spaces_known_models_and_absent_embedders_measure_nothing() -> None:
     space, scales = Space(0.5), Calibrations()
-    assert await scales.of("s", "ada", MIN_ITEMS - 1, space.embed, space.best) == UNCALIBRATED
-    assert await scales.of("s", "ada", 10_000, None, space.best) == UNCALIBRATED
-    known = await scales.of("s", "all-MiniLM-L6-v2", 10_000, space.embed, space.best)
+    assert await scale_of(scales, space, "s", MIN_ITEMS - 1) == UNCALIBRATED
+    assert scales.of("s", "ada", 10_000, None, space.best) == UNCALIBRATED
+    known = scales.of("s", "all-MiniLM-L6-v2", 10_000, space.embed, space.best)
     assert known == KNOWN["all-MiniLM-L6-v2"]
     assert space.embedded == 0
 
 
 async def test_a_model_that_is_away_leaves_the_space_without_a_floor() -> None:
     space, scales = Space(0.5, EmbedderUnavailableError()), Calibrations()
-    assert await scales.of("s", "ada", MIN_ITEMS, space.embed, space.best) == UNCALIBRATED
+    assert await scale_of(scales, space, "s", MIN_ITEMS) == UNCALIBRATED

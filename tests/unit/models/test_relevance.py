@@ -76,9 +76,9 @@ def test_the_floor_never_falls_with_the_space(one: int, other: int) -> None:
 
 def test_other_hits_need_less_than_the_best_of_a_small_space() -> None:
     scale = Relevance(chunk=0.3, fact=0.4, support=0.5)
-    assert scale.list_floor == pytest.approx(0.25)
+    assert scale.list_floor() == pytest.approx(0.25)
 
 
 def test_a_model_that_nothing_is_known_of_has_no_floors() -> None:
     assert (UNCALIBRATED.match_floor(10**6), UNCALIBRATED.fact) == (0, 0)
-    assert UNCALIBRATED.list_floor <= 0
+    assert UNCALIBRATED.list_floor() == 0

@@ -276,10 +276,14 @@ end $$;
 
 -- Exact scores of given chunks, one row a chunk that exists; the space's model beside them. `score` is that of a fused search
 -- with this weight of words. `vector` is null, and counts nothing, when the query vector is not of the space's model; `text` is 0
--- where none of the words is in the chunk.
+-- where none of the words is in the chunk. `in_force` says whether a version of its document has it at the instant.
 drop function score_chunks(text, text, halfvec, text, uuid[]);
-create function score_chunks(p_space text, p_text text, p_query halfvec, p_model text, p_ids uuid[], p_text_weight float8)
-returns table (space_model text, space_dimension integer, id uuid, vector float8, text float8, text_fused float8, score float8)
+create function score_chunks(
+  p_space text, p_text text, p_query halfvec, p_model text, p_ids uuid[], p_text_weight float8 default 0.3,
+  p_at timestamptz default null
+) returns table (
+  space_model text, space_dimension integer, id uuid, vector float8, text float8, text_fused float8, score float8, in_force boolean
+)
 language plpgsql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
@@ -306,7 +310,8 @@ begin
         when own.name = p_model and own.dimension = vector_dims(p_query) then p_ids else '{}' end) c
     )
     select own.name, own.dimension, c.id, m.score, coalesce(w.score, 0),
-           x.fused, relevance((1 - p_text_weight) * greatest(coalesce(m.score, 0), 0) + p_text_weight * x.fused)
+           x.fused, relevance((1 - p_text_weight) * greatest(coalesce(m.score, 0), 0) + p_text_weight * x.fused),
+           chunk_passes(p_space, c.id, coalesce(p_at, now()), null, null)
     from chunk c left join words w on w.id = c.id left join meanings m on m.id = c.id
     cross join lateral (select case when full_t > 0 then coalesce(w.score, 0) / full_t else 0 end as fused) x
     where c.space = p_space and c.id = any (p_ids);

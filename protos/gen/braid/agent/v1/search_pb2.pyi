@@ -235,9 +235,7 @@ class SearchResult(_message.Message):
 
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
-        """The document's metadata, where `include` leaves out the `vector_results` that hold it otherwise; empty where only the
-        graph found the chunk.
-        """
+        """The document's metadata, where `vector_results` do not hold it: `include` leaves them out, or only facts brought the chunk."""
 
     def __init__(
         self,
@@ -278,7 +276,7 @@ class Contribution(_message.Message):
     """Score in that leg: the chunk's, or its best fact's."""
     share: _builtins.float
     """What the leg added to the fused score. The vector leg's share is the chunk's score, 0.7 of it for one that only facts
-    brought and whose document is of a later time than `as_of`. The graph's is what the fact's
+    brought and that no version of its document has at the time asked about. The graph's is what the fact's
     support (braid.graph.v1.FactScores.support) adds to it; 0 for a local fact, or for a fact that is not near enough. Without
     a chunk it is the fact's score.
     """

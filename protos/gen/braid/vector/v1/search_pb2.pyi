@@ -314,6 +314,7 @@ class HybridSearchResponse(_message.Message):
     EMBEDDING_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     RELEVANCE_FLOOR_FIELD_NUMBER: _builtins.int
+    LIST_FLOOR_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
     """OK, NO_MATCH, DEGRADED when only text could be searched, or TIMED_OUT when the vector part was late for the
     caller's deadline: the hits are then those by words.
@@ -332,6 +333,8 @@ class HybridSearchResponse(_message.Message):
     """The model that the space is embedded with; empty where it holds nothing."""
     relevance_floor: _builtins.float
     """The score that the best hit needed; 0 where nothing is left out."""
+    list_floor: _builtins.float
+    """The score that the other hits needed."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The hits, best first; none whose fused score is 0."""
@@ -348,10 +351,11 @@ class HybridSearchResponse(_message.Message):
         embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
         embedding_model: _builtins.str = ...,
         relevance_floor: _builtins.float = ...,
+        list_floor: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding", b"embedding", "embedding_model", b"embedding_model", "hits", b"hits", "reason", b"reason", "relevance_floor", b"relevance_floor", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding", b"embedding", "embedding_model", b"embedding_model", "hits", b"hits", "list_floor", b"list_floor", "reason", b"reason", "relevance_floor", b"relevance_floor", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -388,7 +392,7 @@ class ScoreChunksRequest(_message.Message):
 
     @_builtins.property
     def as_of(self) -> _timestamp_pb2.Timestamp:
-        """The instant that the chunks' document versions are of. Default: now."""
+        """The instant that `in_force` and the chunks' document versions are about. Default: now."""
 
     def __init__(
         self,
@@ -449,10 +453,15 @@ class ChunkScore(_message.Message):
     SCORES_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
     CHUNK_FIELD_NUMBER: _builtins.int
+    IN_FORCE_FIELD_NUMBER: _builtins.int
     chunk_id: _builtins.str
     """The chunk."""
     score: _builtins.float
     """The score that a search by meaning and words with weighted scores gives it, 0–1."""
+    in_force: _builtins.bool
+    """Whether a version of its document that is in force at the instant has it. One that is not comes with the latest version
+    that has it.
+    """
     @_builtins.property
     def scores(self) -> _chunks_pb2.ScoreParts:
         """Its parts; ranks are not set."""
@@ -468,10 +477,11 @@ class ChunkScore(_message.Message):
         scores: _chunks_pb2.ScoreParts | None = ...,
         score: _builtins.float = ...,
         chunk: _chunks_pb2.Chunk | None = ...,
+        in_force: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["chunk", b"chunk", "scores", b"scores"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk", b"chunk", "chunk_id", b"chunk_id", "score", b"score", "scores", b"scores"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk", b"chunk", "chunk_id", b"chunk_id", "in_force", b"in_force", "score", b"score", "scores", b"scores"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
