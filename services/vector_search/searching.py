@@ -241,7 +241,7 @@ class Searcher:
     ) -> tuple[Model | None, list[ChunkScore]]:
         space = current_call().space
         model, scores = await self._store.score_chunks(
-            space, query, vector, chunk_ids, text_weight, at
+            space, query, vector, chunk_ids, text_weight, at=at
         )
         if model:
             self._embedders.learn(space, model)

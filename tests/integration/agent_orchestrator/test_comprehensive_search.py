@@ -110,7 +110,7 @@ async def test_a_passage_that_only_a_fact_brought_is_scored_like_any_other(
     answers.graph.answer.hits.append(fact_hit("f2", [BROUGHT], support=0.2))
     brought = chunk_hit(BROUGHT, content="the passage")
     answers.vector.scored[BROUGHT] = vector_pb2.ChunkScore(
-        chunk_id=BROUGHT, score=0.6, chunk=brought.chunk
+        chunk_id=BROUGHT, score=0.6, chunk=brought.chunk, in_force=True
     )
     answer = await ask(answers, Request(query="q", text_weight=0.4, as_of=instant))
     [asked] = answers.vector.script.requests["ScoreChunks"]
