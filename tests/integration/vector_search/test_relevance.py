@@ -106,13 +106,14 @@ async def test_words_alone_and_ranks_leave_nothing_out(office: Tier) -> None:
 
 async def test_a_chunk_has_the_score_that_a_search_gives_it(office: Tier) -> None:
     for weight in (None, 0.0, 0.5, 1.0):
-        more = {} if weight is None else {"text_weight": weight}
         for query in (*ANSWERED, *UNRELATED):
-            hits = (await hybrid(office, query, min_score=0.0, **more)).hits
+            hits = (await hybrid(office, query, min_score=0.0, text_weight=weight)).hits
             wanted = {hit.chunk.id: hit for hit in hits}
             assert wanted or query == UNRELATED[0] or weight == 1.0
             for chunk_id, hit in wanted.items():
-                request = search_pb2.ScoreChunksRequest(query=query, chunk_ids=[chunk_id], **more)
+                request = search_pb2.ScoreChunksRequest(
+                    query=query, chunk_ids=[chunk_id], text_weight=weight
+                )
                 (scored,) = (await office.search.ScoreChunks(request, metadata=OURS)).scores
                 assert scored.score == pytest.approx(hit.score)
                 assert scored.scores.vector_fused == pytest.approx(hit.scores.vector_fused)

@@ -78,15 +78,18 @@ async def test_behind_a_relevant_hit_those_are_listed_that_are_nearly_as_relevan
 async def test_the_best_hit_of_a_larger_space_needs_more() -> None:
     few = await ask(await space_of(0.32, more=99))
     many = await ask(await space_of(0.32, more=999))
-    assert (contents(few.result), few.floor) == (["0.32"], pytest.approx(0.30))
-    assert (contents(many.result), many.floor) == ([], pytest.approx(0.33))
+    assert contents(few.result) == ["0.32"]
+    assert few.floor == pytest.approx(0.30)
+    assert contents(many.result) == []
+    assert many.floor == pytest.approx(0.33)
 
 
 async def test_the_floor_is_that_of_the_space_whatever_the_filters() -> None:
     found = await ask(
         await space_of(0.32, more=999), replace(FUSED, document_ids=("unknown", "d"), limit=1)
     )
-    assert (contents(found.result), found.floor) == ([], pytest.approx(0.33))
+    assert contents(found.result) == []
+    assert found.floor == pytest.approx(0.33)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +144,8 @@ async def test_a_deadline_changes_nothing_of_it() -> None:
     deadline = asyncio.get_running_loop().time() + 10
     with call_scope(CallContext("r", "m", SPACE, "u", frozenset({"read"}), deadline)):
         found = await ask(asked)
-    assert (found.result.hits, found.floor) == ([], pytest.approx(0.30))
+    assert found.result.hits == []
+    assert found.floor == pytest.approx(0.30)
 
 
 async def test_a_remembered_result_is_without_what_is_not_relevant_too() -> None:
