@@ -185,6 +185,8 @@ class Neo4jStore(Neo4jReads):
             "vector": [1.0],
             "limit": 1,
             "fetch": 1,
+            "checked": 1,
+            "scan": 1,
         }
         await self._database.rehearse(name, **nothing)
 
