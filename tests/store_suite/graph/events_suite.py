@@ -190,8 +190,8 @@ class EventsSuite:
             assert [one.held_before for one in told] == found, times
 
     async def test_a_version_tells_that_it_happened(self, store: Store) -> None:
-        space = await filled(store, caused(relation="Caused  By"))
-        ontology = Ontology(relation_types=(RelationType("CAUSED BY", event=True),))
+        space = await filled(store, caused(relation="CAUSÉ PAR"))
+        ontology = Ontology(relation_types=(RelationType("Causé par", event=True),))
         await store.ontologies.put_ontology(space, ontology, None)
         (listed,) = await store.history.list_facts(space, Scope(), ALWAYS, None, 9)
         (version,) = await store.history.versions(space, listed.uuid, 9)
