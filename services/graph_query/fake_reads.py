@@ -22,6 +22,7 @@ from services.graph_query.domain import (
 )
 from services.graph_query.extraction.extract import MentionKind
 from services.graph_query.fake_space import FakeSpace, StoredFact
+from services.graph_query.fake_versions import FakeVersion
 from services.graph_query.identity import co_occurrence_uuid
 from services.graph_query.intervals import day_after, end_of, is_within_a_day, moment_of, start_of
 from services.graph_query.local_graph import SentenceRow
@@ -29,6 +30,7 @@ from services.graph_query.names import link_key, name_key
 from services.graph_query.ontology.fake import FakeOntologies
 from services.graph_query.plain_words import all_words
 from services.graph_query.relations import relation_key
+from services.graph_query.stems import relation_beginnings
 from services.graph_query.store import Hit, SpaceState, WordHits
 from services.runtime.errors import BraidError, NotFoundError
 
@@ -65,15 +67,9 @@ class FakeReads:
         return WordHits(
             state_of(held),
             text=best(
-                [
-                    Hit(f.uuid, overlap(terms, f"{f.fact} {f.relation}"), f.fact, f.relation)
-                    for f in stated
-                ],
-                limit,
+                [_hit(held, f, overlap(terms, f"{f.fact} {f.relation}")) for f in stated], limit
             ),
-            entity=best(
-                [Hit(f.uuid, _named_ends(f, keys), f.fact, f.relation) for f in stated], limit
-            ),
+            entity=_asked_first(held, stated, keys, terms, limit),
             sentences=sorted(
                 ((facts, score) for facts in sentences if (score := overlap(terms, facts[0].fact))),
                 key=lambda hit: (-hit[1], hit[0][0].uuid),
@@ -229,13 +225,17 @@ def lasts(fact: Fact, only: FactFilter) -> bool:
     return holds(fact, only) and not over
 
 
-def is_past_event(held: FakeSpace, stored: StoredFact, only: FactFilter) -> bool:
+def is_past_event(held: FakeSpace, stored: StoredFact | FakeVersion, only: FactFilter) -> bool:
     """Whether a fact tells, as of an instant, of an event that ended on its day, as stated."""
+    over = end_of(stored.given.invalid_at) <= only.since
+    return only.since == only.until and over and is_short_event(held, stored)
+
+
+def is_short_event(held: FakeSpace, stored: StoredFact | FakeVersion) -> bool:
+    """Whether a fact tells of an event that ended on its day, as stated."""
     given = stored.given
     return (
-        only.since == only.until
-        and end_of(given.invalid_at) <= only.since
-        and relation_key(given.relation) in held.events
+        relation_key(given.relation) in held.events
         and is_within_a_day(given.valid_at, given.invalid_at)
         and given.invalid_at == stored.stated_end
     )
@@ -251,6 +251,26 @@ def overlap(terms: Sequence[str], text: str) -> float:
     """How many of the terms a text has."""
     words = all_words(text)
     return float(sum(term in words for term in terms))
+
+
+def _hit(held: FakeSpace, fact: Fact, score: float) -> Hit:
+    embedded = bool(held.facts[fact.uuid].embedding)
+    return Hit(fact.uuid, score, fact.fact, fact.relation, embedded)
+
+
+def _asked_first(
+    held: FakeSpace, stated: Sequence[Fact], keys: Sequence[str], terms: Sequence[str], limit: int
+) -> list[Hit]:
+    """Facts by how many of their ends are named, then those of a relation that the terms may name, the latest first."""
+    beginnings = relation_beginnings(terms)
+
+    def rank(fact: Fact) -> tuple[float, bool, float, str]:
+        key = relation_key(fact.relation)
+        unasked = not any(beginning in key for beginning in beginnings)
+        return -_named_ends(fact, keys), unasked, -start_of(fact.valid_at), fact.uuid
+
+    named = sorted((fact for fact in stated if _named_ends(fact, keys)), key=rank)
+    return [_hit(held, fact, _named_ends(fact, keys)) for fact in named[:limit]]
 
 
 def _named_ends(fact: Fact, keys: Sequence[str]) -> float:

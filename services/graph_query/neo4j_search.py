@@ -18,6 +18,7 @@ from services.graph_query.names import link_key
 from services.graph_query.neo4j_database import Database
 from services.graph_query.neo4j_records import entity_ref, local_fact, stated_fact
 from services.graph_query.relations import relation_key
+from services.graph_query.stems import relation_beginnings
 from services.graph_query.store import Hit, SpaceState, WordHits
 
 # Fused lists need to reach deeper than what is shown.
@@ -31,6 +32,8 @@ _FETCH_FILTERED = 50_000
 # millisecond.
 _FETCH_VECTORS = 20
 _DEPTH_VECTORS = 10
+# Relations whose past events are searched for by vectors: each takes as long as a search of the index.
+_EVENT_RELATIONS = 20
 _REMEMBERED = 10_000
 _CITATIONS = 5
 # Sentences are hints below stated facts: reading the names in each takes longer than finding it.
@@ -136,6 +139,7 @@ class Neo4jSearch:
             vector=packed(vector),
             limit=limit + _DEPTH,
             fetch=max(limit + _DEPTH_VECTORS, _FETCH_VECTORS),
+            events=_EVENT_RELATIONS,
             **filter_parameters(space, only),
         )
         return [Hit(*hit) for hit in rows[0]["hits"]]
@@ -189,7 +193,13 @@ async def _stated(
     if lucene:
         lucene += ends_clause(parameters["only"]) + relation_clause(parameters["relation"])
     told = {**parameters, "lucene": lucene}
-    rows = await database.read("search_facts", fetch=_FETCH, link_keys=list(link_keys), **told)
+    rows = await database.read(
+        "search_facts",
+        fetch=_FETCH,
+        link_keys=list(link_keys),
+        beginnings=relation_beginnings(terms),
+        **told,
+    )
     row = rows[0]
     text = row["text"]
     skip = _FETCH

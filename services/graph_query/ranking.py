@@ -1,4 +1,7 @@
-"""One ranking of facts from several: weighted reciprocal ranks, sentences below stated facts."""
+"""Candidates among the facts of several lists: the best by the sum of weighted reciprocal ranks.
+
+The order in which facts are shown is that of `relevance`.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ class FoundFact(NamedTuple):
 class Ranked(NamedTuple):
     """A fact's place; `local` is the co-occurrence itself, None for a stated fact.
 
-    `statement` and `relation` are what a stated fact says, "" where no list told.
+    `statement` and `relation` are what a stated fact says, "" where no list told; `embedded` whether it has a vector.
     """
 
     uuid: str
@@ -49,6 +52,7 @@ class Ranked(NamedTuple):
     local: Fact | None
     statement: str = ""
     relation: str = ""
+    embedded: bool = True
 
 
 def fuse(
@@ -59,7 +63,7 @@ def fuse(
     entity_key: str,
     limit: int,
 ) -> list[Ranked]:
-    """The best facts of all lists, best first, equal scores by uuid."""
+    """The facts of all lists that stand highest in them, best first, equal sums by uuid."""
     found: dict[str, Scores] = {}
     local: dict[str, Fact] = {}
     for rank, hit in enumerate(words.text, 1):

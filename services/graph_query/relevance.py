@@ -9,14 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-
-from Stemmer import Stemmer
 
 from services.graph_query.domain import Origin
-from services.graph_query.lucene import query_terms
-from services.graph_query.names import WORD, link_token
 from services.graph_query.ranking import FoundFact, Ranked
+from services.graph_query.stems import names_relation, text_stems
 from services.models.relevance import Relevance, bend, unbend
 
 _WORDS = 0.3
@@ -37,7 +33,8 @@ _SUPPORT_BY_WORDS = 0.25
 class Question:
     """A question as facts are compared with it: the stems of its words, and the facts of entities that it names.
 
-    `farthest` is the cosine that no fact beyond the list by vectors exceeds; None where that list has every fact.
+    `farthest` is the cosine that no fact with a vector exceeds beyond the list by vectors; None where that list
+    has every fact.
     `until` is the end of the time asked about, in epoch seconds.
     """
 
@@ -47,17 +44,13 @@ class Question:
     until: float
 
 
-def question_stems(text: str) -> frozenset[str]:
-    """The stems of the words of a question that are worth looking for."""
-    return frozenset(_stem(link_token(term)) for term in query_terms(text))
-
-
 def relevant(
     ranked: Sequence[Ranked], question: Question, scale: Relevance, min_score: float | None
 ) -> list[Ranked]:
     """Those that are relevant by what they say, best first, equal scores by uuid; each with its score.
 
-    `min_score` 0 keeps all.
+    `min_score` 0 keeps all. Without one, a question of stop words alone keeps what is near by its vector, and all
+    where nothing is known of the model.
     """
     scored = [_scored(one, question, scale) for one in ranked]
     kept = [one for one in scored if _is_listed(one, question, scale, min_score)]
@@ -75,16 +68,23 @@ def _scored(one: Ranked, question: Question, scale: Relevance) -> Ranked:
     words = _words_share(said, question)
     if one.local is not None:
         return _with(one, _LOCAL * words, words, 0.0)
-    cosine = one.scores.vector if one.scores.vector is not None else question.farthest
+    cosine = _cosine(one, question)
     if cosine is None:
         total = _WORDS_ALONE * words
         support = _SUPPORT_BY_WORDS * max(0.0, 2 * words - 1)
     else:
         total = (1 - _WORDS) * max(cosine, 0.0) + _WORDS * words
         support = _SUPPORT * max(0.0, cosine - scale.support) / (1 - scale.support) * words
-    if one.uuid in question.of_named and _stems(one.relation) & question.stems:
+    if one.uuid in question.of_named and names_relation(question.stems, one.relation):
         total += _LEADS
     return _with(one, bend(total), words, support)
+
+
+def _cosine(one: Ranked, question: Question) -> float | None:
+    """The fact's cosine, or the most that it can be; None where it has no vector that was compared."""
+    if one.scores.vector is not None or not one.embedded:
+        return one.scores.vector
+    return question.farthest
 
 
 def _with(one: Ranked, score: float, words: float, support: float) -> Ranked:
@@ -96,11 +96,11 @@ def _is_listed(one: Ranked, question: Question, scale: Relevance, min_score: flo
     if min_score is not None:
         return scores.fused >= min_score
     if not question.stems:
-        return True
+        return not scale.fact or (scores.vector is not None and scores.vector >= scale.support)
     words = scores.words or 0.0
     if one.local is not None:
         return words >= _LEAST_WORDS_LOCAL
-    if scores.vector is None and question.farthest is None:
+    if _cosine(one, question) is None:
         return words >= _LEAST_WORDS
     return scores.fused >= scale.fact
 
@@ -108,7 +108,7 @@ def _is_listed(one: Ranked, question: Question, scale: Relevance, min_score: flo
 def _leads_ended(one: FoundFact, question: Question) -> bool:
     fact = one.fact
     ended = fact.invalid_at is not None and fact.invalid_at.timestamp() <= question.until
-    leads = fact.uuid in question.of_named and bool(_stems(fact.relation) & question.stems)
+    leads = fact.uuid in question.of_named and names_relation(question.stems, fact.relation)
     return ended and leads and fact.origin is not Origin.LOCAL
 
 
@@ -120,20 +120,5 @@ def _lowered(one: FoundFact) -> FoundFact:
 def _words_share(said: Sequence[str], question: Question) -> float:
     if not question.stems:
         return 0.0
-    stems = {stem for text in said for stem in _stems(text)}
+    stems = {stem for text in said for stem in text_stems(text)}
     return len(stems & question.stems) / len(question.stems)
-
-
-@lru_cache(maxsize=16_384)
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(
-        _stem(link_token(word))
-        for match in WORD.finditer(text)
-        for word in match.group().split("_")
-    )
-
-
-@lru_cache(maxsize=16_384)
-def _stem(word: str) -> str:
-    stem: str = Stemmer("english").stemWord(word)
-    return stem

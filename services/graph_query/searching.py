@@ -18,7 +18,8 @@ from services.graph_query.ordering.store import OrderingStore
 from services.graph_query.past.store import Known, PastStore
 from services.graph_query.query_vector import QueryVector, Shortfall, query_vector
 from services.graph_query.ranking import FoundFact, Ranked, fuse
-from services.graph_query.relevance import Question, current_first, question_stems, relevant
+from services.graph_query.relevance import Question, current_first, relevant
+from services.graph_query.stems import question_stems
 from services.graph_query.store import GraphStore, Hit, SpaceState, VectorPath, WordHits
 from services.models.calibration import Calibrations
 from services.models.embedder import Embedder

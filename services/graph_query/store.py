@@ -50,12 +50,13 @@ class VectorPath(Enum):
 
 
 class Hit(NamedTuple):
-    """A stated fact's uuid with its score in one list, and what it says, where the list tells."""
+    """A stated fact's uuid with its score in one list; what it says, where the list tells; whether it has a vector."""
 
     uuid: str
     score: float
     statement: str = ""
     relation: str = ""
+    embedded: bool = True
 
 
 @dataclass(frozen=True, slots=True)

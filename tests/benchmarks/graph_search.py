@@ -60,23 +60,24 @@ class _Tier:
 
     async def ask(self, space: str, number: int) -> query_pb2.SearchFactsResponse:
         """A question by words and vector, as callers ask it."""
-        text = self.corpus.asked[number]
-        return await self._search(text, self.corpus.queries[number], space, _LIMIT)
+        request = query_pb2.SearchFactsRequest(query=self.corpus.asked[number], limit=_LIMIT)
+        return await self._search(request, self.corpus.queries[number], space)
 
     async def recall(self, number: int, space: str) -> float:
         """The share of the exact nearest facts that the vector leg finds."""
         query = self.corpus.queries[number]
-        found = await self._search(_NO_WORDS, query, space, _RECALL)
+        request = query_pb2.SearchFactsRequest(query=_NO_WORDS, limit=_RECALL, min_score=0)
+        found = await self._search(request, query, space)
         if found.vector_path != query_pb2.FACT_VECTOR_PATH_INDEX:
             raise MeasureError("the vector index was not used")
         exact = self.corpus.nearest(query, SIZES[space])
         return len({hit.fact.fact for hit in found.hits} & exact) / len(exact)
 
     async def _search(
-        self, text: str, vector: Matrix, space: str, limit: int
+        self, request: query_pb2.SearchFactsRequest, vector: Matrix, space: str
     ) -> query_pb2.SearchFactsResponse:
         given = retrieval_pb2.QueryEmbedding(model=MODEL, values=vector.tolist())
-        request = query_pb2.SearchFactsRequest(query=text, limit=limit, query_embedding=given)
+        request.query_embedding.CopyFrom(given)
         called = credential(self.stack.data, space)
         return await self.stub.SearchFacts(request, timeout=_DEADLINE, metadata=called)
 

@@ -1,4 +1,5 @@
 // An entity's stated facts that hold at one of two times only, and that no other fact says at the other time.
+// An event that ended on its day has happened at every later time.
 CYPHER 25
 CALL () {
   MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)
@@ -23,8 +24,10 @@ CALL (uuid, others) {
   RETURN e
 }
 WITH DISTINCT e WHERE e.group_id = $p.space AND ($p.relation = '' OR e.relation_key = $p.relation)
-WITH e, e.valid_from <= $p.before.until AND e.valid_until > $p.before.since AS before,
-     e.valid_from <= $p.after.until AND e.valid_until > $p.after.since AS after
+WITH e, e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL
+     AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events } AS event
+WITH e, e.valid_from <= $p.before.until AND (event OR e.valid_until > $p.before.since) AS before,
+     e.valid_from <= $p.after.until AND (event OR e.valid_until > $p.after.since) AS after
 WHERE before <> after
 MATCH (a)-[e]->(b)
 WITH a, b, e, before, CASE WHEN before THEN $p.after ELSE $p.before END AS other

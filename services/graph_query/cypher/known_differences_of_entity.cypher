@@ -38,8 +38,10 @@ CALL (uuid, others) {
 }
 WITH DISTINCT one, fact, source, target, prefix
 WHERE $p.relation = '' OR coalesce(one.relation_key, toLower(one.name)) = $p.relation
-WITH one, fact, source, target, prefix, one.valid_from <= $p.before.until AND one.valid_until > $p.before.since AS before,
-     one.valid_from <= $p.after.until AND one.valid_until > $p.after.since AS after
+WITH one, fact, source, target, prefix, one.valid_until <= (floor(one.valid_from / 86400) + 1) * 86400 AND one.expired_at IS NULL AND coalesce(one.stated_until, one.valid_until) <= one.valid_until
+     AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE coalesce(one.relation_key, toLower(one.name)) IN o.events } AS event
+WITH one, fact, source, target, prefix, one.valid_from <= $p.before.until AND (event OR one.valid_until > $p.before.since) AS before,
+     one.valid_from <= $p.after.until AND (event OR one.valid_until > $p.after.since) AS after
 WHERE before <> after
 WITH one, fact, source, target, prefix, before, CASE WHEN before THEN $p.after ELSE $p.before END AS other
 WHERE NOT EXISTS {

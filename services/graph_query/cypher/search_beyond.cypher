@@ -6,4 +6,4 @@ WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND
           AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events })
   AND ($p.relation = '' OR e.relation_key = $p.relation)
 WITH e, score LIMIT $p.limit
-RETURN collect([e.uuid, score, e.fact, e.name]) AS text
+RETURN collect([e.uuid, score, e.fact, e.name, e.fact_embedding IS NOT NULL]) AS text

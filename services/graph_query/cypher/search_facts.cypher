@@ -16,7 +16,7 @@ CALL (events) {
       OR $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL AND e.relation_key IN events)
     AND ($p.relation = '' OR e.relation_key = $p.relation)
   WITH e, score LIMIT $p.limit
-  RETURN collect([e.uuid, score, e.fact, e.name]) AS text
+  RETURN collect([e.uuid, score, e.fact, e.name, e.fact_embedding IS NOT NULL]) AS text
 }
 CALL (events) {
   UNWIND $p.link_keys AS key
@@ -26,8 +26,9 @@ CALL (events) {
   WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND (coalesce(e.valid_until, $p.open) > $p.since
       OR $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL AND e.relation_key IN events)
     AND ($p.relation = '' OR e.relation_key = $p.relation) AND ($p.entity_key = '' OR uuid IN $p.only)
-  WITH e, toFloat(count(DISTINCT n)) AS ends ORDER BY ends DESC, e.valid_from DESC, e.uuid LIMIT $p.limit
-  RETURN collect([e.uuid, ends, e.fact, e.name]) AS entity
+  WITH e, toFloat(count(DISTINCT n)) AS ends, any(beginning IN $p.beginnings WHERE e.relation_key CONTAINS beginning) AS asked
+  ORDER BY ends DESC, asked DESC, e.valid_from DESC, e.uuid LIMIT $p.limit
+  RETURN collect([e.uuid, ends, e.fact, e.name, e.fact_embedding IS NOT NULL]) AS entity
 }
 CALL () {
   MATCH ()-[e:RELATES_TO]->()

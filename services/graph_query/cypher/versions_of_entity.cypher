@@ -37,7 +37,9 @@ CALL (uuid, others) {
   RETURN v AS one, v.fact_uuid AS fact, v.source_uuid AS source, v.target_uuid AS target, 'a_' AS prefix
 }
 WITH DISTINCT one, fact, source, target, prefix
-WHERE one.valid_from <= $p.until AND one.valid_until > $p.since
+WHERE one.valid_from <= $p.until AND (one.valid_until > $p.since
+      OR NOT $p.lasting AND $p.since = $p.until AND one.valid_until <= (floor(one.valid_from / 86400) + 1) * 86400 AND one.expired_at IS NULL AND coalesce(one.stated_until, one.valid_until) <= one.valid_until
+          AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE coalesce(one.relation_key, toLower(one.name)) IN o.events })
   AND NOT ($p.lasting AND one.valid_until >= $p.open AND $p.since >= (floor(one.valid_from / 86400) + 1) * 86400
       AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE coalesce(one.relation_key, toLower(one.name)) IN o.events })
   AND ($p.relation = '' OR coalesce(one.relation_key, toLower(one.name)) = $p.relation)

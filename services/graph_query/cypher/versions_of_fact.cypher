@@ -14,4 +14,4 @@ WITH one, fact, source, target, prefix, known_from, known_until, cause, a, b ORD
 RETURN collect([known_from, known_until, coalesce(cause, ''), [[fact, one.fact, one.name, source, coalesce(a.name, one.source_name, ''),
   coalesce(labels(a), [one.source_type]), target, coalesce(b.name, one.target_name, ''), coalesce(labels(b), [one.target_type]),
   one.valid_at, one.invalid_at, one.created_at, coalesce(one.origin, 'given'),
-  EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE toLower(one.name) IN o.events }], [], [key IN coalesce(one.attribute_names, []) | [key, one[prefix + key]]]]]) AS versions
+  EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE coalesce(one.relation_key, toLower(one.name)) IN o.events }], [], [key IN coalesce(one.attribute_names, []) | [key, one[prefix + key]]]]]) AS versions

@@ -3,7 +3,9 @@ CYPHER 25
 CALL () {
   MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
   WHERE e.group_id = $p.space AND e.valid_from >= $p.after_from AND e.valid_from <= $p.until AND e.uuid >= ''
-    AND (e.valid_from > $p.after_from OR e.uuid > $p.after_uuid) AND e.valid_until > $p.since
+    AND (e.valid_from > $p.after_from OR e.uuid > $p.after_uuid) AND (e.valid_until > $p.since
+      OR NOT $p.lasting AND $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL
+          AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events })
     AND NOT ($p.lasting AND e.valid_until >= $p.open AND $p.since >= (floor(e.valid_from / 86400) + 1) * 86400
         AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events })
     AND e.braid_known_from <= $p.known AND ($p.relation = '' OR e.relation_key = $p.relation)
@@ -12,7 +14,9 @@ CALL () {
   UNION ALL
   MATCH (v:FactVersion) USING INDEX SEEK v:FactVersion(group_id, valid_from, fact_uuid)
   WHERE v.group_id = $p.space AND v.valid_from >= $p.after_from AND v.valid_from <= $p.until AND v.fact_uuid >= ''
-    AND (v.valid_from > $p.after_from OR v.fact_uuid > $p.after_uuid) AND v.valid_until > $p.since
+    AND (v.valid_from > $p.after_from OR v.fact_uuid > $p.after_uuid) AND (v.valid_until > $p.since
+      OR NOT $p.lasting AND $p.since = $p.until AND v.valid_until <= (floor(v.valid_from / 86400) + 1) * 86400 AND coalesce(v.stated_until, v.valid_until) <= v.valid_until
+          AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE coalesce(v.relation_key, toLower(v.name)) IN o.events })
     AND NOT ($p.lasting AND v.valid_until >= $p.open AND $p.since >= (floor(v.valid_from / 86400) + 1) * 86400
         AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE coalesce(v.relation_key, toLower(v.name)) IN o.events })
     AND v.known_from <= $p.known AND v.known_until > $p.known AND ($p.relation = '' OR coalesce(v.relation_key, toLower(v.name)) = $p.relation)

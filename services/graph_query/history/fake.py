@@ -14,9 +14,10 @@ from services.graph_query.fake_reads import (
     entity_of,
     holds,
     is_past_event,
+    is_short_event,
     lasts,
 )
-from services.graph_query.fake_space import FakeSpace
+from services.graph_query.fake_space import FakeSpace, StoredFact
 from services.graph_query.fake_versions import FakeVersion
 from services.graph_query.history.domain import (
     NO_PAGE,
@@ -94,11 +95,16 @@ class FakeHistory:
     ) -> list[Difference]:
         """Facts of one of two times only."""
         facts = list(self._scoped(space, scope))
+        stored_in = self.graph.readable(space)
         before = {_statement(fact) for fact in facts if holds(fact, times.before)}
         after = {_statement(fact) for fact in facts if holds(fact, times.after)}
         found = []
         for fact in facts:
-            held = (holds(fact, times.before), holds(fact, times.after))
+            event = is_short_event(stored_in, _stored(stored_in, fact, scope))
+            held = tuple(
+                holds(fact, time) or (event and start_of(fact.valid_at) <= time.until)
+                for time in times
+            )
             if held[0] != held[1] and _statement(fact) not in (after if held[0] else before):
                 place = (fact.source.uuid, relation_key(fact.relation), start_of(fact.valid_at))
                 found.append(Difference(fact.uuid, *place, held[0]))
@@ -156,8 +162,13 @@ def _moment(fact: Fact) -> Moment:
 
 
 def _happened(held: FakeSpace, fact: Fact, scope: Scope, only: FactFilter) -> bool:
-    stored = held.facts.get(fact.uuid) if scope.known is None and not scope.lasting else None
-    return stored is not None and is_past_event(held, stored, only)
+    return not scope.lasting and is_past_event(held, _stored(held, fact, scope), only)
+
+
+def _stored(held: FakeSpace, fact: Fact, scope: Scope) -> StoredFact | FakeVersion:
+    if scope.known is None:
+        return held.facts[fact.uuid]
+    return held.versions.known(scope.known)[fact.uuid]
 
 
 def _place(fact: Fact) -> tuple[float, str]:

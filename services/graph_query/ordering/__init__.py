@@ -1,1 +1,1 @@
-"""Orders of found facts beside that of reciprocal ranks."""
+"""Orders of found facts beside that of relevance."""

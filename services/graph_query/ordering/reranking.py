@@ -1,4 +1,4 @@
-"""Other orders of found facts than that of reciprocal ranks: without repetition, near an entity, by a model."""
+"""Other orders of found facts than that of relevance: without repetition, near an entity, by a model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Ordering:
     mmr_lambda: float = 0.5
 
     def pool(self, limit: int) -> int:
-        """How many of the best by rank are looked at for `limit` facts."""
+        """How many of the most relevant are looked at for `limit` facts."""
         if self.order is Order.RRF:
             return limit
         return max(limit, min(max(limit * _POOL, _POOL_LEAST), _POOL_MOST))
@@ -115,7 +115,7 @@ def varied(
 ) -> list[FoundFact]:
     """Maximal marginal relevance: at each place the fact that is relevant and least like those before it.
 
-    Relevance is the fused score as a share of the best one; likeness the cosine of vectors, or where one has none
+    Relevance is the score as a share of the best one; likeness the cosine of vectors, or where one has none
     the share of common words.
     """
     best = max((one.scores.fused for one in found), default=1.0) or 1.0

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from services.graph_query.fake_reads import FakeReads, best, overlap, state_of
+from services.graph_query.fake_reads import (
+    FakeReads,
+    best,
+    holds,
+    is_past_event,
+    overlap,
+    state_of,
+)
+from services.graph_query.fake_space import FakeSpace
 from services.graph_query.fake_versions import FakeVersion
-from services.graph_query.intervals import end_of, start_of
 from services.graph_query.names import link_key, name_key
 from services.graph_query.past.store import Known
 from services.graph_query.relations import relation_key
@@ -30,15 +37,17 @@ class FakePast:
         """Facts by words and by named entities."""
         key = at.only.entity_key
         keys = {link_key(key)} if key else set(link_keys)
+        held = self.graph.readable(space)
         found = list(self._known(space, at))
         text = [
-            Hit(one.uuid, overlap(terms, f"{one.given.fact} {one.given.relation}")) for one in found
-        ]
-        entity = [
-            Hit(one.uuid, float(len({link_key(name) for name in _names(one)} & keys)))
+            _hit(held, one, overlap(terms, f"{one.given.fact} {one.given.relation}"))
             for one in found
         ]
-        state = state_of(self.graph.readable(space))
+        entity = [
+            _hit(held, one, float(len({link_key(name) for name in _names(one)} & keys)))
+            for one in found
+        ]
+        state = state_of(held)
         return WordHits(state, text=best(text, at.limit), entity=best(entity, at.limit))
 
     async def near_known(
@@ -60,14 +69,19 @@ class FakePast:
         return sorted(near, key=lambda hit: (-hit.score, hit.uuid))[: at.limit], True
 
     def _known(self, space: str, at: Known) -> Iterator[FakeVersion]:
-        only = at.only
-        for version in self.graph.readable(space).versions.known(at.known).values():
+        only, held = at.only, self.graph.readable(space)
+        for version in held.versions.known(at.known).values():
             given = version.given
-            holds = start_of(given.valid_at) <= only.until and end_of(given.invalid_at) > only.since
+            found = holds(given, only) or is_past_event(held, version, only)
             fits = not only.relation or relation_key(given.relation) == relation_key(only.relation)
             named = {name_key(name) for name in _names(version)}
-            if holds and fits and (not only.entity_key or only.entity_key in named):
+            if found and fits and (not only.entity_key or only.entity_key in named):
                 yield version
+
+
+def _hit(held: FakeSpace, one: FakeVersion, score: float) -> Hit:
+    stored = held.facts.get(one.uuid)
+    return Hit(one.uuid, score, embedded=stored is not None and bool(stored.embedding))
 
 
 def _names(version: FakeVersion) -> tuple[str, str]:

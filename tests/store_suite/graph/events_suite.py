@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Protocol
 
 import pytest
 
 from services.graph_query.domain import Fact, FactFilter, GivenFact
-from services.graph_query.history.domain import Page, Scope, Selector
+from services.graph_query.history.domain import Page, Scope, Selector, Times
 from services.graph_query.history.store import HistoryStore
 from services.graph_query.history.summary import summarize
 from services.graph_query.intervals import OPEN
 from services.graph_query.lucene import name_candidates, query_terms
 from services.graph_query.ontology.domain import Ontology, RelationType
 from services.graph_query.ontology.store import OntologyStore
+from services.graph_query.past.store import Known, PastStore
+from services.graph_query.store import GraphStore, SpaceState
 from services.graph_query.structure.store import StructureStore
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, unit
 from tests.store_suite.graph.structure_suite import only_uuid
@@ -26,11 +30,14 @@ JUNE = FactFilter(day("2024-06-01").timestamp(), day("2024-06-30").timestamp())
 LEDGER = Selector(name_key="harbour ledger")
 
 
-class Store(Protocol):
+class Store(GraphStore, Protocol):
     """The graph with its histories, its shape and its ontologies."""
 
     @property
     def history(self) -> HistoryStore: ...
+
+    @property
+    def past(self) -> PastStore: ...
 
     @property
     def structure(self) -> StructureStore: ...
@@ -41,8 +48,8 @@ class Store(Protocol):
 
 def caused(**more: object) -> GivenFact:
     """What happened."""
-    told = {"valid_at": DAY, "embedding": unit(1), **more}
-    return fact("Harbour Ledger", "CAUSED", "Great Flood", **told)
+    told = {"relation": "CAUSED", "valid_at": DAY, "embedding": unit(1), **more}
+    return fact("Harbour Ledger", str(told.pop("relation")), "Great Flood", **told)
 
 
 async def filled(store, *facts: GivenFact) -> str:  # type: ignore[no-untyped-def]
@@ -58,13 +65,22 @@ async def found_by(store, space: str, only: FactFilter) -> dict[str, list[Fact]]
     asked = "what did the harbour ledger do"
     words = await store.search_words(space, query_terms(asked), name_candidates(asked), only, 10)
     near = await store.search_vector(space, unit(1), only, 10, exact=True)
+    by_index = await store.search_vector(space, unit(1), only, 10, exact=False)
+    of_relation = replace(only, relation="caused")
+    by_relation = await store.search_vector(space, unit(1), of_relation, 10, exact=False)
     ledger = await only_uuid(store, space, "Harbour Ledger")
     steps = await store.structure.steps(space, [ledger], only, 10, local=False)
     pairs = [(one.source, one.target) for one in steps]
     joined = await store.structure.joining(space, pairs, only, local=False)
     uuids = {
         name: [hit.uuid for hit in hits]
-        for name, hits in (("text", words.text), ("entity", words.entity), ("near", near))
+        for name, hits in (
+            ("text", words.text),
+            ("entity", words.entity),
+            ("near", near),
+            ("near by index", by_index),
+            ("near of relation", by_relation),
+        )
     }
     found = {name: list((await store.facts(space, told)).values()) for name, told in uuids.items()}
     return found | {
@@ -79,6 +95,27 @@ async def found_by(store, space: str, only: FactFilter) -> dict[str, list[Fact]]
         "of_subject": await store.history.list_facts(space, Scope(subject=LEDGER), only, None, 10),
         "of_entity": await store.history.list_facts(space, Scope(either=LEDGER), only, None, 10),
     }
+
+
+async def known_by(store, space: str, only: FactFilter, known: float) -> dict[str, list[str]]:  # type: ignore[no-untyped-def]
+    """What each way of looking finds at a time, as it was known, as uuids."""
+    asked = "what did the harbour ledger do"
+    at_all, first = Known(only, known, 10), Known(only, known, 1)
+    words = await store.past.words_known(space, query_terms(asked), name_candidates(asked), at_all)
+    small, large = (SpaceState(1, vectors, "model") for vectors in (1, 100_000))
+    near, _ = await store.past.near_known(space, unit(1), at_all, small)
+    by_index, _ = await store.past.near_known(space, unit(1), first, large)
+    found = {"text": words.text, "entity": words.entity, "near": near, "near by index": by_index}
+    scopes = {
+        "listed": Scope(known=known),
+        "of_subject": Scope(subject=LEDGER, known=known),
+        "of_entity": Scope(either=LEDGER, known=known),
+    }
+    listed = {
+        name: await store.history.list_facts(space, scope, only, None, 10)
+        for name, scope in scopes.items()
+    }
+    return {name: [one.uuid for one in hits] for name, hits in (found | listed).items()}
 
 
 async def held(store: Store, space: str, only: FactFilter, known: float | None = None) -> list[int]:
@@ -112,6 +149,53 @@ class EventsSuite:
         for only, number in ((BEFORE, 0), (MORNING, 1), (LATER, 1), (APRIL, 1)):
             for way, facts in (await found_by(store, space, only)).items():
                 assert [one.happened for one in facts] == [True] * number, way
+
+    async def test_what_is_known_of_it_is_found_from_its_day_on(self, store: Store) -> None:
+        space = await filled(store, caused(invalid_at=NEXT_DAY))
+        known = day("2999-01-01").timestamp()
+        for only, number in ((BEFORE, 0), (MORNING, 1), (LATER, 1), (APRIL, 1), (JUNE, 0)):
+            for way, uuids in (await known_by(store, space, only, known)).items():
+                assert len(uuids) == number, (way, only)
+
+    async def test_what_was_known_of_it_is_found_from_its_day_on(self, store) -> None:  # type: ignore[no-untyped-def]
+        """Of one that was taken back since by words, of one that was changed since by its vector too."""
+        space = await filled(store, caused(invalid_at=NEXT_DAY))
+        then = (await store.stats(space)).last_write.timestamp()
+        (listed,) = await store.history.list_facts(space, Scope(), ALWAYS, None, 9)
+        await store.end_fact(space, listed.uuid, DAY + timedelta(hours=6))
+        for only, number in ((BEFORE, 0), (MORNING, 1), (LATER, 1)):
+            for way, uuids in (await known_by(store, space, only, then)).items():
+                assert len(uuids) == number, (way, only)
+        known = day("2999-01-01").timestamp()
+        assert not any((await known_by(store, space, LATER, known)).values())
+
+    @pytest.mark.parametrize("known", [None, day("2999-01-01").timestamp()])
+    @pytest.mark.parametrize("scope", [Scope(), Scope(either=LEDGER)])
+    @pytest.mark.parametrize("end", [None, NEXT_DAY])
+    async def test_it_was_added_between_two_times_if_it_happened_between_them(
+        self, store: Store, end: object, scope: Scope, known: float | None
+    ) -> None:
+        space = await filled(store, caused(invalid_at=end))
+        scope = replace(scope, known=known)
+        for before, after, found in (
+            (BEFORE, LATER, [False]),
+            (BEFORE, JUNE, [False]),
+            (BEFORE, MORNING, [False]),
+            (MORNING, LATER, []),
+            (LATER, JUNE, []),
+            (at("2024-04-01"), BEFORE, []),
+        ):
+            times = Times(before, after)
+            told = await store.history.differences(space, scope, times, 9)
+            assert [one.held_before for one in told] == found, times
+
+    async def test_a_version_tells_that_it_happened(self, store: Store) -> None:
+        space = await filled(store, caused(relation="CAUSÉ PAR"))
+        ontology = Ontology(relation_types=(RelationType("Causé par", event=True),))
+        await store.ontologies.put_ontology(space, ontology, None)
+        (listed,) = await store.history.list_facts(space, Scope(), ALWAYS, None, 9)
+        (version,) = await store.history.versions(space, listed.uuid, 9)
+        assert (listed.event, version.fact.event) == (True, True)
 
     async def test_a_span_finds_an_event_that_ended_only_if_it_was_in_it(
         self, store: Store

@@ -57,6 +57,35 @@ async def owners(store: GraphStore) -> str:
 class ReadingSuite:
     """Searches, neighbourhoods, listings."""
 
+    async def test_of_many_facts_of_a_named_entity_those_of_the_asked_relation_are_found(
+        self, store: GraphStore
+    ) -> None:
+        space = new_space()
+        newer = [
+            fact("Payments", "MEETS", f"Person {n}", valid_at=day("2024-01-01")) for n in range(40)
+        ]
+        owned = fact("Anna Bell", "OWNS", "Payments", fact="Hers", valid_at=day("2020-01-01"))
+        await store.add_facts(space, [*newer, owned], "")
+        for asked in ("Who owns Payments?", "Who is the owner of Payments?"):
+            told = (query_terms(asked), name_candidates(asked))
+            words = await store.search_words(space, *told, ALWAYS, 5)
+            assert words.entity[0].relation == "OWNS"
+
+    async def test_a_list_by_words_tells_which_facts_have_a_vector(self, store: GraphStore) -> None:
+        space = new_space()
+        told = [
+            fact("Anna Bell", "OWNS", "Payments", embedding=unit(1)),
+            fact("Anna Bell", "OWNS", "Ledger"),
+        ]
+        await store.add_facts(space, told, "model")
+        asked = "who owns what of Anna Bell"
+        words = await store.search_words(
+            space, query_terms(asked), name_candidates(asked), ALWAYS, 5
+        )
+        for hits in (words.text, words.entity):
+            embedded = {hit.statement: hit.embedded for hit in hits}
+            assert embedded == {"Anna Bell owns Payments": True, "Anna Bell owns Ledger": False}
+
     async def test_words_find_facts_that_hold_at_the_time(self, store: GraphStore) -> None:
         space = await owners(store)
         found = await search(store, space, "who owns payments", at("2021-06-01"))

@@ -195,13 +195,14 @@ class FactScores(_message.Message):
     """Rank in the text list, from 1."""
     rerank: _builtins.float
     """What the reranker made of it, higher first: a model's relevance, what it adds to the facts before it (MMR), or
-    1 / (1 + distance) from the named entity, 0 when it is not reached. Unset for reciprocal ranks.
+    1 / (1 + distance) from the named entity, 0 when it is not reached. Unset where facts are ordered by relevance.
     """
     words: _builtins.float
     """The share of the question's words (stems; without the commonest) that the fact has, 0–1."""
     support: _builtins.float
     """What it adds to the score of passages that state it, 0–0.5: 0.5 · (vector − c) / (1 − c) · words, where c is the cosine from
-    which the model's facts support (all-MiniLM-L6-v2: 0.45). 0 below, and for local facts.
+    which the model's facts support (all-MiniLM-L6-v2: 0.45). 0 below, and for local facts. Without a vector, or where vectors
+    were not compared: 0.25 · max(0, 2 · words − 1).
     """
     def __init__(
         self,
@@ -260,7 +261,8 @@ class FactHit(_message.Message):
     SCORES_FIELD_NUMBER: _builtins.int
     score: _builtins.float
     """How relevant it is, 0–1, comparable between questions and with the scores of chunks: 0.7 · max(vector, 0) + 0.3 · words;
-    0.7 · words for a fact without a vector, 0.5 · words for a local one. A fact leads, by 0.15 (0.1 when it has ended), whose
+    0.7 · words for a fact without a vector, 0.5 · words for a local one. A fact with a vector that is beyond the list by vectors
+    counts with the last cosine of that list. A fact leads, by 0.15 (0.1 when it has ended), whose
     entity and relation the question both names. Sums above 0.8 are bent towards 1. The hits are ordered by it unless they
     were reranked.
     """
