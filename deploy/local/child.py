@@ -88,7 +88,7 @@ class Child:
             async with asyncio.timeout(self.command.grace):
                 await self._process.wait()
         except TimeoutError:
-            # Java writes an archive, for one, in a process of its own, which would go on for nobody.
+            # What it has started itself would go on for nobody.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
             await self._process.wait()
