@@ -1,49 +1,90 @@
-"""An archive is recorded even when the graph tier does not start."""
+"""The first normal stop of a Neo4j that records makes an AOT cache; a crash or a bad file costs nothing but time."""
 
+import asyncio
 import os
+import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from deploy.local.archive import TIER, record
+from deploy.local.aot_cache import create_aot_cache
 from deploy.local.jars import default_cache, neo4j_jars
-from deploy.local.java import Java
+from deploy.local.java import ADMIN, SERVER, Java
+from deploy.local.stores import LocalStores
 from tests.notes import Notes
+from tests.stores import data_folder
 
-# Java takes half a minute to write an archive, which no test waits for.
+# Recording a whole server takes longer than a test should: this one runs as usual and writes an empty file.
 TOUCH = "import os, sys; open(sys.argv[1], 'w').close(); os.execv(sys.argv[2], sys.argv[2:])"
+COPY = "import shutil, sys; shutil.copy(sys.argv[1], sys.argv[2])"
 
 
 class QuickJava(Java):
-    """Runs a server as usual, whose archive is an empty file."""
+    """Runs a server as usual, whose recording and cache are empty files."""
+
+    def server(self, *arguments: str) -> list[str]:
+        return Java.over(self.jars).server(*arguments)
 
     def recording(self, output: Path, *arguments: str) -> list[str]:
-        usual = Java.over(self.jars).server(*arguments)
-        return [sys.executable, "-c", TOUCH, str(output), *usual]
+        return [sys.executable, "-c", TOUCH, str(output), *self.server(*arguments)]
 
-    def admin(self, *arguments: str) -> list[str]:
-        return Java.over(self.jars).admin(*arguments)
-
-
-def names(folder: Path) -> list[str]:
-    return [path.name for path in folder.iterdir()]
+    def creation(self, recording: Path, output: Path) -> list[str]:
+        return [sys.executable, "-c", COPY, str(recording), str(output)]
 
 
-@pytest.fixture
-def java(tmp_path: Path) -> QuickJava:
-    """Keeps its archive in an empty folder."""
-    return QuickJava(neo4j_jars(default_cache(os.environ)), tmp_path / "neo4j.aot")
+def options_before(command: list[str], *options: str) -> list[str]:
+    return [command[0], *options, *command[1:]]
 
 
-@pytest.mark.timeout(120)
-async def test_without_a_tier_an_archive_is_recorded_all_the_same_and_told_to_be_less(
-    java: QuickJava, tmp_path: Path
+def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.timeout(180)
+async def test_a_normal_stop_makes_the_cache_and_a_crash_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    java = QuickJava(neo4j_jars(default_cache(os.environ)), tmp_path / "neo4j.aot")
+    monkeypatch.setattr("deploy.local.stores.Java.over", lambda _: java)
     notes = Notes()
-    broken = replace(TIER, program=(sys.executable, "-c", "raise SystemExit(3)"))
-    await record(java, notes, broken)
-    [told] = notes.told
-    assert told.startswith("Neo4j starts fast, but its first work will be slower: graph_query did")
-    assert names(tmp_path) == [java.archive.name]
+    with data_folder() as data:
+        stores = LocalStores(data, progress=notes, record=True)
+        stores.prepare()
+        await stores.fetch()
+        monkeypatch.undo()
+        try:
+            await stores.neo4j.start()
+            await stores.neo4j.kill()
+            await stores.create_aot_cache()
+            assert (notes.told, java.aot_cache.exists()) == ([], False)
+            await stores.neo4j.start()
+        finally:
+            await stores.stop()
+        await stores.create_aot_cache()
+        assert java.aot_cache.exists()
+        assert len(notes.told) == 1
+        await stores.create_aot_cache()  # of what is recorded no longer
+        assert len(notes.told) == 1
+
+
+async def test_java_takes_a_cache_that_was_made_of_a_recording(tmp_path: Path) -> None:
+    java = Java(neo4j_jars(default_cache(os.environ)), tmp_path / "neo4j.aot")
+    recording = tmp_path / "recording.aotconf"
+    recorder = (part.replace(SERVER, ADMIN) for part in java.recording(recording, "--version"))
+    recorded = await asyncio.to_thread(run, list(recorder))
+    assert recorded.returncode == 0, recorded.stderr
+    await create_aot_cache(java, recording, run=tmp_path, log=tmp_path / "java.log")
+    # In this mode Java ends when it cannot use the file.
+    strict = options_before(java.admin("--version"), "-XX:AOTMode=on")
+    used = await asyncio.to_thread(run, strict)
+    assert used.returncode == 0, used.stdout + used.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"no cache at all" * 1000])
+def test_a_broken_cache_costs_time_alone(tmp_path: Path, content: bytes) -> None:
+    java = Java(neo4j_jars(default_cache(os.environ)), tmp_path / "neo4j.aot")
+    java.aot_cache.write_bytes(content)
+    assert run(java.admin("--version")).returncode == 0
+    refused = run(options_before(java.admin("--version"), "-XX:AOTMode=on"))
+    assert refused.returncode != 0

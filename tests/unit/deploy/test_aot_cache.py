@@ -1,102 +1,137 @@
-"""Recording Neo4j's archive may fail, and may be given up: nothing of it is left then."""
+"""An AOT cache is there as a whole or not at all, and Neo4j starts without one as well."""
 
 import asyncio
-import json
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
-from deploy.local.archive import record, try_to_record
-from deploy.local.errors import StartError
+from deploy.local.aot_cache import create_aot_cache
+from deploy.local.errors import LocalStackError, StartError
 from deploy.local.jars import JarCache
 from deploy.local.java import Java
-from deploy.local.probes import listening
-from deploy.local.processes import ProcessSpec
-from tests.notes import Notes
+from deploy.local.neo4j import Neo4j
 from tests.unit.deploy.waiting import alive, eventually
 
-IDLE = (sys.executable, "-c", "import signal; signal.pause()")
-# Starts a process of its own, as Java does to write an archive; tells both ids.
+WRITING = "import sys; open(sys.argv[1], 'w').write('cache')"
+FAILING = "import sys; open(sys.argv[1], 'w').write('ca'); sys.exit(3)"
+# Forks a process of its own; tells both ids, and listens to no signal.
 FORKING = (
-    "import os, signal, sys; os.fork(); open(sys.argv[1], 'a').write(f'{os.getpid()}\\n'); "
-    "signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.pause()"
+    "import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.fork(); "
+    "open(sys.argv[1] + '.pids', 'a').write(f'{os.getpid()}\\n'); signal.pause()"
 )
-TELLING = (
-    "import json, os, sys; json.dump(dict(os.environ), open(f'{sys.argv[1]}.part', 'w')); "
-    "os.replace(f'{sys.argv[1]}.part', sys.argv[1])"
-)
-TIER = ProcessSpec(name="tier", program=IDLE, probe=listening, listen="LISTEN")
 
 
 class FakeJava(Java):
-    """Runs a given program as the server that records."""
+    """Runs a given Python program in place of the one that creates a cache."""
 
-    program: tuple[str, ...] = ("false",)
+    code: str = WRITING
 
     def admin(self, *arguments: str) -> list[str]:
         return [shutil.which("true") or ""]
 
+    def server(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-c", "raise SystemExit(4)"]
+
     def recording(self, output: Path, *arguments: str) -> list[str]:
-        return [shutil.which(self.program[0]) or "", *self.program[1:]]
+        return [sys.executable, "-c", "raise SystemExit(5)"]
+
+    def creation(self, recording: Path, output: Path) -> list[str]:
+        return [sys.executable, "-c", self.code, str(output)]
+
+
+@pytest.fixture
+def java(tmp_path: Path) -> FakeJava:
+    """Keeps its cache in an empty folder."""
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    return FakeJava(JarCache(folder / "jars", ()), folder / "neo4j.aot")
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    path = tmp_path / "recording.aotconf"
+    path.touch()
+    return path
+
+
+async def create(java: Java, recording: Path) -> None:
+    folder = recording.parent
+    await create_aot_cache(java, recording, run=folder, log=folder / "java.log")
 
 
 def names(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-@pytest.fixture
-def java(tmp_path: Path) -> FakeJava:
-    """Keeps its archive in an empty folder."""
-    return FakeJava(JarCache(tmp_path / "jars", ()), tmp_path / "neo4j.aot")
+async def test_a_recording_becomes_a_cache_and_is_removed(java: FakeJava, recording: Path) -> None:
+    await create(java, recording)
+    assert java.aot_cache.read_text() == "cache"
+    assert names(java.aot_cache.parent) == [java.aot_cache.name]
+    assert not recording.exists()
 
 
-async def test_a_neo4j_that_does_not_start_leaves_nothing_behind(
+async def test_stacks_that_create_the_cache_at_once_do_not_disturb_each_other(
     java: FakeJava, tmp_path: Path
 ) -> None:
-    with pytest.raises(StartError, match="neo4j did not start: it ended with code 1"):
-        await record(java, Notes(), TIER)
-    assert not names(tmp_path)
+    recordings = [tmp_path / str(place) / "recording" for place in range(3)]
+    for path in recordings:
+        path.parent.mkdir()
+        path.touch()
+    await asyncio.gather(*(create(java, path) for path in recordings))
+    assert java.aot_cache.read_text() == "cache"
+    assert names(java.aot_cache.parent) == [java.aot_cache.name]
 
 
-async def test_whoever_waits_for_a_recording_is_told_of_its_failure_and_goes_on(
-    java: FakeJava,
+@pytest.mark.parametrize(
+    ("code", "reason"), [(FAILING, "Java ended with code 3"), ("", "No such file")]
+)
+async def test_what_java_did_not_finish_is_no_cache(
+    java: FakeJava, recording: Path, monkeypatch: pytest.MonkeyPatch, code: str, reason: str
 ) -> None:
-    notes = Notes()
-    await try_to_record(java, notes, TIER)
-    [told] = notes.told
-    assert told.startswith("Neo4j could not be prepared and will start more slowly: neo4j did not")
+    monkeypatch.setattr(FakeJava, "code", code)
+    with pytest.raises((LocalStackError, OSError), match=reason):
+        await create(java, recording)
+    assert names(java.aot_cache.parent) == []
+    assert not recording.exists()
 
 
-async def test_the_tier_is_given_neo4j_and_nothing_of_the_users_settings(
-    java: FakeJava, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_creation_that_is_cancelled_ends_with_all_its_processes_and_leaves_nothing(
+    java: FakeJava, recording: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LLM_API_KEY", "the user's own")
-    monkeypatch.setattr(FakeJava, "program", IDLE)
-    told = tmp_path / "told"
-    tier = replace(TIER, program=(sys.executable, "-c", TELLING, str(told)))
-    recording = asyncio.create_task(record(java, Notes(), tier))
-    await eventually(told.exists)
-    recording.cancel()
-    await asyncio.wait([recording])
-    environment = json.loads(told.read_text())
-    assert environment["NEO4J_URI"].startswith("bolt://127.0.0.1:")
-    assert "LLM_API_KEY" not in environment
+    monkeypatch.setattr(FakeJava, "code", FORKING)
+    monkeypatch.setattr("deploy.local.aot_cache._STOP_SECONDS", 0.1)
+    creating = asyncio.create_task(create(java, recording))
 
+    def ids() -> list[int]:
+        told = "".join(path.read_text() for path in java.aot_cache.parent.glob("*/*.pids"))
+        return [int(line) for line in told.split()]
 
-async def test_a_recording_that_is_given_up_ends_at_once_and_all_of_it(
-    java: FakeJava, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told = tmp_path / "told"
-    monkeypatch.setattr(FakeJava, "program", (sys.executable, "-c", FORKING, str(told)))
-    recording = asyncio.create_task(record(java, Notes(), TIER))
-    await eventually(lambda: told.exists() and told.read_text().count("\n") == 2)
-    processes = [psutil.Process(int(pid)) for pid in told.read_text().split()]
-    recording.cancel()
+    await eventually(lambda: len(ids()) == 2)
+    processes = [psutil.Process(pid) for pid in ids()]
+    creating.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await recording
+        await creating
     await eventually(lambda: not any(map(alive, processes)))
-    assert names(tmp_path) == [told.name]
+    assert names(java.aot_cache.parent) == []
+    assert not recording.exists()
+
+
+@pytest.mark.parametrize(
+    ("record", "cached", "code"), [(True, False, 5), (True, True, 4), (False, False, 4)]
+)
+async def test_neo4j_records_only_where_it_shall_and_no_cache_is_there(
+    java: FakeJava, tmp_path: Path, record: bool, cached: bool, code: int
+) -> None:
+    if cached:
+        java.aot_cache.touch()
+    for part in ("logs", "run"):
+        (tmp_path / part).mkdir()
+    server = Neo4j(tmp_path, java, record=record)
+    with pytest.raises(StartError, match=f"it ended with code {code}"):
+        await server.start()
+    await server.stop()
+    assert not server.recording
+    assert await server.recorded() is None
