@@ -58,8 +58,7 @@ async def _run(program: list[str], run: Path, log: Path) -> None:
     )
     child = await Child.start(command)
     try:
-        async with asyncio.timeout(_CREATE_SECONDS):
-            code = await child.wait()
+        code = await asyncio.wait_for(child.wait(), _CREATE_SECONDS)
     except TimeoutError:
         raise LocalStackError(f"Java was not ready in {_CREATE_SECONDS:.0f} s") from None
     finally:
