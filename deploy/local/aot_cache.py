@@ -15,7 +15,6 @@ from deploy.local.errors import LocalStackError
 from deploy.local.java import Java
 
 _CREATE_SECONDS = 300.0
-_STOP_SECONDS = 5.0
 
 
 async def create_aot_cache(java: Java, recording: Path, *, run: Path, log: Path) -> None:
@@ -54,7 +53,7 @@ async def _run(program: list[str], run: Path, log: Path) -> None:
         environment={"LC_ALL": "C.UTF-8", "PATH": os.defpath},
         run=run,
         log=log,
-        grace=_STOP_SECONDS,
+        grace=0.0,  # what it has written by then is of no use
     )
     child = await Child.start(command)
     try:

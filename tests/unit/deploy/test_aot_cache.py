@@ -102,7 +102,6 @@ async def test_a_creation_that_is_cancelled_ends_with_all_its_processes_and_leav
     java: FakeJava, recording: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FakeJava, "code", FORKING)
-    monkeypatch.setattr("deploy.local.aot_cache._STOP_SECONDS", 0.1)
     creating = asyncio.create_task(create(java, recording))
 
     def ids() -> list[int]:
