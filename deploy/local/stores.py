@@ -8,7 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from deploy.local.errors import DataFolderInUseError
+from deploy.local.aot_cache import create_aot_cache
+from deploy.local.errors import DataFolderInUseError, LocalStackError
 from deploy.local.jars import default_cache, neo4j_jars
 from deploy.local.java import Java
 from deploy.local.neo4j import USER, Neo4j
@@ -67,7 +68,8 @@ class LocalStores:
         data: the folder; made when missing, and taken by one stack at a time.
         cache: where jars are shared between stacks; the user's cache folder by default.
         postgres_settings, neo4j_settings: changes to the servers' settings, by name.
-        progress: told about the jars' download.
+        progress: told about the jars' download and about the AOT cache.
+        record: whether Neo4j records its AOT cache where there is none yet, for `create_aot_cache`.
     """
 
     def __init__(
@@ -78,12 +80,14 @@ class LocalStores:
         postgres_settings: Mapping[str, str] | None = None,
         neo4j_settings: Mapping[str, str] | None = None,
         progress: StartProgress | None = None,
+        record: bool = False,
     ) -> None:
         self.data = data.absolute()
         self._jars = neo4j_jars(cache or default_cache(os.environ))
         self._progress = progress or Silent()
         self.postgres = Postgres(self.data, settings=postgres_settings)
-        self.neo4j = Neo4j(self.data, Java.over(self._jars), settings=neo4j_settings)
+        self._java = Java.over(self._jars)
+        self.neo4j = Neo4j(self.data, self._java, settings=neo4j_settings, record=record)
         self._lock = FolderLock(self.data)
 
     def prepare(self) -> None:
@@ -128,6 +132,28 @@ class LocalStores:
         """Stop both stores cleanly and give the folder back."""
         try:
             await asyncio.gather(self.postgres.stop(), self.neo4j.stop())
+        finally:
+            self.release()
+
+    async def create_aot_cache(self) -> None:
+        """Once stopped: make Neo4j's AOT cache if it has recorded one; may be cancelled, and never fails.
+
+        The folder is taken meanwhile; if another stack has it by now, that one records again.
+        """
+        recording = await self.neo4j.recorded()
+        if recording is None:
+            return
+        self._progress.note("Preparing Neo4j for fast starts (once, some 10 s; Ctrl-C skips it) …")
+        try:
+            self._lock.acquire()
+            await create_aot_cache(
+                self._java,
+                recording,
+                run=self.data / "run",
+                log=self.data / "logs" / "neo4j.aot.log",
+            )
+        except (LocalStackError, OSError) as error:
+            self._progress.note(f"Neo4j will start as slowly again: {error}")
         finally:
             self.release()
 

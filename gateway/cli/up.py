@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,20 +47,25 @@ async def up(session: Session, data: Path, wishes: Wishes) -> None:
     from deploy.local.processes import with_workers  # noqa: PLC0415
     from deploy.local.progress import ConsoleProgress  # noqa: PLC0415
     from deploy.local.stack import LocalStack  # noqa: PLC0415
+    from deploy.local.stores import LocalStores  # noqa: PLC0415
 
     ports: Any = "free" if wishes.free_ports else "default"
+    progress = ConsoleProgress(session.err)
+    stores = LocalStores(data, progress=progress, record=True)
     try:
-        with _cancelled_by_signals(), ConsoleProgress(session.err) as progress:
+        with _cancelled_by_signals(), progress:
             progress.note(f"Starting PostgreSQL, Neo4j and Braid under {data} …")
             processes = with_workers(wishes.workers)
             async with LocalStack(
-                data, ports=ports, progress=progress, processes=processes
+                data, ports=ports, progress=progress, processes=processes, stores=stores
             ) as stack:
                 StartedStacks(session.environment).add(stack.data)
                 await greet(session, stack.data, stack.addresses, wishes)
                 await asyncio.Event().wait()
     except asyncio.CancelledError:
         session.err.print("Stopped.")
+        with suppress(asyncio.CancelledError), _cancelled_by_signals():
+            await stores.create_aot_cache()
     except LocalStackError as error:
         raise CliError(str(error)) from None
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from deploy.local.stack import LocalStack
+from deploy.local.stores import LocalStores
 
 
 async def keep(data: Path) -> None:
@@ -19,10 +20,12 @@ async def keep(data: Path) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, over.set)
-    async with LocalStack(data, ports="free"):
+    stores = LocalStores(data, record=True)
+    async with LocalStack(data, ports="free", stores=stores):
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         await over.wait()
+    await stores.create_aot_cache()
 
 
 if __name__ == "__main__":

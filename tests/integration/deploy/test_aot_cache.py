@@ -1,0 +1,90 @@
+"""The first normal stop of a Neo4j that records makes an AOT cache; a crash or a bad file costs nothing but time."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deploy.local.aot_cache import create_aot_cache
+from deploy.local.jars import default_cache, neo4j_jars
+from deploy.local.java import ADMIN, SERVER, Java
+from deploy.local.stores import LocalStores
+from tests.notes import Notes
+from tests.stores import data_folder
+
+# Recording a whole server takes longer than a test should: this one runs as usual and writes an empty file.
+TOUCH = "import os, sys; open(sys.argv[1], 'w').close(); os.execv(sys.argv[2], sys.argv[2:])"
+COPY = "import shutil, sys; shutil.copy(sys.argv[1], sys.argv[2])"
+
+
+class QuickJava(Java):
+    """Runs a server as usual, whose recording and cache are empty files."""
+
+    def server(self, *arguments: str) -> list[str]:
+        return Java.over(self.jars).server(*arguments)
+
+    def recording(self, output: Path, *arguments: str) -> list[str]:
+        return [sys.executable, "-c", TOUCH, str(output), *self.server(*arguments)]
+
+    def creation(self, recording: Path, output: Path) -> list[str]:
+        return [sys.executable, "-c", COPY, str(recording), str(output)]
+
+
+def options_before(command: list[str], *options: str) -> list[str]:
+    return [command[0], *options, *command[1:]]
+
+
+def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.timeout(180)
+async def test_a_normal_stop_makes_the_cache_and_a_crash_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java = QuickJava(neo4j_jars(default_cache(os.environ)), tmp_path / "neo4j.aot")
+    monkeypatch.setattr("deploy.local.stores.Java.over", lambda _: java)
+    notes = Notes()
+    with data_folder() as data:
+        stores = LocalStores(data, progress=notes, record=True)
+        stores.prepare()
+        await stores.fetch()
+        monkeypatch.undo()
+        try:
+            await stores.neo4j.start()
+            await stores.neo4j.kill()
+            await stores.create_aot_cache()
+            assert (notes.told, java.aot_cache.exists()) == ([], False)
+            await stores.neo4j.start()
+        finally:
+            await stores.stop()
+        await stores.create_aot_cache()
+        assert java.aot_cache.exists()
+        assert len(notes.told) == 1
+        await stores.create_aot_cache()  # of what is recorded no longer
+        assert len(notes.told) == 1
+
+
+async def test_java_takes_a_cache_that_was_made_of_a_recording(tmp_path: Path) -> None:
+    java = Java(neo4j_jars(default_cache(os.environ)), tmp_path / "neo4j.aot")
+    recording = tmp_path / "recording.aotconf"
+    recorder = (part.replace(SERVER, ADMIN) for part in java.recording(recording, "--version"))
+    recorded = await asyncio.to_thread(run, list(recorder))
+    assert recorded.returncode == 0, recorded.stderr
+    await create_aot_cache(java, recording, run=tmp_path, log=tmp_path / "java.log")
+    # In this mode Java ends when it cannot use the file.
+    strict = options_before(java.admin("--version"), "-XX:AOTMode=on")
+    used = await asyncio.to_thread(run, strict)
+    assert used.returncode == 0, used.stdout + used.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"no cache at all" * 1000])
+def test_a_broken_cache_costs_time_alone(tmp_path: Path, content: bytes) -> None:
+    java = Java(neo4j_jars(default_cache(os.environ)), tmp_path / "neo4j.aot")
+    java.aot_cache.write_bytes(content)
+    assert run(java.admin("--version")).returncode == 0
+    refused = run(options_before(java.admin("--version"), "-XX:AOTMode=on"))
+    assert refused.returncode != 0
