@@ -26,7 +26,7 @@ _ENDING = re.compile(r"(?:\s+[-–—−|·•»:]|\s*[|»]|\s+::)\s+(?:(?!\s[-�
 
 
 def without_site_names(found: Iterable[Source | Problem]) -> Iterator[Source | Problem]:
-    """The same, with a title for each page whose own ends like those of at least three others and half of all.
+    """The same, with a title for each page whose own ends like those of at least two others and, with it, half of all.
 
     Pages beside a single one that is named count as well: it has the same title whichever way it is ingested.
     """

@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from services.runtime.fact_lines import ENDS_AND_RELATION, is_fact
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -13,6 +15,7 @@ PART_BYTES = 4 * 1024 * 1024
 LINE_BYTES = 32 * 1024 * 1024
 # Half of what the gateway takes of facts in one request.
 FACT_BYTES = 8 * 1024 * 1024
+_MARKS = tuple(f'"{name}"'.encode() for name in ENDS_AND_RELATION)
 # Other names that fields of facts may go by.
 _RENAMED = {"document": "document_id"}
 
@@ -90,13 +93,13 @@ def split(
 
 
 def _fact(line: bytes) -> dict[str, Any] | None:
-    if not all(name in line for name in (b'"subject"', b'"relation"', b'"object"')):
+    if not all(mark in line for mark in _MARKS):
         return None  # most lines: spared from being read as JSON twice
     try:
         body = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(body, dict) or not body.keys() >= {"subject", "relation", "object"}:
+    if not isinstance(body, dict) or not is_fact(body):
         return None
     fact = {str(name): value for name, value in body.items() if value is not None}
     for former, name in _RENAMED.items():

@@ -13,13 +13,13 @@ from gateway.rest.facts import FactBody, read_lines, rest_name_of
 from gateway.rest.invalid import MOST_PROBLEMS
 from gateway.rest.long_text import PIECE_BYTES
 from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.fact_lines import ENDS_AND_RELATION, is_fact
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
 _BOM = b"\xef\xbb\xbf"
-_ENDS = ("subject", "relation", "object")
-_MARKS = tuple(f'"{name}"'.encode() for name in _ENDS)
+_MARKS = tuple(f'"{name}"'.encode() for name in ENDS_AND_RELATION)
 _PLACE = re.compile(r"^facts\[(\d*)\]\.?")
 
 
@@ -66,7 +66,7 @@ def _find_facts(file: BinaryIO, place: str, max_bytes: int) -> FactLines:
     for number, line in enumerate(file, start=1):
         if not line.strip():
             continue
-        if not is_fact(line):
+        if not is_fact_line(line):
             has_documents = True
             continue
         numbers.append(number)
@@ -83,22 +83,22 @@ def _find_facts(file: BinaryIO, place: str, max_bytes: int) -> FactLines:
     return FactLines(facts, numbers, has_documents)
 
 
-def is_fact(line: bytes) -> bool:
-    """Whether a line is an object with subject, relation and object, and without a text."""
+def is_fact_line(line: bytes) -> bool:
+    """Whether a line is a given fact as JSON."""
     if not all(mark in line for mark in _MARKS):
         return False  # most lines of documents: spared from being read as JSON twice
     try:
         values: Any = json.loads(line.removeprefix(_BOM))
     except (ValueError, RecursionError):
         return False
-    return isinstance(values, dict) and values.keys() >= set(_ENDS) and values.get("text") is None
+    return isinstance(values, dict) and is_fact(values)
 
 
 def _other_lines(file: BinaryIO) -> Iterator[bytes]:
     """Pieces of what is left, as large as a message takes."""
     piece = bytearray()
     for line in file:
-        piece += b"\n" if is_fact(line) else line
+        piece += b"\n" if is_fact_line(line) else line
         while len(piece) >= PIECE_BYTES:
             yield bytes(piece[:PIECE_BYTES])
             del piece[:PIECE_BYTES]

@@ -201,8 +201,8 @@ def _sentences(held: FakeSpace, only: FactFilter) -> Iterator[list[Fact]]:
 
 
 def _is_outdated(held: FakeSpace, row: SentenceRow, only: FactFilter) -> bool:
-    """Whether a stated fact between two of the entities that a sentence names does not hold at the time."""
-    named = {row.subject, *row.targets}
+    """Whether a stated fact between two of the first 17 entities that a sentence names does not hold at the time."""
+    named = {row.subject, *row.targets[:16]}
     return any(
         {stored.source, stored.target} <= named
         and stored.source != stored.target

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from services.graph_query.domain import (
@@ -15,6 +15,7 @@ from services.graph_query.domain import (
     GraphStats,
     Neighborhood,
 )
+from services.graph_query.neo4j_database import Rows
 from services.graph_query.neo4j_records import (
     entity,
     entity_ref,
@@ -32,6 +33,8 @@ _LISTINGS = {
 }
 # Entities that are looked at for one page: see the contract.
 _MAX_SCANNED = 10_000
+# Looked at beyond the wanted neighbours where facts contradict some of those.
+_SPARE_NEIGHBORS = 20
 
 
 class Neo4jReads(Neo4jSearch):
@@ -48,16 +51,7 @@ class Neo4jReads(Neo4jSearch):
         center = next((one for one in named if not entity_type or one.type == entity_type), None)
         if center is None:
             raise NotFoundError("entity")
-        rows = await self._database.read(
-            "neighbors",
-            uuid=center.uuid,
-            limit=limit,
-            **filter_parameters(space, only),
-        )
-        # Of which a stated fact knows better than all sentences.
-        lost = sum(not row["edges"] for row in rows)
-        total = rows[0]["total"] - lost if rows else 0
-        rows = [row for row in rows if row["edges"]]
+        rows, total = await self._neighbors(center.uuid, limit, filter_parameters(space, only))
         return Neighborhood(
             center=center,
             nodes=tuple(entity(row) for row in rows),
@@ -69,6 +63,21 @@ class Neo4jReads(Neo4jSearch):
                 if one.uuid != center.uuid
             ),
         )
+
+    async def _neighbors(
+        self, uuid: str, limit: int, only: Mapping[str, Any]
+    ) -> tuple[Rows, int]:
+        """The first neighbours with their facts, and how many there are.
+
+        Stated facts contradict all that joins some of them: others take their place.
+        """
+        rows = await self._database.read("neighbors", uuid=uuid, limit=limit, **only)
+        if any(not row["edges"] for row in rows) and rows[0]["total"] > limit:
+            more = limit + _SPARE_NEIGHBORS
+            rows = await self._database.read("neighbors", uuid=uuid, limit=more, **only)
+        found = [row for row in rows if row["edges"]]
+        total = rows[0]["total"] - (len(rows) - len(found)) if rows else 0
+        return found[:limit], total
 
     async def list_entities(
         self, space: str, listing: EntityListing, after: EntityPosition, limit: int

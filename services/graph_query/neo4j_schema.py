@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from services.graph_query.added_words import INDEXED, add_words
 from services.graph_query.intervals import OPEN
 from services.graph_query.neo4j_database import Database
 from services.runtime.errors import StoreUnavailableError
@@ -26,11 +27,19 @@ _VECTOR_OPTIONS = {
 
 
 async def ensure_schema(database: Database, schema: Queries) -> None:
-    """Creates what is missing, in file order, and waits until every index is online."""
+    """Creates what is missing, in file order, and waits until every index is online.
+
+    What an index needs is there before the index is: a start that was interrupted is made up for by the next.
+    """
     there = await index_states(database)
     for text in (schema[name] for name in schema.names()):
-        if (index := _INDEX.search(text)) is None or (index[1] or index[2]) not in there:
-            await database.run_text(text, options=_VECTOR_OPTIONS, open=OPEN)
+        index = _INDEX.search(text)
+        name = (index[1] or index[2]) if index else ""
+        if name in there:
+            continue
+        if index and index[2] in INDEXED:
+            await add_words(database, INDEXED[name])
+        await database.run_text(text, options=_VECTOR_OPTIONS, open=OPEN)
     await database.run_text("CALL db.awaitIndexes($seconds)", seconds=_AWAIT_SECONDS)
 
 

@@ -21,10 +21,10 @@ from services.agent_orchestrator.ingest.documents import (
     check_text,
     check_values,
 )
+from services.runtime.fact_lines import ENDS_AND_RELATION, is_fact
 from services.runtime.ids import derived_uuid
 
 _BOM = b"\xef\xbb\xbf"
-_FACT = frozenset({"subject", "relation", "object"})
 
 
 def count_lines(data: bytes) -> int:
@@ -33,18 +33,18 @@ def count_lines(data: bytes) -> int:
     for line in io.BytesIO(data):
         if line.strip():
             count += 1
-            only_facts = only_facts and _is_fact(line)
+            only_facts = only_facts and _is_fact_line(line)
     if count and only_facts:
         raise UnreadableError("holds facts alone, which IngestFacts takes")
     return count
 
 
-def _is_fact(line: bytes) -> bool:
+def _is_fact_line(line: bytes) -> bool:
     try:
         values = line_values(line.removeprefix(_BOM))
     except UnreadableError:
         return False
-    return values.keys() >= _FACT and values.get("text") is None
+    return is_fact(values)
 
 
 def read_json_lines(
@@ -115,13 +115,13 @@ def _document(
 
 
 def _text(values: dict[str, Any]) -> str:
-    if values.get("text") is None and values.keys() & _FACT:
+    if values.get("text") is None and values.keys() & set(ENDS_AND_RELATION):
         raise UnreadableError(_no_document(values))
     return given_text(values)
 
 
 def _no_document(values: dict[str, Any]) -> str:
-    if values.keys() >= _FACT:
+    if is_fact(values):
         return "is a fact, which is given apart from documents"
     return "has neither a text, nor subject, relation and object"
 

@@ -4,5 +4,5 @@ MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)
 MATCH (k:EntityName {entity_uuid: uuid}) USING INDEX SEEK k:EntityName(entity_uuid)
 WITH k, -COUNT { (n)<-[:BRAID_MENTIONS]-() } AS rank,
   NOT EXISTS { (n)<-[m:BRAID_MENTIONS]-() WHERE m.kind <> $p.about } AS untold
-WITH k, rank, untold AND rank < 0 AS title WHERE k.mention_rank <> rank OR k.title <> title
+WITH k, rank, untold AND rank < 0 AS title WHERE coalesce(k.mention_rank, 1) <> rank OR coalesce(k.title, NOT title) <> title
 SET k.mention_rank = rank, k.title = title

@@ -15,7 +15,7 @@ CALL (c, n) {
   WITH r ORDER BY type(r) DESC, coalesce(r.valid_from, -$p.open) DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 20
   OPTIONAL MATCH (s:BraidSentence {uuid: r.sentence_uuid}) USING INDEX SEEK s:BraidSentence(uuid)
   WITH r, s WHERE type(r) = 'RELATES_TO' OR NOT EXISTS {
-    WITH [s.subject_uuid] + s.target_uuids AS names
+    WITH [s.subject_uuid] + s.target_uuids[..16] AS names
     UNWIND range(0, size(names) - 2) AS i
     UNWIND names[i + 1..] AS other
     MATCH (a:Entity {uuid: names[i]}) USING INDEX SEEK a:Entity(uuid)

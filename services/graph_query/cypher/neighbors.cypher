@@ -1,8 +1,8 @@
 // An entity's neighbours at a time: how many there are, and the first by stated facts, number of facts, name. A
 // co-occurrence of no version holds at any time; facts of a space join entities of that space alone. Properties are read at once
 // and names of those alone that may be shown, and each kind is looked at by what it has: thousands of neighbours have to be
-// ranked. Where a stated fact of more than a day between two entities does not hold at the time, sentences that name both are
-// left out: of the first twenty of a neighbour.
+// ranked. Where a stated fact of more than a day between two entities does not hold at the time, sentences that name both
+// among their first 17 are left out: of the first twenty of a neighbour.
 MATCH (c:Entity {uuid: $p.uuid}) USING INDEX SEEK c:Entity(uuid) WHERE c.group_id = $p.space
 CALL (c) {
   CALL (c) {
@@ -45,7 +45,7 @@ CALL (c, n) {
   WITH r ORDER BY type(r) DESC, coalesce(r.valid_from, -$p.open) DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 20
   OPTIONAL MATCH (s:BraidSentence {uuid: r.sentence_uuid}) USING INDEX SEEK s:BraidSentence(uuid)
   WITH r, s WHERE type(r) = 'RELATES_TO' OR NOT EXISTS {
-      WITH [s.subject_uuid] + s.target_uuids AS names
+      WITH [s.subject_uuid] + s.target_uuids[..16] AS names
       UNWIND range(0, size(names) - 2) AS i
       UNWIND names[i + 1..] AS other
       MATCH (a:Entity {uuid: names[i]}) USING INDEX SEEK a:Entity(uuid)

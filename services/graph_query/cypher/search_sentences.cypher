@@ -1,6 +1,6 @@
 // Sentences of the local graph by their words, with the entities that each puts together, its subject first; the space as of
 // the search, and whether it has stated facts. A sentence is left out that names two entities between which a stated fact, of
-// more than a day, does not hold at the time; a few more than wanted are looked at, so that others take its place.
+// more than a day, does not hold at the time: of the first 17; a few more than wanted are looked at, so that others take its place.
 CYPHER 25
 CALL () {
   OPTIONAL MATCH (b:BraidSpace {group_id: $p.space}) USING INDEX SEEK b:BraidSpace(group_id)
@@ -14,7 +14,7 @@ CALL () {
     AND ($p.entity_key = '' OR s.subject_uuid IN $p.only OR any(uuid IN s.target_uuids WHERE uuid IN $p.only))
   WITH s, score LIMIT $p.checked
   WHERE NOT EXISTS {
-    WITH [s.subject_uuid] + s.target_uuids AS names
+    WITH [s.subject_uuid] + s.target_uuids[..16] AS names
     UNWIND range(0, size(names) - 2) AS i
     UNWIND names[i + 1..] AS other
     MATCH (a:Entity {uuid: names[i]}) USING INDEX SEEK a:Entity(uuid)

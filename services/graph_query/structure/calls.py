@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ from services.graph_query.domain import EntityRef, FactFilter
 from services.graph_query.history.domain import Selector
 from services.graph_query.history.mapping import selector
 from services.graph_query.structure import mapping
-from services.graph_query.structure.domain import Path, Seeds, Step
+from services.graph_query.structure.domain import Pair, Path, Seeds, Step
 from services.graph_query.structure.linking import Place, Text
 from services.graph_query.structure.paths import shortest
 from services.graph_query.structure.store import StructureStore
@@ -25,6 +25,8 @@ from services.runtime.times import utc_now
 _LINKED = 50
 _HOPS = 4
 _PATHS = 5
+# Each leaves out the pairs that the searches before it went along and that no fact joins after all.
+_MAX_SEARCHES = 4
 _MAX_MENTIONS = 20
 _MAX_ABOUT = 10
 _MAX_EPISODES = 700
@@ -119,31 +121,44 @@ class StructureCalls:
         only = words.fact_filter(request.as_of if request.HasField("as_of") else None)
         limit = request.limit if request.HasField("limit") else _PATHS
         hops = request.max_hops if request.HasField("max_hops") else _HOPS
-        steps = partial(self._steps, space, only, request.include_local)
+        contradicted: set[Pair] = set()
+        steps = partial(self._steps, space, only, request.include_local, contradicted)
         uuids = (ends[0].uuid, ends[1].uuid)
-        found = await shortest(uuids, steps, hops, limit + 1)
-        pairs = sorted({pair for way in found.ways[:limit] for pair in _pairs(way)})
-        facts = await self._store.joining(space, pairs, only, local=request.include_local)
+        for _ in range(_MAX_SEARCHES):
+            found = await shortest(uuids, steps, hops, limit + 1)
+            pairs = {pair for way in found.ways[:limit] for pair in pairwise(way)}
+            facts = await self._store.joining(
+                space, sorted(pairs), only, local=request.include_local
+            )
+            # Facts may contradict all sentences that join two, and a fact may go between two reads.
+            missing = pairs - facts.keys()
+            if not missing:
+                break
+            contradicted |= missing | {(target, source) for source, target in missing}
         refs = {ends[0].uuid: ends[0], ends[1].uuid: ends[1]}
         for fact in facts.values():
             refs |= {fact.source.uuid: fact.source, fact.target.uuid: fact.target}
         for way in found.ways[:limit]:
-            # A fact may go between two reads.
-            if all(pair in facts for pair in _pairs(way)):
+            if missing.isdisjoint(pairwise(way)):
                 nodes = tuple(refs[uuid] for uuid in way)
-                one = Path(nodes, tuple(facts[pair] for pair in _pairs(way)))
+                one = Path(nodes, tuple(facts[pair] for pair in pairwise(way)))
                 response.paths.append(mapping.path(one))
         response.truncated = len(found.ways) > limit
-        response.incomplete = found.incomplete
+        response.incomplete = found.incomplete or bool(missing)
 
     async def _steps(
-        self, space: str, only: FactFilter, local: bool, uuids: Sequence[str], limit: int
+        self,
+        space: str,
+        only: FactFilter,
+        local: bool,
+        without: Collection[Pair],
+        uuids: Sequence[str],
+        limit: int,
     ) -> Sequence[Step]:
-        return await self._store.steps(space, uuids, only, limit, local=local)
-
-
-def _pairs(way: Sequence[str]) -> list[tuple[str, str]]:
-    return list(pairwise(way))
+        found = await self._store.steps(space, uuids, only, limit, local=local)
+        if not without or len(found) >= limit:  # so many that the search is given up
+            return found
+        return [step for step in found if (step.source, step.target) not in without]
 
 
 def _distinct(uuids: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from braid.common.v1 import errors_pb2
 from braid.graph.v1 import entities_pb2, facts_pb2, ingest_pb2, structure_pb2
 from services.runtime.status import error_from_rpc
 from tests.integration.graph_query.conftest import Tier
-from tests.integration.graph_query.messages import episode, fact, stream
+from tests.integration.graph_query.messages import episode, fact, stamp, stream
 
 
 def entity(name: str, kind: str = "") -> entities_pb2.EntitySelector:
@@ -120,6 +120,25 @@ async def test_paths_go_along_facts_in_either_direction_and_local_ones_when_aske
     assert await paths(tier, "Zoe Zimmer", "Payments") == []
     assert await paths(tier, "Zoe Zimmer", "Payments", include_local=True) == [
         ["Zoe Zimmer", "Anna Bell", "Payments"]
+    ]
+
+
+async def test_a_path_goes_round_a_sentence_that_facts_contradict(tier: Tier) -> None:
+    text = "She told Karl Otto that Lena Roth would leave."
+    await tier.ingest.AddEpisode(
+        ingest_pb2.AddEpisodeRequest(episode=episode("d1", "Anna Bell", text)), metadata=tier.ours
+    )
+    told = {"valid_at": stamp("2020-01-01"), "invalid_at": stamp("2021-01-01")}
+    await tier.ingest.AddFacts(
+        stream(
+            fact("Karl Otto", "LEADS", "Lena Roth", **told),
+            fact("Anna Bell", "OWNS", "Payments"),
+            fact("Karl Otto", "USES", "Payments"),
+        ),
+        metadata=tier.ours,
+    )
+    assert await paths(tier, "Anna Bell", "Karl Otto", include_local=True) == [
+        ["Anna Bell", "Payments", "Karl Otto"]
     ]
 
 

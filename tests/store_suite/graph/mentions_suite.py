@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from services.graph_query.domain import FactFilter, GivenFact, Origin, Passage
+from services.graph_query.domain import EntityName, FactFilter, GivenFact, Origin, Passage
 from services.graph_query.lucene import name_candidates, query_terms
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage
 from tests.store_suite.graph.structure_suite import Store, only_uuid
@@ -125,3 +125,32 @@ class MentionsSuite:
         rest = "Elsewhere and for other reasons Mira Okafor has read the Harbour Ledger."
         space = await filled(store, [OWNED], said("Harbour Ledger", *old, rest))
         assert await sentences(store, space, LATER, limit=1) == [rest]
+
+    async def test_others_take_the_place_of_neighbours_that_are_left_out(
+        self, store: Store
+    ) -> None:
+        page = said("Owner Change", TEXT, "Owner Change was read by Zoe Zimmer.")
+        space = await filled(store, [OWNED], page)
+        found = await store.neighborhood(space, "owner change", "", 1, LATER)
+        assert [node.name for node in found.nodes] == ["Zoe Zimmer"]
+        assert found.total == 1
+
+    async def test_a_sentence_of_very_many_names_is_checked_for_the_first_seventeen(
+        self, store: Store
+    ) -> None:
+        letters = "ABCDEFGHIJKLMNOPQRST"
+        names = [f"Xeno{letter.lower()} Quill" for letter in letters]
+        text = f"We met {', '.join(names)}."
+        page = said("", text)
+        kept = filled(store, [replace_ends(OWNED, names[18], names[19])], page)
+        left_out = filled(store, [replace_ends(OWNED, names[0], names[1])], page)
+        for filling, shown in ((kept, [text]), (left_out, [])):
+            space = await filling
+            terms = query_terms("quill")
+            found = await store.search_words(space, terms, [], LATER, 10)
+            assert [facts[0].fact for facts, _ in found.sentences] == shown
+
+
+def replace_ends(one: GivenFact, subject: str, target: str) -> GivenFact:
+    """The same fact of others."""
+    return replace(one, subject=EntityName(subject), object=EntityName(target))

@@ -9,12 +9,16 @@ import pytest
 from neo4j import AsyncDriver
 
 from deploy.local.stores import LocalStores
+from services.graph_query import neo4j_schema
+from services.graph_query.added_words import add_words
 from services.graph_query.app import build_store
 from services.graph_query.domain import EntityName, GivenFact
 from services.graph_query.history.domain import Scope, Selector
+from services.graph_query.neo4j_database import Database
 from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.past.store import Known
 from services.runtime.errors import StoreUnavailableError
+from services.runtime.queries import Queries
 from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, passage
 from tests.store_suite.graph.neo4j_graph import opened, settings
 
@@ -38,6 +42,7 @@ RETURN c.document_id AS document, c.claimant AS claimant, c.document_uuid, c.epi
 ORDER BY document"""
 _WITHOUT_CLAIMANTS = "MATCH (c:FactClaim {group_id: $space}) REMOVE c.claimant"
 _WITHOUT_ENDS = "MATCH ()-[e:RELATES_TO {group_id: $space}]->() REMOVE e.braid_ends"
+_WITHOUT_FACT_WORDS = "MATCH ()-[e:RELATES_TO {group_id: $space}]->() REMOVE e.braid_words"
 _WITHOUT_WORDS = """
 MATCH ()-[e:RELATES_TO {group_id: $space}]->() MATCH (s:BraidSentence {group_id: $space})
 REMOVE e.braid_words, s.braid_words"""
@@ -175,6 +180,45 @@ async def test_words_with_accents_of_before_are_found_without_them(
     shown = await store.facts(space, [hit.uuid for hit in words.text])
     assert [one.target.name for one in shown.values()] == ["Caf\u00e9 Z\u00fcrich"]
     assert [facts[0].fact for facts, _ in words.sentences] == [text]
+
+
+async def test_words_of_before_are_those_that_a_write_of_today_adds(
+    store: Neo4jStore, driver: AsyncDriver
+) -> None:
+    database = Database(driver, Queries.load("services.graph_query", "cypher", ".cypher"))
+    space = new_space()
+    told = [
+        fact("Nova", "L\u00c4UFT", f"Luna {n}", fact=f"Nova \u00f8yer Stra\u00dfe {n}")
+        for n in range(3)
+    ]
+    await store.add_facts(space, told, "")
+    words = "MATCH ()-[e:RELATES_TO {group_id: $space}]->() RETURN e.braid_words AS words"
+    before = [one["words"] for one in (await driver.execute_query(words, space=space)).records]
+    assert len(set(before)) == 1
+    assert before[0]
+    await driver.execute_query(_WITHOUT_FACT_WORDS, space=space)
+    await add_words(database, "facts", batch=2)
+    after = [one["words"] for one in (await driver.execute_query(words, space=space)).records]
+    assert after == before
+
+
+async def test_words_of_before_are_added_by_the_start_after_one_that_was_interrupted(
+    store: Neo4jStore, driver: AsyncDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space = new_space()
+    await store.add_facts(space, [fact("Nova", "RUNS", "Caf\u00e9")], "")
+    await driver.execute_query("DROP INDEX braid_fact_terms")
+    await driver.execute_query(_WITHOUT_FACT_WORDS, space=space)
+
+    async def interrupted(*_: object) -> None:
+        raise StoreUnavailableError("neo4j")
+
+    with monkeypatch.context() as patched, pytest.raises(StoreUnavailableError):
+        patched.setattr(neo4j_schema, "add_words", interrupted)
+        await store.ensure_schema()
+    await store.ensure_schema()
+    words = await store.search_words(space, ["cafe"], [], ALWAYS, 5)
+    assert len(words.text) == 1
 
 
 async def test_what_documents_claimed_before_claims_had_claimants_goes_with_them(

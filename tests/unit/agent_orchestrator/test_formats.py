@@ -368,6 +368,13 @@ def test_a_chunk_of_a_thread_holds_since_the_last_message_of_its_exchange() -> N
     assert chunks(thread) == [("A.\n\nB.", 4), ("C.\n\nD.", 10), ("E.", 90)]
 
 
+def test_an_exchange_without_a_pause_ends_five_minutes_after_its_first_message() -> None:
+    [thread] = messages(*(said(4 * n, f"{n}.") for n in range(46)))
+    told = chunks(thread)
+    assert told[:2] == [("0.\n\n1.", 4), ("2.\n\n3.", 12)]
+    assert len(told) == 23
+
+
 def test_messages_without_a_time_hold_with_the_one_before() -> None:
     untimed: dict[str, object] = {"thread": "t", "author": "Ada", "text": "?"}
     [thread] = messages(untimed, said(0, "A."), untimed, said(60, "B."), untimed)
@@ -396,7 +403,7 @@ def test_a_thread_of_very_many_exchanges_stays_one_document(
 ) -> None:
     monkeypatch.setattr(formats.messages, "MAX_EXCHANGES", 3)
     [thread] = messages(*(said(6 * n, str(n)) for n in range(10)), said(1000, "last"))
-    assert [minute for _, minute in chunks(thread)] == [54, 1000]
+    assert [minute for _, minute in chunks(thread)] == [18, 42, 54, 1000]
 
 
 @given(

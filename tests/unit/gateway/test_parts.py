@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.cli.parts import FACT_BYTES, Fact, LongLine, Part, WrongFact, read_lines, split
+from gateway.rest.fact_lines import is_fact_line
+from services.agent_orchestrator.ingest.documents import UnreadableError
+from services.agent_orchestrator.ingest.json_lines import count_lines
 
 LINES = st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line), max_size=30)
 
@@ -39,6 +42,18 @@ def test_a_line_with_subject_relation_and_object_is_a_fact() -> None:
     assert part.lines == [1]
     body = {"subject": "a", "relation": "R", "object": "b", "document_id": "d.md"}
     assert found == Fact(2, body, len(lines[1]))
+
+
+@pytest.mark.parametrize(("text", "fact"), [("A text.", False), ("", False), (None, True)])
+def test_a_line_is_a_fact_by_one_rule_at_every_door(text: str | None, fact: bool) -> None:
+    line = json.dumps({"subject": "a", "relation": "R", "object": "b", "text": text}).encode()
+    assert [isinstance(item, Fact) for item in split([line])] == [fact]
+    assert is_fact_line(line) == fact
+    if fact:
+        with pytest.raises(UnreadableError):
+            count_lines(line)
+    else:
+        assert count_lines(line) == 1
 
 
 def test_a_document_that_only_talks_of_subjects_stays_a_document() -> None:

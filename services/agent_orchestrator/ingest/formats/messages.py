@@ -1,9 +1,9 @@
 """Message threads: JSON lines of `{"thread", "author"?, "time"?, "text", "id"?}`, each thread a document.
 
-A message is never parted from who said it and when. Messages that follow each other within minutes are an exchange. A
-chunk is of one exchange, and holds since the last of its messages was written: a search as of a time finds what had
-been written by then, and nothing later. A thread that has grown is the same document, and only its last exchange is
-another.
+A message is never parted from who said it and when. Messages that follow each other, within minutes of the first, are an
+exchange. A chunk is of one exchange, and holds since the last of its messages was written: a search as of a time finds
+what had been written by then, and nothing later. A thread that has grown is the same document, and only its last
+exchange is another.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from services.agent_orchestrator.ingest.layout import Break, Layout, Writer
 
 _BOM = b"\xef\xbb\xbf"
 MAX_PARTICIPANTS = 100
-# Messages that are further apart are of two exchanges.
+# Messages that are further apart, or from the first of an exchange, are of two exchanges.
 MAX_GAP = timedelta(minutes=5)
 MAX_EXCHANGES = 5_000
 
@@ -155,13 +155,20 @@ def _pieces(layout: Layout) -> Iterator[Piece]:
 
 
 def _exchanges(times: Sequence[tuple[int, datetime]]) -> list[int]:
-    """Where an exchange begins after the first one. A thread of very many has longer pauses within them."""
+    """Where an exchange begins after the first one. Those of a thread of very many are longer."""
     gap = MAX_GAP
-    while (
-        len(found := [at for (_, a), (at, b) in pairwise(times) if abs(b - a) >= gap])
-        > MAX_EXCHANGES
-    ):
+    while len(found := _begins(times, gap)) > MAX_EXCHANGES:
         gap *= 2
+    return found
+
+
+def _begins(times: Sequence[tuple[int, datetime]], gap: timedelta) -> list[int]:
+    found = []
+    first = times[0][1] if times else None
+    for (_, before), (at, time) in pairwise(times):
+        if abs(time - before) >= gap or (first is not None and abs(time - first) >= gap):
+            found.append(at)
+            first = time
     return found
 
 

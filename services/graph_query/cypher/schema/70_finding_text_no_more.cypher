@@ -1,2 +1,0 @@
-// Its like without `braid_words`: words with accents were found by their accents alone.
-DROP INDEX braid_finding_text IF EXISTS

@@ -1,0 +1,13 @@
+"""Which JSON objects are given facts: one rule for every door that takes files of JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+ENDS_AND_RELATION = ("subject", "relation", "object")
+
+
+def is_fact(values: Mapping[str, Any]) -> bool:
+    """Whether an object has subject, relation and object, and no text: one with a text is a document."""
+    return values.keys() >= set(ENDS_AND_RELATION) and values.get("text") is None
