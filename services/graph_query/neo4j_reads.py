@@ -64,9 +64,7 @@ class Neo4jReads(Neo4jSearch):
             ),
         )
 
-    async def _neighbors(
-        self, uuid: str, limit: int, only: Mapping[str, Any]
-    ) -> tuple[Rows, int]:
+    async def _neighbors(self, uuid: str, limit: int, only: Mapping[str, Any]) -> tuple[Rows, int]:
         """The first neighbours with their facts, and how many there are.
 
         Stated facts contradict all that joins some of them: others take their place.

@@ -60,7 +60,13 @@ async def only_hit(store: VectorStore, search: Search, document_id: str) -> Hit:
 class ScoresSuite:
     """Subclasses bring the fixture `store`."""
 
-    @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(
+        max_examples=80,
+        suppress_health_check=[
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.differing_executors,
+        ],
+    )
     @given(search=searches(), limit=st.sampled_from(LIMITS))
     async def test_hits_are_the_first_of_a_longer_list_with_scores_between_0_and_1(
         self, store: VectorStore, search: Search, limit: int

@@ -125,7 +125,7 @@ class DocumentMetadata(_message.Message):
     def valid_time(self) -> _timestamp_pb2.Timestamp:
         """Since when it holds. Default: `date` in the front matter of a Markdown document, when a mail was sent, else the time
         of the upload. A thread holds since its first message's time, which goes before one given here, and each chunk of it
-        since the last of its messages was written: messages less than five minutes apart share chunks. A thread sent again
+        since the last of its messages was written: messages of less than five minutes share chunks. A thread sent again
         replaces what was known of it. Another text for a document that has a version of
         this very time holds since the upload: a file edited under its former date is new from now on.
         """
