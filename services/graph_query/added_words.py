@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import MappingProxyType
 
-from services.graph_query.neo4j_database import Database
+from services.graph_query.neo4j_database import Database, Transaction
 from services.graph_query.plain_words import added_words
 
 # What each index finds: the ending of the queries that read its texts and set their words.
@@ -30,4 +31,8 @@ async def add_words(database: Database, indexed: str, batch: int = _BATCH) -> No
         last = row["last"]
         rows = [[uuid, added_words(text)] for uuid, text in row["texts"]]
         if rows:
-            await database.write(lambda at, rows=rows: at.run(f"add_words_to_{indexed}", rows=rows))
+            await database.write(partial(_set_words, name=f"add_words_to_{indexed}", rows=rows))
+
+
+async def _set_words(transaction: Transaction, *, name: str, rows: list[list[str | None]]) -> None:
+    await transaction.run(name, rows=rows)

@@ -146,7 +146,7 @@ class StructureCalls:
         response.truncated = len(found.ways) > limit
         response.incomplete = found.incomplete or bool(missing)
 
-    async def _steps(
+    async def _steps(  # noqa: PLR0917 - the first four are bound once
         self,
         space: str,
         only: FactFilter,

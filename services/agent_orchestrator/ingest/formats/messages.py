@@ -1,7 +1,7 @@
 """Message threads: JSON lines of `{"thread", "author"?, "time"?, "text", "id"?}`, each thread a document.
 
-A message is never parted from who said it and when. Messages that follow each other, within minutes of the first, are an
-exchange. A chunk is of one exchange, and holds since the last of its messages was written: a search as of a time finds
+A message is never parted from who said it and when. Messages within minutes of the first are an exchange.
+A chunk is of one exchange, and holds since the last of its messages was written: a search as of a time finds
 what had been written by then, and nothing later. A thread that has grown is the same document, and only its last
 exchange is another.
 """
