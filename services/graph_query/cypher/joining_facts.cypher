@@ -20,6 +20,7 @@ CALL (c, n) {
     UNWIND names[i + 1..] AS other
     MATCH (a:Entity {uuid: names[i]}) USING INDEX SEEK a:Entity(uuid)
     MATCH (b:Entity {uuid: other}) USING INDEX SEEK b:Entity(uuid)
+    WITH DISTINCT a, b
     MATCH (a)-[x:RELATES_TO]-(b)
     WHERE x.group_id = $p.space AND (x.valid_from > $p.until OR x.valid_until <= $p.since)
       AND x.valid_until > (floor(x.valid_from / 86400) + 1) * 86400
