@@ -128,7 +128,7 @@ async def test_a_path_goes_round_a_sentence_that_facts_contradict(tier: Tier) ->
     await tier.ingest.AddEpisode(
         ingest_pb2.AddEpisodeRequest(episode=episode("d1", "Anna Bell", text)), metadata=tier.ours
     )
-    told = {"valid_at": stamp("2020-01-01"), "invalid_at": stamp("2021-01-01")}
+    told = {"valid_time": stamp("2020-01-01"), "invalid_time": stamp("2021-01-01")}
     await tier.ingest.AddFacts(
         stream(
             fact("Karl Otto", "LEADS", "Lena Roth", **told),
