@@ -1,8 +1,9 @@
 """The schema of a service's database: numbered migrations, and files of functions that may change.
 
 `sql/schema/NNNN_name.sql` runs once, in order, each in a transaction. `NNNN_post_name.sql` waits until no process of
-the previous release is left; every other file may run while it still serves. `checksums.sha256` in the same folder lists
-the files that are in use somewhere: they are never edited.
+the previous release is left; every other file may run while it still serves. `checksums.sha256` in the same folder
+lists the
+files that are in use somewhere: they are never edited.
 
 `sql/functions/*.sql` holds `create or replace function …`. When one of these files differs from what the database has,
 all of them are installed again, in one transaction. A function that changes its result type needs a migration that
