@@ -12,6 +12,9 @@ from services.runtime.pools import observe_pools
 from services.runtime.queries import Queries
 
 
+_ROOMS = ("jobs", "deletion", "consistency")
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """What stores of the orchestrator are built over."""
@@ -21,8 +24,9 @@ class Database:
 
 
 def load_queries() -> Queries:
-    """The orchestrator's named queries."""
-    return Queries.load("services.agent_orchestrator", "sql", ".sql")
+    """The orchestrator's named queries, from the rooms that own them."""
+    rooms = [Queries.load(f"services.agent_orchestrator.{room}", "sql", ".sql") for room in _ROOMS]
+    return Queries({name: room[name] for room in rooms for name in room.names()})
 
 
 @asynccontextmanager
