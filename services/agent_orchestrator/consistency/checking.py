@@ -10,15 +10,15 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import NamedTuple, Protocol, TypeAlias
 
 from braid.agent.v1 import consistency_pb2
 from services.agent_orchestrator.clients.inventories import (
-    in_parts,
     DOCUMENTS,
     GraphInventory,
     Ref,
     VectorInventory,
+    in_parts,
 )
 from services.runtime.context import current_call
 
@@ -124,7 +124,6 @@ async def one_sided(
 SUSPECTS = 1_000
 # Longer than a write takes from the first store to the second where nothing is in its way.
 SETTLE_SECONDS = 0.5
-
 
 
 class DeadWork(Protocol):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
-from braid.graph.v1 import ingest_pb2
-from braid.vector.v1 import chunks_pb2
 from services.agent_orchestrator.clients.inventories import GraphInventory
 from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
 from services.agent_orchestrator.consistency.checking import (
@@ -19,7 +17,7 @@ from services.agent_orchestrator.consistency.checking import (
     Kind,
     Work,
 )
-from services.agent_orchestrator.ingest.pipeline.episode_retry import episode_of, Giver, Pace
+from services.agent_orchestrator.ingest.pipeline.episode_retry import Giver, Pace, episode_of
 from services.agent_orchestrator.jobs.retries import Retries
 from services.runtime.context import current_call
 
@@ -85,7 +83,6 @@ class Repair:
             for job in dict.fromkeys(finding.id for finding in findings)
         }
         return sum(retried[finding.id] for finding in findings)
-
 
 
 def _parts(findings: Sequence[Finding], size: int) -> Iterator[Sequence[Finding]]:

@@ -1,4 +1,4 @@
-"""DeleteDocument: records the intent, and waits for the receipt as long as the caller does."""
+"""Deletes a document from both stores. Each step is idempotent under the job's id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What parsing makes of an upload: documents, and what could not be read."""
+"""An upload and what parsing makes of it: documents, refusals, limits, dates."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A stream of facts on its way to the graph: their sentences embedded, then passed on, in calls of some hundreds.
+"""Ingests a stream of facts: embeds their sentences with the space's model and sends them to the graph in batches.
 
-Each call to the tier is short and whole: a stream of our own to it would lose the tier's reason when it refuses one
-message while the next is being written.
+Each call to the tier is short and complete: with one long stream, the tier's reason for a refusal would be lost while
+the next message is being written.
 """
 
 from __future__ import annotations

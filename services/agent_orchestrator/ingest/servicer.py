@@ -1,4 +1,4 @@
-"""The contract's IngestService: streams in and out here, the work itself in the modules beside."""
+"""The contract's IngestService, with its pages of jobs and of dead documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs as the database knows them."""
+"""Jobs as rows of the database and as messages of the contract."""
 
 from __future__ import annotations
 

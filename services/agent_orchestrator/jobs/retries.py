@@ -1,8 +1,7 @@
-"""Waits and tries again while a tier or the embedder is away, for a limited time."""
+"""Retries with backoff while a tier or the embedder is away, and the reason that users see when that did not help."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 

@@ -1,4 +1,4 @@
-"""What the turns of both stages share: in whose name they call, when they are over, and what their failures mean."""
+"""What all turns share: their time, the caller that they act for, errors that are worth waiting for, and priority."""
 
 from __future__ import annotations
 

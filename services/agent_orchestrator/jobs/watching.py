@@ -1,4 +1,4 @@
-"""Jobs as they go on: all watchers of a process share one look at the database, a few times a second at most."""
+"""Watches jobs: notifications of the database wake one query that all watchers of a process share."""
 
 from __future__ import annotations
 

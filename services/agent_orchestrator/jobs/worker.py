@@ -1,7 +1,7 @@
-"""A worker: takes turns, works on some side by side, beats for them, and gives them back.
+"""A worker: claims turns, works on some concurrently, renews their leases, and releases them.
 
-Killed, its turns go to others once they have not been beaten for during a lease. Without its database it works on as
-long as nobody else can have its turns, then drops them; it goes on when the database is back.
+When a worker is killed, others claim its turns after a lease without renewal. Without its database it works on for as
+long as nobody else can claim its turns, then drops them; it goes on when the database is back.
 """
 
 from __future__ import annotations

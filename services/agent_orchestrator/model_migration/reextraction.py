@@ -6,12 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from services.agent_orchestrator.clients.inventories import VectorInventory
+from services.agent_orchestrator.clients.inventories import VectorInventory, in_parts
 from services.agent_orchestrator.clients.models import VectorModels
 from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
-from services.agent_orchestrator.clients.inventories import in_parts
-from services.agent_orchestrator.ingest.pipeline.episode_retry import episode_of
-from services.agent_orchestrator.ingest.pipeline.episode_retry import Giver, Pace
+from services.agent_orchestrator.ingest.pipeline.episode_retry import Giver, Pace, episode_of
 from services.agent_orchestrator.jobs.queue import TASK
 from services.agent_orchestrator.jobs.records import Failure
 from services.agent_orchestrator.jobs.retries import Retries

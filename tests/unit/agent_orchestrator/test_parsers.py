@@ -50,7 +50,7 @@ def children() -> list[psutil.Process]:
 
 def _reads(child: psutil.Process) -> bool:
     try:
-        return any("ingest.child" in word for word in child.cmdline())
+        return any("sandbox.child" in word for word in child.cmdline())
     except psutil.NoSuchProcess:  # it has ended since it was listed
         return False
 

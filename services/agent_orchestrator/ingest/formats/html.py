@@ -1,4 +1,4 @@
-"""HTML as text: its visible blocks but the site's own, headings marked, white space as a browser shows it."""
+"""Web pages: their text without menus, banners and footers, and their title without the site's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown as it is written: its text untouched, its headings, lists, tables and code told by a CommonMark parser."""
+"""Markdown documents and their YAML front matter."""
 
 from __future__ import annotations
 

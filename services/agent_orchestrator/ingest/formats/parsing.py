@@ -1,7 +1,4 @@
-"""From an upload's bytes to its documents, by content type, in the process and the thread that asks for it.
-
-`Parsers` (in `parsers`) is the way in for whatever runs jobs: it lets a child process read what could do harm.
-"""
+"""Bytes to documents, by content type: ids, titles, metadata and times come from the upload where it has them."""
 
 from __future__ import annotations
 

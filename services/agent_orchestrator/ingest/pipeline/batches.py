@@ -1,4 +1,4 @@
-"""Documents that go through the stages together, whichever uploads they came with."""
+"""Batches of documents across uploads, and the reader that fills them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Episodes given to the graph once more: one that a language model gives no usable answer to holds up no other."""
+"""Sends episodes to the graph in batches that adapt to its speed; an unusable one is retried alone, then given up."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from contextlib import contextmanager
 from braid.graph.v1 import ingest_pb2
 from braid.vector.v1 import chunks_pb2
 from services.agent_orchestrator.clients.tiers import GraphTier
-from services.agent_orchestrator.ingest.pipeline.graph_turn import MOST_ATTEMPTS
 from services.agent_orchestrator.jobs.retries import Retries, told
 from services.models.errors import is_unusable
 from services.runtime.errors import BraidError
 
+# Failures of a document alone while the graph serves, and answers to a passage that cannot be used, in a row. What is
+# away, or at its limit, counts for nothing.
+MOST_ATTEMPTS = 5
 QUICK_SECONDS = 2.0
 SLOW_SECONDS = 15.0
 # A document that is to blame is alone after three failures.

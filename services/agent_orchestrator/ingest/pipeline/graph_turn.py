@@ -15,9 +15,9 @@ from itertools import groupby
 from braid.common.v1 import errors_pb2
 from braid.graph.v1 import ingest_pb2
 from services.agent_orchestrator.clients.tiers import GraphTier
-from services.agent_orchestrator.ingest.pipeline.episode_retry import Pace
-from services.agent_orchestrator.jobs.queue import GRAPH, Turn
+from services.agent_orchestrator.ingest.pipeline.episode_retry import MOST_ATTEMPTS, Pace
 from services.agent_orchestrator.ingest.pipeline.refusals import is_of_a_document
+from services.agent_orchestrator.jobs.queue import GRAPH, Turn
 from services.agent_orchestrator.jobs.retries import Retries, told
 from services.agent_orchestrator.jobs.time_slice import (
     Courtesy,
@@ -209,11 +209,6 @@ def _asked(error: Exception) -> WaitingError | None:
 
 def _episodes(document: WaitingDocument) -> Sequence[ingest_pb2.EpisodeInput]:
     return ingest_pb2.BatchAddEpisodesRequest.FromString(document.episodes).episodes
-
-
-# Failures of a document alone while the graph serves, and answers to a passage that cannot be used, in a row. What is
-# away, or at its limit, counts for nothing.
-MOST_ATTEMPTS = 5
 
 
 @dataclass(eq=False, slots=True)

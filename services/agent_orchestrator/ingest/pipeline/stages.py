@@ -18,8 +18,12 @@ from braid.vector.v1 import documents_pb2
 from services.agent_orchestrator.clients.tiers import VectorTier
 from services.agent_orchestrator.ingest.pipeline.batches import Batch
 from services.agent_orchestrator.ingest.pipeline.prepare import Prepared
+from services.agent_orchestrator.ingest.pipeline.refusals import (
+    is_of_a_document,
+    is_of_the_model,
+    place_of_taken_time,
+)
 from services.agent_orchestrator.ingest.pipeline.space_embedder import SpaceEmbedder
-from services.agent_orchestrator.ingest.pipeline.refusals import is_of_a_document, is_of_the_model, place_of_taken_time
 from services.agent_orchestrator.jobs.retries import Retries, told
 from services.agent_orchestrator.jobs.time_slice import WaitingError
 from services.models.errors import EmbedderUnavailable, TextsRefused
