@@ -11,8 +11,7 @@ import pytest
 from braid.graph.v1 import ingest_pb2
 from braid.vector.v1 import chunks_pb2
 from services.agent_orchestrator.ingest.pipeline import episode_retry
-from services.agent_orchestrator.ingest.pipeline.episode_retry import Giver, Pace
-from services.agent_orchestrator.ingest.pipeline.episode_retry import MOST_ATTEMPTS
+from services.agent_orchestrator.ingest.pipeline.episode_retry import MOST_ATTEMPTS, Giver, Pace
 from services.agent_orchestrator.jobs.records import Failure
 from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.tasks import Counts
