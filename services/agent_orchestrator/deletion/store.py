@@ -73,8 +73,8 @@ class DeletionStore:
         """The document is out of the vector tier: uploads go on; what waits of it for the graph is dropped there."""
         space, document_id = task.job.space, task.job.arguments["document_id"]
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, task.turn)
-            await self._turns.ask(session, SEARCH, space)
+            await self._turns.lock(session, task.turn)
+            await self._turns.request(session, SEARCH, space)
             await self._jobs.forget_document(session, space, document_id)
             mark = await session.value(self._queries["last_document"])
             return await self._save(session, task, {"vector": removed, "mark": mark})
@@ -82,8 +82,8 @@ class DeletionStore:
     async def leave_graph(self, task: Task, progress: Progress, removed: Rows) -> Progress:
         """The document is out of the graph: what was accepted of it since goes on."""
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, task.turn)
-            await self._turns.ask(session, GRAPH, task.job.space)
+            await self._turns.lock(session, task.turn)
+            await self._turns.request(session, GRAPH, task.job.space)
             return await self._save(session, task, {**progress, "graph": removed})
 
     async def _save(self, session: Session, task: Task, progress: Progress) -> Progress:

@@ -157,7 +157,7 @@ class JobStore:
         if job.kind == UPLOAD and not await session.value(self._queries["has_input"], key):
             raise WrongStateError("Nothing of the job is left to do.")
         # The turn first: workers lock in this order too.
-        await self._turns.ask(session, *_turn(job.kind, job.space, job.id))
+        await self._turns.request(session, *_turn(job.kind, job.space, job.id))
         again = await session.fetch(self._queries["retry_failures"], key)
         await session.execute(self._queries["drop_job_failure"], key)
         if await session.row(self._queries["retry_job"], job.space, key, len(again)) is None:
@@ -173,7 +173,7 @@ class JobStore:
         return same
 
     async def _ask(self, session: Session, row: Row) -> None:
-        await self._turns.ask(session, *_turn(row["kind"], row["space"], str(row["id"])))
+        await self._turns.request(session, *_turn(row["kind"], row["space"], str(row["id"])))
 
     async def _with_failures(
         self, session: Session, rows: Sequence[Row], most: int = MAX_FAILURES

@@ -71,7 +71,7 @@ class TaskStore:
     async def start(self, turn: Turn) -> Task | None:
         """The turn's task, taken up; None when it has ended."""
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, turn)
+            await self._turns.lock(session, turn)
             row = await session.row(self._queries["start_task"], uuid.UUID(turn.key))
         return Task(job_record(row), turn, self, row["takes"]) if row else None
 
@@ -84,7 +84,7 @@ class TaskStore:
     ) -> None:
         """Notes where a task goes on, and what it lists as failed."""
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, turn)
+            await self._turns.lock(session, turn)
             row = await session.row(
                 self._queries["save_task"],
                 uuid.UUID(turn.key),
@@ -115,7 +115,7 @@ class TaskStore:
     async def end_turn(self, turn: Turn, *, delay: float = 0.0) -> None:
         """Gives the turn back, and asks for another one unless the task has ended."""
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, turn)
+            await self._turns.lock(session, turn)
             again = await session.value(self._queries["task_goes_on"], uuid.UUID(turn.key))
             await self._turns.end(session, turn, again=again, delay=delay)
 
@@ -124,7 +124,7 @@ class TaskStore:
     ) -> None:
         told = None if result is None else json.dumps(result)
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, turn)
+            await self._turns.lock(session, turn)
             row = await session.row(self._queries["end_task"], uuid.UUID(turn.key), state, told)
             if row and reason:
                 failure = Failure(WHOLE_JOB, "", TASK, reason)

@@ -40,7 +40,7 @@ class TakenUpload:
 
 @dataclass(frozen=True, slots=True)
 class Searchable:
-    """A document that is searchable: its episodes (a serialized BatchAddEpisodesRequest) wait for the graph."""
+    """A document that is searchable: its encoded episodes wait for the graph."""
 
     position: int
     document_id: str
@@ -138,7 +138,7 @@ class WorkStore:
         async with self._held(turn) as session:
             jobs = await self._not_tried_again(session, read)
             if any(job.searchable for job in jobs):
-                await self._turns.ask(session, GRAPH, turn.key)
+                await self._turns.request(session, GRAPH, turn.key)
                 await self._add_documents(session, turn.key, jobs)
             await self._add_failures(
                 session,
@@ -209,17 +209,16 @@ class WorkStore:
         async with self._database.pool.session() as session:
             return bool(await session.value(self._queries["others_wait"], stage))
 
-    async def ask_for_stranded(self) -> None:
+    async def request_unqueued_turns(self) -> None:
         """Asks for the turns of work that has none: there is none, unless somebody emptied the queue."""
         async with self._database.pool.transaction() as session:
-            for row in await session.fetch(self._queries["stranded_turns"]):
-                await self._turns.ask(session, row["stage"], row["key"])
+            for row in await session.fetch(self._queries["unqueued_work"]):
+                await self._turns.request(session, row["stage"], row["key"])
 
     async def purge(self, days: int) -> None:
-        """Forgets jobs that ended more than `days` days ago, and old notes of the queue."""
+        """Forgets jobs that ended more than `days` days ago."""
         async with self._database.pool.session() as session:
             await session.execute(self._queries["purge_jobs"], days)
-            await session.execute(self._queries["purge_queue_log"])
 
     async def _not_tried_again(
         self, session: Session, jobs: Sequence[ReadJob]
@@ -235,7 +234,7 @@ class WorkStore:
     @asynccontextmanager
     async def _held(self, turn: Turn) -> AsyncIterator[Session]:
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, turn)
+            await self._turns.lock(session, turn)
             yield session
 
     async def _add_documents(self, session: Session, space: str, jobs: Sequence[ReadJob]) -> None:

@@ -120,7 +120,7 @@ class Worker:
             free = runner.at_once - running
             if free <= 0 or self._stop.is_set():
                 continue
-            for turn in await self._turns.take(self._owner, stage, free):
+            for turn in await self._turns.claim(self._owner, stage, free):
                 self._start(group, turn)
 
     def _start(self, group: asyncio.TaskGroup, turn: Turn) -> None:
@@ -304,7 +304,7 @@ class Housekeeping:
         while True:
             await asyncio.sleep(ROUND_SECONDS)
             try:
-                await self._work.ask_for_stranded()
+                await self._work.request_unqueued_turns()
                 await self._work.purge(self._keep_days)
             except (BraidError, TimeoutError) as error:
                 get_logger("housekeeping").warning("put off", error=type(error).__name__)

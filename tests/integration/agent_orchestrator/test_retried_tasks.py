@@ -43,7 +43,7 @@ def _no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def run(desk: Desk, tiers: Tiers, end: str) -> None:
     """Takes the task's turn, does what can be done, and lets the job end so."""
-    [turn] = await desk.turns.take(ONE, TASK, 1)
+    [turn] = await desk.turns.claim(ONE, TASK, 1)
     task = await desk.tasks.start(turn)
     assert task is not None
     try:
@@ -106,7 +106,7 @@ async def test_a_job_that_meets_a_defect_again_and_again_fails_and_names_the_log
     runner = TaskRunner(desk.tasks, {"broken": handler}, at_once=1)
     for _ in range(MOST_DEFECTS):
         assert not (await desk.jobs.get("s", job_id)).ended
-        [turn] = await desk.turns.take(ONE, TASK, 1)
+        [turn] = await desk.turns.claim(ONE, TASK, 1)
         with pytest.raises(Crash):
             await runner.run(turn, asyncio.Event())
         await runner.end(turn, 0.0)

@@ -13,6 +13,7 @@ import pytest
 from braid.graph.v1 import ingest_pb2
 from services.agent_orchestrator.ingest.pipeline import graph_turn
 from services.agent_orchestrator.ingest.pipeline.graph_turn import GraphTurns
+from services.agent_orchestrator.ingest.pipeline.stored_episodes import encode_episodes
 from services.agent_orchestrator.jobs.queue import GRAPH, Turn
 from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.time_slice import Courtesy, WaitingError
@@ -29,7 +30,7 @@ Act = Callable[[Sequence[str]], Awaitable[None]]
 def document(*passages: str) -> WaitingDocument:
     """A document on its way, whose episodes are named as their passages."""
     episodes = [ingest_pb2.EpisodeInput(uuid=one) for one in passages]
-    told = ingest_pb2.BatchAddEpisodesRequest(episodes=episodes).SerializeToString()
+    told = encode_episodes(episodes)
     return WaitingDocument(1, "j", 0, "d", len(passages), told, attempts=0, gone=False)
 
 

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from braid.graph.v1 import ingest_pb2
 from services.agent_orchestrator.ingest.documents import (
     BEGINNING,
     ParsedDocument,
@@ -17,6 +16,7 @@ from services.agent_orchestrator.ingest.documents import (
 )
 from services.agent_orchestrator.ingest.formats.parsing import Upload
 from services.agent_orchestrator.ingest.pipeline.prepare import Prepared, prepare
+from services.agent_orchestrator.ingest.pipeline.stored_episodes import encode_episodes
 from services.agent_orchestrator.ingest.uploads import stored_upload
 from services.agent_orchestrator.jobs.queue import SEARCH
 from services.agent_orchestrator.jobs.records import Failure
@@ -172,12 +172,11 @@ def ended_jobs(batch: Batch) -> Iterable[str]:
 def _searchable(entry: Entry) -> Searchable:
     document = entry.document
     accepted = to_timestamp(entry.source.taken.job.create_time)
-    episodes = ingest_pb2.BatchAddEpisodesRequest(episodes=document.episodes(accepted))
     return Searchable(
         position=entry.position,
         document_id=document.id,
         chunks=len(document.input.chunks),
-        episodes=episodes.SerializeToString(),
+        episodes=encode_episodes(document.episodes(accepted)),
         unchanged=document.unchanged,
         chunks_added=document.chunks_added,
     )

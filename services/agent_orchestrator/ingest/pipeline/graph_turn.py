@@ -17,6 +17,7 @@ from braid.graph.v1 import ingest_pb2
 from services.agent_orchestrator.clients.tiers import GraphTier
 from services.agent_orchestrator.ingest.pipeline.episode_retry import MOST_ATTEMPTS, Pace
 from services.agent_orchestrator.ingest.pipeline.refusals import is_of_a_document
+from services.agent_orchestrator.ingest.pipeline.stored_episodes import decode_episodes
 from services.agent_orchestrator.jobs.queue import GRAPH, Turn
 from services.agent_orchestrator.jobs.retries import Retries, told
 from services.agent_orchestrator.jobs.time_slice import (
@@ -208,7 +209,7 @@ def _asked(error: Exception) -> WaitingError | None:
 
 
 def _episodes(document: WaitingDocument) -> Sequence[ingest_pb2.EpisodeInput]:
-    return ingest_pb2.BatchAddEpisodesRequest.FromString(document.episodes).episodes
+    return decode_episodes(document.episodes)
 
 
 @dataclass(eq=False, slots=True)
