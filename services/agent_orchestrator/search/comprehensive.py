@@ -115,9 +115,9 @@ class ComprehensiveSearch:
                     lambda: self._queries.embed(request.query, clock.left(), use_cache=use_cache),
                 )
                 chunks = self._chunks(request, query, clock)
-                vector = group.create_task(self._told(chunks, query, ended))
+                vector = group.create_task(self._reported(chunks, query, ended))
                 facts = self._facts(request, query, clock)
-                graph = group.create_task(self._told(facts, query, ended))
+                graph = group.create_task(self._reported(facts, query, ended))
         except ExceptionGroup as failures:
             # A leg raises nothing but what is wrong with the request: that is the caller's answer.
             raise failures.exceptions[0] from None
@@ -156,10 +156,10 @@ class ComprehensiveSearch:
         missing = frozenset(wanted) - scored.keys()
         return replace(known, chunks=found | scored, missing=missing)
 
-    async def _told(
+    async def _reported(
         self, leg: Awaitable[LegOutcome], query: QueryVector, ended: Heard | None
     ) -> LegOutcome:
-        outcome = _told_apart(await leg)
+        outcome = _clarified(await leg)
         report = outcome.report
         if query.late and report.reason == legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE:
             # The caller left the embedder too little time: it is not away.
@@ -217,9 +217,12 @@ class ComprehensiveSearch:
             answer: vector_pb2.HybridSearchResponse, report: legs_pb2.LegReport
         ) -> LegOutcome:
             self._models.note(space, answer.embedding_model)
-            told = _without_vectors(report) if by_words else report
+            final_report = _without_vectors(report) if by_words else report
             return LegOutcome(
-                told, chunks=answer.hits, embedding=answer.embedding, floor=answer.list_floor
+                final_report,
+                chunks=answer.hits,
+                embedding=answer.embedding,
+                floor=answer.list_floor,
             )
 
         return await run_leg(
@@ -356,7 +359,7 @@ async def _or_without_vector(
 
 def _of_both(first: LegOutcome, second: LegOutcome) -> LegOutcome:
     """The second answer, or where there is none, the first: what it had is not lost by asking again."""
-    if not _told_apart(second).failed:
+    if not _clarified(second).failed:
         return second
     if second.report.status == legs_pb2.LEG_STATUS_TIMED_OUT:
         first.report.status = legs_pb2.LEG_STATUS_TIMED_OUT
@@ -375,7 +378,7 @@ def _require_an_answer(outcomes: Sequence[LegOutcome]) -> None:
     raise error
 
 
-def _told_apart(outcome: LegOutcome) -> LegOutcome:
+def _clarified(outcome: LegOutcome) -> LegOutcome:
     """A leg that was late and has nothing failed: that is no word on what there is to be found."""
     late = outcome.report.status == legs_pb2.LEG_STATUS_TIMED_OUT
     if late and not outcome.chunks and not outcome.facts:

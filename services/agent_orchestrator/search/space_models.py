@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-MOST_SPACES = 10_000
+MAX_SPACES = 10_000
 
 
 class SpaceModels:
@@ -23,5 +23,5 @@ class SpaceModels:
         if not model:
             return
         self._models[space] = model
-        if len(self._models) > MOST_SPACES:
+        if len(self._models) > MAX_SPACES:
             self._models.popitem(last=False)

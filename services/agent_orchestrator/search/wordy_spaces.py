@@ -11,7 +11,7 @@ from braid.graph.v1 import query_pb2
 if TYPE_CHECKING:
     from braid.graph.v1.query_pb2 import SearchFactsResponse
 
-MOST_SPACES = 10_000
+MAX_SPACES = 10_000
 _LEFT_OUT = frozenset({legs_pb2.LEG_STATUS_DEGRADED, legs_pb2.LEG_STATUS_TIMED_OUT})
 
 
@@ -30,7 +30,7 @@ class WordySpaces:
         if needed_vectors(answer):
             return
         self._without[space] = None
-        if len(self._without) > MOST_SPACES:
+        if len(self._without) > MAX_SPACES:
             self._without.popitem(last=False)
 
 

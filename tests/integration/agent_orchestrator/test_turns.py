@@ -17,7 +17,7 @@ from services.agent_orchestrator.jobs.queue import (
     TurnLostError,
 )
 from services.agent_orchestrator.jobs.records import STATES, Failure, NewJob
-from services.agent_orchestrator.jobs.store import LAST_NUMBER, LISTED_FAILURES, MOST_AT_ONCE
+from services.agent_orchestrator.jobs.store import LAST_NUMBER, LISTED_FAILURES, MAX_AT_ONCE
 from services.agent_orchestrator.jobs.work import GraphOutcome, ReadJob
 from services.runtime.errors import NotFoundError
 from tests.integration.agent_orchestrator.desk import LEASE, ONE, OTHER, Desk, searchable
@@ -71,7 +71,7 @@ async def test_what_is_accepted_while_a_turn_ends_has_a_turn(desk: Desk) -> None
     for _ in range(20):
         job_id = await desk.upload()
         [turn] = await desk.turns.claim(ONE, SEARCH, 1)
-        await desk.work.take_uploads(turn, (), count=9, size=9)
+        await desk.work.claim_uploads(turn, (), count=9, size=9)
         await desk.work.note_read(turn, [searchable(job_id)])
         late, _ = await asyncio.gather(desk.upload(), desk.work.end_turn(turn))
         await desk.read(late)
@@ -103,15 +103,15 @@ async def test_an_upload_comes_without_the_bytes_that_were_read_until_it_is_trie
 ) -> None:
     job_id = await desk.upload()
     [turn] = await desk.turns.claim(ONE, SEARCH, 1)
-    [first] = await desk.work.take_uploads(turn, (), count=9, size=9)
+    [first] = await desk.work.claim_uploads(turn, (), count=9, size=9)
     read = ReadJob(job_id, 1, read=False, searchable=[], failures=[], offset=3, line=1)
     await desk.work.note_read(turn, [read])
-    [rest] = await desk.work.take_uploads(turn, (), count=9, size=9)
+    [rest] = await desk.work.claim_uploads(turn, (), count=9, size=9)
     assert (first.data, first.offset, first.line) == (b"text", 0, 0)
     assert (rest.data, rest.position, rest.offset, rest.line) == (b"t", 1, 3, 1)
     await desk.jobs.cancel("s", job_id)
     await desk.jobs.retry("s", job_id)
-    [again] = await desk.work.take_uploads(turn, (), count=9, size=9)
+    [again] = await desk.work.claim_uploads(turn, (), count=9, size=9)
     assert (again.data, again.position, again.reached, again.offset) == (b"text", 0, 1, 0)
 
 
@@ -128,10 +128,10 @@ async def changed_by_a_former_program(desk: Desk, change: str) -> tuple[Turn, Re
 
 async def test_an_upload_that_a_former_program_read_on_comes_from_its_beginning(desk: Desk) -> None:
     turn, read = await changed_by_a_former_program(desk, "update job set position = 2")
-    [taken] = await desk.work.take_uploads(turn, (), count=9, size=9)
+    [taken] = await desk.work.claim_uploads(turn, (), count=9, size=9)
     assert (taken.data, taken.position, taken.offset, taken.line) == (b"text", 2, 0, 0)
     await desk.work.note_read(turn, [replace(read, position=3, offset=3, line=2)])
-    [taken] = await desk.work.take_uploads(turn, (), count=9, size=9)
+    [taken] = await desk.work.claim_uploads(turn, (), count=9, size=9)
     assert (taken.data, taken.position, taken.offset, taken.line) == (b"t", 3, 3, 2)
 
 
@@ -141,7 +141,7 @@ async def test_an_upload_that_a_former_program_tries_again_comes_from_its_beginn
     turn, _ = await changed_by_a_former_program(
         desk, "update job set reached = position, position = 0"
     )
-    [taken] = await desk.work.take_uploads(turn, (), count=9, size=9)
+    [taken] = await desk.work.claim_uploads(turn, (), count=9, size=9)
     assert (taken.data, taken.position, taken.offset, taken.line) == (b"text", 0, 0, 0)
 
 
@@ -150,12 +150,12 @@ async def test_a_job_that_is_cancelled_and_tried_again_while_it_is_read_is_read_
 ) -> None:
     job_id = await desk.upload()
     [turn] = await desk.turns.claim(ONE, SEARCH, 1)
-    await desk.work.take_uploads(turn, (), count=9, size=9)
-    assert await desk.work.going_on({job_id: 0}) == {job_id}
+    await desk.work.claim_uploads(turn, (), count=9, size=9)
+    assert await desk.work.unchanged({job_id: 0}) == {job_id}
     await desk.jobs.cancel("s", job_id)
-    assert await desk.work.going_on({job_id: 0}) == set()
+    assert await desk.work.unchanged({job_id: 0}) == set()
     await desk.jobs.retry("s", job_id)
-    assert await desk.work.going_on({job_id: 0}) == set()
+    assert await desk.work.unchanged({job_id: 0}) == set()
 
     await desk.work.note_read(turn, [searchable(job_id)])
     await desk.work.end_turn(turn)
@@ -175,7 +175,7 @@ async def test_what_a_cancelled_job_made_searchable_goes_on_to_the_graph_and_its
 ) -> None:
     job_id = await desk.upload()
     [turn] = await desk.turns.claim(ONE, SEARCH, 1)
-    await desk.work.take_uploads(turn, (), count=9, size=9)
+    await desk.work.claim_uploads(turn, (), count=9, size=9)
     await desk.jobs.cancel("s", job_id)
     await desk.work.note_read(turn, [searchable(job_id)])
     async with desk.database.pool.session() as session:
@@ -204,7 +204,7 @@ async def test_an_upload_that_ended_its_worker_before_is_taken_up_alone(desk: De
     for _ in range(3):
         await desk.upload()
     [turn] = await desk.turns.claim(ONE, SEARCH, 1)
-    taken = [await desk.work.take_uploads(turn, (), count=9, size=99) for _ in range(4)]
+    taken = [await desk.work.claim_uploads(turn, (), count=9, size=99) for _ in range(4)]
     assert [len(uploads) for uploads in taken] == [3, 3, 1, 1]
 
 
@@ -268,10 +268,10 @@ async def test_what_a_later_job_may_have_brought_or_deleted_is_not_written_over(
 
 @pytest.mark.parametrize("more", [0, 1, 700_000])
 async def test_an_upload_is_kept_as_it_was_sent_however_long_it_is(desk: Desk, more: int) -> None:
-    data = bytes(range(256)) * (MOST_AT_ONCE // 256) + b"x" * more
+    data = bytes(range(256)) * (MAX_AT_ONCE // 256) + b"x" * more
     await desk.jobs.enqueue(NewJob("s", "", "", "upload", {}, documents_total=1, data=data))
     await desk.upload()
     [turn] = await desk.turns.claim(ONE, SEARCH, 1)
-    first, second = await desk.work.take_uploads(turn, (), count=9, size=2 * len(data))
+    first, second = await desk.work.claim_uploads(turn, (), count=9, size=2 * len(data))
     assert first.data == data
     assert second.data == b"text"
