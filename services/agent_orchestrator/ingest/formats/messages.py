@@ -65,7 +65,7 @@ def read_messages(
 ) -> Iterator[Thread | Rejected]:
     """The threads in order of their first message; those without a name of their own belong to `thread`.
 
-    Lines that cannot be read are named by their number. Of messages of one id the last counts, in the first one's place.
+    Lines that cannot be read are named by their number. Of messages of one id the last counts, in place of the first.
     In place of the first `done` there is anything: a thread may end with the last line, so that all lines are read.
     """
     threads: dict[str, dict[str, Message]] = {}
