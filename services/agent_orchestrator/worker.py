@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from services.agent_orchestrator.app import PROBE_SECONDS, Tiers, open_tiers
+from services.agent_orchestrator.clients.space_models import SpaceModels
 from services.agent_orchestrator.clients.tiers import check_serving
 from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.deletions import DeletionTask
@@ -65,7 +66,7 @@ async def open_worker(
     ):
         turns = TurnQueue(database, lease_seconds=settings.lease_seconds)
         work = WorkStore(database, turns)
-        embedders = SpaceEmbedder(models, tiers.vector_models.recorded)
+        embedders = SpaceEmbedder(models, tiers.vector_models.recorded, SpaceModels())
         runners = _runners(settings, runtime, tiers, embedders, work=work, parsers=parsers)
         handlers = {
             **_handlers(tiers, database, turns),

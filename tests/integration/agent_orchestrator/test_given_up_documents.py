@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from braid.agent.v1 import ingest_pb2
+from services.agent_orchestrator.ingest.pipeline import graph_turn
 from services.agent_orchestrator.ingest.pipeline.episode_retry import MAX_ATTEMPTS
+from services.agent_orchestrator.jobs import worker as jobs_worker
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable
 from services.runtime.errors import DeadlineError, StoreUnavailableError
 from tests.integration.agent_orchestrator.conftest import ALICE, World
@@ -25,6 +27,15 @@ from tests.integration.agent_orchestrator.uploads import (
 @pytest.fixture
 def settings() -> dict[str, object]:
     return {"workers": 0, "retry_seconds": 0.2, "lease_seconds": 1.0, "jobs_at_once": 1}
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tried again is tried again soon."""
+    monkeypatch.setattr(graph_turn, "AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(jobs_worker, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(jobs_worker, "FIRST_DELAY", 0.05)
+    monkeypatch.setattr(jobs_worker, "MAX_BACKOFF", 0.1)
 
 
 async def test_a_document_that_breaks_its_batch_again_and_again_is_listed_and_the_others_pass(
