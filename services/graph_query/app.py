@@ -16,6 +16,8 @@ from services.graph_query import episode_intake
 from services.graph_query.embeddings.servicer import GraphEmbeddingServicer
 from services.graph_query.episode_intake import EpisodeIntake, EpisodeReader
 from services.graph_query.episode_reading import WholeReader
+from services.graph_query.expansion.servicer import ExpansionCalls, RelationCalls
+from services.graph_query.expansion.store import RelationStore
 from services.graph_query.findings.calls import FindingCalls
 from services.graph_query.findings.extraction import FindingExtractor
 from services.graph_query.findings.reading import FindingReader
@@ -83,6 +85,10 @@ class Stores(episode_intake.Stores, Protocol):
         """The graph's shape."""
 
     @property
+    def relations(self) -> RelationStore:
+        """Relations between chunks."""
+
+    @property
     def inventory(self) -> InventoryStore:
         """Ids of what there is."""
 
@@ -99,11 +105,14 @@ def build_services(
     `reader` is None without a language model, `reranker` without a reranking model. `searches` bounds those that run at
     once.
     """
+    relations = RelationCalls(store.relations)
     query = GraphQueryServicer(
         store,
         FactSearcher(store, embedder, reranker),
         HistoryCalls(store.history),
         StructureCalls(store.structure),
+        relations,
+        ExpansionCalls(store.relations),
     )
     models = SpaceModels(store.embeddings, embedder)
     findings = FindingCalls(store.findings, embedder, models)
@@ -113,6 +122,7 @@ def build_services(
         episodes=EpisodeIntake(store, reader, models),
         ontologies=OntologyCalls(store.ontologies),
         findings=findings,
+        relations=relations,
     )
     return [
         Service(
@@ -143,7 +153,7 @@ def build_services(
 
 def build_store(settings: GraphSettings) -> Neo4jStore:
     """The store that the settings name; it connects when first used."""
-    queries = Queries.load(_PACKAGE, "cypher", ".cypher")
+    queries = Queries.load_all((_PACKAGE, f"{_PACKAGE}.expansion"), "cypher", ".cypher")
     limits = SlotLimits(settings.pool_size, settings.queue_size, settings.queue_seconds)
     return Neo4jStore(
         _database(settings, queries, limits),

@@ -7,10 +7,17 @@ from typing import Any
 
 import grpc
 
-from braid.graph.v1 import findings_pb2, ingest_pb2, ingest_pb2_grpc, ontology_pb2
+from braid.graph.v1 import (
+    findings_pb2,
+    ingest_pb2,
+    ingest_pb2_grpc,
+    ontology_pb2,
+    relations_pb2,
+)
 from services.graph_query import mapping
 from services.graph_query.domain import EpisodeCounts
 from services.graph_query.episode_intake import EpisodeIntake
+from services.graph_query.expansion.servicer import RelationCalls
 from services.graph_query.fact_intake import FactIntake
 from services.graph_query.findings.calls import FindingCalls
 from services.graph_query.ontology.calls import OntologyCalls
@@ -34,12 +41,14 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         episodes: EpisodeIntake,
         ontologies: OntologyCalls,
         findings: FindingCalls,
+        relations: RelationCalls,
     ) -> None:
         self._store = store
         self._models = models
         self._episodes = episodes
         self._ontologies = ontologies
         self._findings = findings
+        self._relations = relations
 
     async def AddEpisode(
         self,
@@ -119,6 +128,22 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
             findings_deleted=counts.findings,
             facts_revived=counts.revived,
         )
+
+    async def PutRelations(
+        self,
+        request: relations_pb2.PutRelationsRequest,
+        _context: Context,
+    ) -> relations_pb2.PutRelationsResponse:
+        """Stores relations between chunks."""
+        return await self._relations.put(request)
+
+    async def DeleteRelations(
+        self,
+        request: relations_pb2.DeleteRelationsRequest,
+        _context: Context,
+    ) -> relations_pb2.DeleteRelationsResponse:
+        """Removes relations between chunks."""
+        return await self._relations.delete(request)
 
     async def AddFindings(
         self,

@@ -19,6 +19,7 @@ from services.graph_query.domain import (
 )
 from services.graph_query.embeddings.neo4j_store import Neo4jEmbeddings
 from services.graph_query.embeddings.store import RETRY_SECONDS
+from services.graph_query.expansion.neo4j_store import Neo4jRelations
 from services.graph_query.extraction.gazetteer import Gazetteer
 from services.graph_query.fact_batch import FactBatch
 from services.graph_query.findings.neo4j_store import Neo4jFindings
@@ -86,6 +87,7 @@ class Neo4jStore(Neo4jReads):
         self.ordering = Neo4jOrdering(database)
         self.past = Neo4jPast(database)
         self.structure = Neo4jStructure(database)
+        self.relations = Neo4jRelations(database, self._write)
         self.inventory = Neo4jInventory(database, self._write)
         self.embeddings = Neo4jEmbeddings(database, self._write)
 

@@ -8,12 +8,15 @@ import grpc
 
 from braid.graph.v1 import (
     entities_pb2,
+    expansion_pb2,
     history_pb2,
     query_pb2,
     query_pb2_grpc,
+    relations_pb2,
     structure_pb2,
 )
 from services.graph_query import mapping
+from services.graph_query.expansion.servicer import ExpansionCalls, RelationCalls
 from services.graph_query.history.calls import HistoryCalls
 from services.graph_query.names import name_key
 from services.graph_query.positions import entity_position, listing_query
@@ -35,17 +38,21 @@ Context = grpc.aio.ServicerContext[Any, Any]
 class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
     """Reads of the caller's space."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - one for each group of calls
         self,
         store: GraphStore,
         searcher: FactSearcher,
         history: HistoryCalls,
         structure: StructureCalls,
+        relations: RelationCalls,
+        expansions: ExpansionCalls,
     ) -> None:
         self._store = store
         self._searcher = searcher
         self._history = history
         self._structure = structure
+        self._relations = relations
+        self._expansions = expansions
 
     async def SearchFacts(
         self,
@@ -180,6 +187,30 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
     ) -> structure_pb2.GetMentionSubgraphResponse:
         """The chunks around some chunks and entities."""
         return await self._structure.subgraph(request)
+
+    async def Expand(
+        self,
+        request: expansion_pb2.ExpandRequest,
+        _context: Context,
+    ) -> expansion_pb2.ExpandResponse:
+        """A ranked list, expanded along relations."""
+        return await self._expansions.expand(request)
+
+    async def ListRelations(
+        self,
+        request: relations_pb2.ListRelationsRequest,
+        _context: Context,
+    ) -> relations_pb2.ListRelationsResponse:
+        """A page of relations between chunks."""
+        return await self._relations.list(request)
+
+    async def GetRelationStats(
+        self,
+        _request: relations_pb2.GetRelationStatsRequest,
+        _context: Context,
+    ) -> relations_pb2.GetRelationStatsResponse:
+        """The relations between chunks in numbers."""
+        return await self._relations.stats()
 
     async def GetGraphStats(
         self,

@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 class Queries:
@@ -22,6 +22,17 @@ class Queries:
         for file in (files(package) / folder).iterdir():
             if file.name.endswith(suffix):
                 texts[file.name.removesuffix(suffix)] = _described(file.name, file.read_text())
+        return cls(texts)
+
+    @classmethod
+    def load_all(cls, packages: Iterable[str], folder: str, suffix: str) -> Self:
+        """The files of several packages' folders of that name. ValueError for a name that occurs twice."""
+        texts: dict[str, str] = {}
+        for package in packages:
+            found = cls.load(package, folder, suffix)
+            if twice := texts.keys() & set(found.names()):
+                raise ValueError(f"{sorted(twice)} are named in several folders")
+            texts |= {name: found[name] for name in found.names()}
         return cls(texts)
 
     def __getitem__(self, name: str) -> str:

@@ -9,7 +9,8 @@ from neo4j import AsyncDriver
 
 from services.runtime.queries import Queries
 
-QUERIES = Queries.load("services.graph_query", "cypher", ".cypher")
+_ROOMS = ("services.graph_query", "services.graph_query.expansion")
+QUERIES = Queries.load_all(_ROOMS, "cypher", ".cypher")
 NOT_PLANNED = {"index_states"}  # SHOW has no plan to look at
 PLANNED = sorted(set(QUERIES.names()) - NOT_PLANNED)
 # Pages that may be of any space, however large.
