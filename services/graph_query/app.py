@@ -153,7 +153,10 @@ def build_services(
 
 def build_store(settings: GraphSettings) -> Neo4jStore:
     """The store that the settings name; it connects when first used."""
-    queries = Queries.load_all((_PACKAGE, f"{_PACKAGE}.expansion"), "cypher", ".cypher")
+    queries = Queries.join(
+        Queries.load(_PACKAGE, "cypher", ".cypher"),
+        Queries.load(f"{_PACKAGE}.expansion", "cypher", ".cypher"),
+    )
     limits = SlotLimits(settings.pool_size, settings.queue_size, settings.queue_seconds)
     return Neo4jStore(
         _database(settings, queries, limits),

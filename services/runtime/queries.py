@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 
 class Queries:
@@ -25,14 +25,13 @@ class Queries:
         return cls(texts)
 
     @classmethod
-    def load_all(cls, packages: Iterable[str], folder: str, suffix: str) -> Self:
-        """The files of several packages' folders of that name. ValueError for a name that occurs twice."""
+    def join(cls, *parts: Queries) -> Self:
+        """The queries of several folders. ValueError for a name that two of them have."""
         texts: dict[str, str] = {}
-        for package in packages:
-            found = cls.load(package, folder, suffix)
-            if twice := texts.keys() & set(found.names()):
-                raise ValueError(f"{sorted(twice)} are named in several folders")
-            texts |= {name: found[name] for name in found.names()}
+        for part in parts:
+            if twice := texts.keys() & part._texts.keys():
+                raise ValueError(f"more than one file for {sorted(twice)}")
+            texts |= part._texts
         return cls(texts)
 
     def __getitem__(self, name: str) -> str:

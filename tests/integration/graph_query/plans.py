@@ -10,7 +10,7 @@ from neo4j import AsyncDriver
 from services.runtime.queries import Queries
 
 _ROOMS = ("services.graph_query", "services.graph_query.expansion")
-QUERIES = Queries.load_all(_ROOMS, "cypher", ".cypher")
+QUERIES = Queries.join(*(Queries.load(room, "cypher", ".cypher") for room in _ROOMS))
 NOT_PLANNED = {"index_states"}  # SHOW has no plan to look at
 PLANNED = sorted(set(QUERIES.names()) - NOT_PLANNED)
 # Pages that may be of any space, however large.

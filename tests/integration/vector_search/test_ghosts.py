@@ -8,10 +8,10 @@ import asyncpg
 from pgvector.asyncpg import register_vector
 
 from services.postgres.pool import Pool, PoolLimits
+from services.vector_search.database import load_queries, load_schema
+from services.vector_search.documents.transactions import DocumentWrite
 from services.vector_search.domain import SpaceStats
-from services.vector_search.migrate import load_migrations
-from services.vector_search.postgres import PostgresStore, load_queries
-from services.vector_search.postgres_write import DocumentWrite
+from services.vector_search.postgres import PostgresStore
 from tests.integration.vector_search.locks import superuser, until_waiting
 from tests.store_suite.vector.builders import MODEL, document
 from tests.stores import TestDatabase
@@ -22,7 +22,7 @@ MISCOUNT = "update space_stats set documents = documents - 1 where space = $1"
 
 async def mend(database: TestDatabase, *before: tuple[str, str]) -> None:
     """Brings about what is wrong by statements, each with its space, and runs the migration once more."""
-    [migration] = [one for one in load_migrations() if one.number == 20]
+    [migration] = [one for one in load_schema().migrations if one.number == 20]
     # By this name `until_waiting` finds it.
     settings = {"application_name": "braid-vector-migrate"}
     connection = await asyncpg.connect(database.dsn("braid_migrator"), server_settings=settings)

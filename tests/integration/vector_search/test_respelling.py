@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncpg
 import pytest
 
+from services.vector_search.database import load_schema
 from services.vector_search.domain import TextMatch
-from services.vector_search.migrate import load_migrations
 from services.vector_search.postgres import PostgresStore
 from tests.integration.vector_search.test_statistics import (
     COUNTED,
@@ -34,7 +34,7 @@ update space_stats s set total = (
 
 
 async def respell(database: TestDatabase) -> None:
-    [migration] = [one for one in load_migrations() if one.number == NUMBER]
+    [migration] = [one for one in load_schema().migrations if one.number == NUMBER]
     connection = await asyncpg.connect(database.dsn("braid_migrator"))
     try:
         async with connection.transaction():

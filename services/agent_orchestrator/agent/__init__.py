@@ -1,0 +1,1 @@
+"""The agent: questions in plain words, answered from documents, facts and time."""

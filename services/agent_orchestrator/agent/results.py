@@ -1,0 +1,154 @@
+"""What a tool found: typed items with citations for Braid, and a capped text for a language model.
+
+A tool returns `ToolReturn(return_value=result.text, metadata=result)`. The model of a provider reads the text alone;
+the local planner and the citations of an answer read the metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final, Literal, Self
+
+from pydantic import TypeAdapter
+
+MAX_CHARACTERS: Final = 3_000
+MAX_ITEMS: Final = 20
+# Room that is kept for the line which says how many items were left out.
+_OVERFLOW_ROOM: Final = 160
+
+Status = Literal[
+    "ok", "no_match", "unavailable", "degraded", "unknown_entity", "empty_graph", "ambiguous"
+]
+ItemKind = Literal["passage", "fact", "mention", "change", "state", "finding", "memory"]
+Change = Literal["", "added", "ended", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A passage of a document. `start` and `end` count the characters of the document's text."""
+
+    document_id: str
+    title: str
+    source: str
+    chunk_id: str
+    start: int
+    end: int
+    quote: str
+
+    def part(self, start: int, end: int) -> Citation:
+        """The part of the quote between two of its characters, with its place in the document."""
+        return replace(
+            self, start=self.start + start, end=self.start + end, quote=self.quote[start:end]
+        )
+
+    def line(self) -> str:
+        """How a text names the source."""
+        return f"Document {self.title} · Source {self.source} · Chunk {self.chunk_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultItem:
+    """One thing found. A passage has text and citations only; a fact has its ends, relation and dates.
+
+    `score` is a relevance of 0 to 1. `valid_from` and `valid_until` bound a half-open interval; None is open.
+    `change` says what happened between the two times of a difference.
+    """
+
+    kind: ItemKind
+    text: str
+    score: float = 0.0
+    subject: str = ""
+    relation: str = ""
+    object: str = ""
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    is_event: bool = False
+    change: Change = ""
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One of several entities of the same name."""
+
+    name: str
+    type: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What one tool call found.
+
+    `status` keeps apart what was not found from what could not be looked up; `message` says it in one sentence.
+    `unavailable` names the parts that could not look ("graph", "documents", "memory").
+    `as_of` is the time the result holds for; a range has `as_of_end` as well. `total_count` counts what there is,
+    `items` may hold less. `next_page` asks for the items after these, and is empty when there are none.
+    """
+
+    tool: str
+    status: Status
+    space: str
+    as_of: datetime | None = None
+    as_of_end: datetime | None = None
+    entity: str = ""
+    items: tuple[ResultItem, ...] = ()
+    total_count: int = 0
+    candidates: tuple[Candidate, ...] = ()
+    unavailable: tuple[str, ...] = ()
+    message: str = ""
+    next_page: str = ""
+    text: str = ""
+
+    @classmethod
+    def from_metadata(cls, metadata: Any) -> Self | None:
+        """The result beside a tool's answer, also after it was stored as JSON. None when there is none."""
+        if isinstance(metadata, cls):
+            return metadata
+        if isinstance(metadata, dict) and "tool" in metadata and "status" in metadata:
+            return TypeAdapter(cls).validate_python(metadata)
+        return None
+
+
+def capped_text(heading: str, items: Sequence[ResultItem], total_count: int) -> str:
+    """The text for a language model: at most 3,000 characters and 20 items, cut between items.
+
+    What was left out is said in words, with the true total.
+    """
+    blocks: list[str] = []
+    used = len(heading)
+    for number, item in enumerate(items[:MAX_ITEMS], start=1):
+        block = _block(number, item)
+        if used + len(block) + 1 > MAX_CHARACTERS - _OVERFLOW_ROOM:
+            break
+        blocks.append(block)
+        used += len(block) + 1
+    total = max(total_count, len(items))
+    if len(blocks) < total:
+        blocks.append(
+            f"Found {total}, showing the first {len(blocks)}. "
+            "Narrow by type, relationship or time, or ask for the next page."
+        )
+    return "\n".join([heading, *blocks] if heading else blocks)
+
+
+def _block(number: int, item: ResultItem) -> str:
+    lines = [f"[{number}] {item.text}{_dates(item)}"]
+    lines.extend(f"    {citation.line()}" for citation in item.citations[:3])
+    return "\n".join(lines)
+
+
+def _dates(item: ResultItem) -> str:
+    if item.valid_from is None and item.valid_until is None:
+        return ""
+    if item.is_event and item.valid_from is not None:
+        return f" (on {_day(item.valid_from)})"
+    start = "" if item.valid_from is None else f"from {_day(item.valid_from)}"
+    end = "" if item.valid_until is None else f"until {_day(item.valid_until)}"
+    return f" ({' '.join(part for part in (start, end) if part)})"
+
+
+def _day(instant: datetime) -> str:
+    return instant.date().isoformat()
