@@ -22,9 +22,9 @@ class Ranking:
     keep: bool = False
 
     def share(self, score: float) -> float:
-        """What a seed passes on. Adaptive: from `factor` of a score of 1 up to all of a score near 0."""
-        factor = self.factor + (1.0 - self.factor) * (1.0 - score) if self.adaptive else self.factor
-        return factor * score
+        """What a seed passes on. Adaptive: half of `factor` more for a weak seed, half of it less for a strong one."""
+        factor = self.factor * (1.5 - score) if self.adaptive else self.factor
+        return min(factor, 1.0) * score
 
 
 class Walk(NamedTuple):

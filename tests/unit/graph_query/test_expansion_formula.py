@@ -106,8 +106,8 @@ def test_nothing_is_reached_through_a_contradiction() -> None:
 def test_an_adaptive_factor_lets_weak_seeds_pass_on_more_of_their_score() -> None:
     level = [edge("a", "FIXES", "x"), edge("b", "FIXES", "y")]
     found = scores(expanded({"a": 1.0, "b": 0.5}, level, adaptive=True))
-    assert found["x"] == 1.0 * 0.6 * 0.8
-    assert found["y"] == 0.5 * 0.8 * 0.8
+    assert found["x"] == 1.0 * 0.3 * 0.8
+    assert found["y"] == 0.5 * 0.6 * 0.8
 
 
 def test_the_list_is_ranked_again_and_cut_and_counted() -> None:

@@ -43,7 +43,7 @@ class ExpandRequest(_message.Message):
     expansion_factor: _builtins.float
     """The share of a seed's score that it passes on, before weight and depth, 0–1. Default 0.6."""
     adaptive_factor: _builtins.bool
-    """Weak seeds expand more: the share grows from `expansion_factor` for a seed with score 1 to 1 for a seed with score 0."""
+    """Weak seeds expand more: the share is `expansion_factor` × (1.5 − seed score), at most 1."""
     min_strength: _builtins.float
     """Only along relations of at least this strength, 0–1. Default 0."""
     max_degree: _builtins.int
