@@ -1,4 +1,4 @@
-"""Memories in the orchestrator's database: their text and type, how often they were read, sessions, types of a space."""
+"""Memories in the orchestrator's database: text and type, how often they were read, sessions, a space's types."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class MemoryStore:
         self._pool = database.pool
         self._queries = database.queries
 
-    async def add(self, owner: Owner, id_: str, document_id: str, given: NewMemory) -> Memory | None:
+    async def add(
+        self, owner: Owner, id_: str, document_id: str, given: NewMemory
+    ) -> Memory | None:
         """Adds a memory that the tiers do not have yet. None where its session is closed."""
         async with self._pool.session() as session:
             row = await session.row(

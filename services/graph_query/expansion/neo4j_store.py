@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from services.graph_query.core.intervals import OPEN
 from services.graph_query.expansion.domain import (
     WEIGHTS,
     DeleteCounts,
@@ -22,11 +23,9 @@ from services.graph_query.expansion.domain import (
     Traversal,
 )
 from services.graph_query.expansion.store import Position, UnknownEnd, UnknownEndsError
-from services.graph_query.findings.neo4j_store import Write
-from services.graph_query.intervals import OPEN
-from services.graph_query.neo4j_database import Database
-from services.graph_query.neo4j_records import instant
-from services.graph_query.neo4j_writer import SpaceWriter
+from services.graph_query.neo4j.database import Database
+from services.graph_query.neo4j.row_mapping import instant
+from services.graph_query.neo4j.space_writer import SpaceWriter, Write
 
 # Chunks that a level of an expansion goes on from.
 _FRONTIER = 500

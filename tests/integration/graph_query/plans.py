@@ -7,10 +7,9 @@ from typing import Any
 
 from neo4j import AsyncDriver
 
-from services.runtime.queries import Queries
+from services.graph_query.neo4j.queries import load_queries
 
-_ROOMS = ("services.graph_query", "services.graph_query.expansion")
-QUERIES = Queries.join(*(Queries.load(room, "cypher", ".cypher") for room in _ROOMS))
+QUERIES = load_queries()
 NOT_PLANNED = {"index_states"}  # SHOW has no plan to look at
 PLANNED = sorted(set(QUERIES.names()) - NOT_PLANNED)
 # Pages that may be of any space, however large.
