@@ -88,7 +88,7 @@ class MemoryStore:
         rows = await self._fetch("memories_by_id", *owner, [uuid.UUID(one) for one in ids])
         return {memory.id: memory for memory in map(_memory, rows)}
 
-    async def list(
+    async def page(
         self, owner: Owner, types: Sequence[str], session_id: str, after: Position, limit: int
     ) -> list[Memory]:
         """Memories, newest first, after a position."""
