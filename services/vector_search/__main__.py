@@ -11,7 +11,7 @@ from services.runtime.read_settings import read_settings
 from services.runtime.settings import RuntimeSettings
 from services.runtime.telemetry import configure_telemetry
 from services.vector_search import app
-from services.vector_search.migrate import migrate
+from services.vector_search.database import migrate
 from services.vector_search.settings import VectorSettings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from braid.agent.v1 import ingest_pb2
-from gateway.rest.jobs import Job, Removed, removed_rows, job
+from gateway.rest.jobs import Job, Removed, job, removed_rows
 from gateway.rest.mapping.json_encoding import Json, struct, time
 from gateway.rest.mapping.openapi import FieldProblem, Shape
 

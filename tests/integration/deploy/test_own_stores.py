@@ -16,7 +16,7 @@ import pytest
 from deploy.local.cluster import Cluster
 from deploy.local.postgres import Postgres
 from deploy.local.provision import DATABASES, ROLES, write_and_run
-from services.vector_search import migrate as vector
+from services.vector_search import database as vector
 from tests.stores import FORGETFUL, data_folder
 
 ROOT = Path(__file__).parents[3]

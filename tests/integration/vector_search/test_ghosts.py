@@ -8,10 +8,10 @@ import asyncpg
 from pgvector.asyncpg import register_vector
 
 from services.postgres.pool import Pool, PoolLimits
+from services.vector_search.database import load_queries, load_schema
+from services.vector_search.documents.transactions import DocumentWrite
 from services.vector_search.domain import SpaceStats
-from services.vector_search.migrate import load_schema
-from services.vector_search.postgres import PostgresStore, load_queries
-from services.vector_search.postgres_write import DocumentWrite
+from services.vector_search.postgres import PostgresStore
 from tests.integration.vector_search.locks import superuser, until_waiting
 from tests.store_suite.vector.builders import MODEL, document
 from tests.stores import TestDatabase

@@ -19,7 +19,7 @@ from services.vector_search.domain import (
     QueryVector,
     Search,
 )
-from services.vector_search.indexing import Indexing
+from services.vector_search.indexing.index_queue import Indexing
 from services.vector_search.postgres import PostgresStore
 from tests.integration.vector_search.locks import superuser, until_waiting
 from tests.stores import TestDatabase

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncpg
 import pytest
 
+from services.vector_search.database import load_schema
 from services.vector_search.domain import TextMatch
-from services.vector_search.migrate import load_schema
 from services.vector_search.postgres import PostgresStore
 from tests.integration.vector_search.test_statistics import (
     COUNTED,

@@ -20,7 +20,7 @@ from gateway.cli.ingest.jsonl_split import (
 )
 from gateway.rest.documents.fact_lines import is_fact_line
 from services.agent_orchestrator.ingest.documents import UnreadableError
-from services.agent_orchestrator.ingest.json_lines import count_lines
+from services.agent_orchestrator.ingest.formats.json_lines import count_lines
 
 LINES = st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line), max_size=30)
 
