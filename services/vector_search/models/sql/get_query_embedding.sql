@@ -1,4 +1,4 @@
--- A query's vector by its digest; that it was used is noted once an hour.
+-- A query's vector by its digest; its use is recorded at most once an hour.
 with used as (
   update query_embedding set used_at = now()
   where space = $1 and digest = $2 and used_at < now() - interval '1 hour'

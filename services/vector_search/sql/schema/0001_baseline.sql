@@ -3,19 +3,25 @@
 create extension if not exists vector;
 
 grant usage on schema public to braid_writer, braid_reader;
-grant select on schema_migration to braid_writer, braid_reader;
-revoke insert, update, delete on schema_migration from braid_writer;
+grant select on schema_migration, schema_function_file to braid_writer, braid_reader;
+revoke insert, update, delete on schema_migration, schema_function_file from braid_writer;
 alter default privileges in schema public grant select, insert, update, delete on tables to braid_writer;
 alter default privileges in schema public grant select on tables to braid_reader;
 
--- Embedding models. Each has a table of its own, embedding_<id>, made by register_model.
+-- Embedding models by name and dimension: what one space calls by a name must not decide the length of vectors for all others.
+-- Each has two tables of vectors, embedding_<id> and embedding_<id>_unindexed, made by register_model.
 create table model (
   id smallint generated always as identity primary key,
-  name text not null unique,
+  name text not null,
   -- HNSW over halfvec goes up to 4,000 dimensions.
   dimension integer not null check (dimension between 1 and 4000),
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- The space that registered it: one space may register only so many.
+  registered_by text collate "C",
+  unique (name, dimension)
 );
+-- Models and their tables are created by register_model alone.
+revoke insert, update, delete on model from braid_writer;
 
 -- One row a space: its model, its revision, and the BM25 statistics of its current chunks.
 -- Writers update it last, so that it is locked for the shortest time.
@@ -31,10 +37,13 @@ create table space_stats (
   -- When a version with a valid time in the future comes into force; from then on the flags `current` are
   -- stale until the next write of the space, and searches go by the versions' times instead.
   next_change timestamptz not null default 'infinity',
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- Until when writes that would store chunks wait, so that the vectors of a model that is being added catch up with them.
+  writes_held_until timestamptz not null default '-infinity'
 ) with (fillfactor = 50);
+create index space_stats_next_change on space_stats (next_change) where next_change < 'infinity';
 
--- Models whose vectors a space holds beside its own model's: being filled, or left over from before.
+-- Models whose vectors a space has in addition to its own model's: being added, or left over.
 create table space_model (
   space text collate "C" not null,
   model_id smallint not null references model,
@@ -62,13 +71,15 @@ create table document_version (
   metadata jsonb not null,
   chunk_count integer not null,
   known_from timestamptz not null,
-  -- Its valid time lay in the future when it was written, and the flags `current` do not tell of it yet.
+  -- Its valid time was in the future when it was written, and the flags `current` do not reflect it yet.
   pending boolean not null,
   primary key (space, document_id, version),
   unique (space, document_id, valid_from),
   check (valid_from < valid_until)
 ) partition by hash (space);
 create index document_version_time on document_version (space, valid_from);
+-- Versions that ended, by when: those that held at a recent time and hold no longer are few.
+create index document_version_end on document_version (space, valid_until) where valid_until < 'infinity';
 create index document_version_pending on document_version (space, valid_from) where pending;
 create index document_version_metadata on document_version using gin (metadata jsonb_path_ops);
 
@@ -80,6 +91,10 @@ create table version_chunk (
   chunk_id uuid not null,
   start_char integer not null,
   end_char integer not null,
+  -- The page of the original; 0 where it has none.
+  page integer not null default 0,
+  -- Since when the chunk itself holds, such as a message of a thread. Null: since the version does.
+  valid_from timestamptz,
   primary key (space, document_id, version, ordinal)
 ) partition by hash (space);
 create index version_chunk_chunk on version_chunk (space, chunk_id);
@@ -141,3 +156,37 @@ begin
     execute format('alter table %I set (autovacuum_vacuum_insert_scale_factor = 0.05)', 'posting_p' || part);
   end loop;
 end $$;
+
+-- Vectors of queries, for deployments that store them (BRAID_VECTOR_STORED_EMBEDDINGS).
+create table query_embedding (
+  space text collate "C" not null,
+  -- SHA-256 of space, model and text: no text is kept.
+  digest bytea not null check (length(digest) = 32),
+  -- 32-bit floats, least significant byte first: the vector exactly as the model returned it.
+  vector bytea not null,
+  used_at timestamptz not null default now(),
+  primary key (space, digest)
+) partition by hash (space);
+create index query_embedding_used on query_embedding (space, used_at);
+
+do $$
+begin
+  for part in 0..7 loop
+    execute format('create table %I partition of query_embedding for values with (modulus 8, remainder %s)',
+                   'query_embedding_p' || part, part);
+    execute format('revoke all on %I from braid_reader', 'query_embedding_p' || part);
+  end loop;
+end $$;
+-- Only the writers' pool reads it, since each use is recorded.
+revoke all on query_embedding from braid_reader;
+
+-- What named deletions removed, so that one that is sent again after a crash returns the same.
+create table deletion (
+  space text collate "C" not null,
+  deletion_id uuid not null,
+  versions integer not null,
+  chunks integer not null,
+  deleted_at timestamptz not null default now(),
+  primary key (space, deletion_id)
+);
+create index deletion_age on deletion (space, deleted_at);

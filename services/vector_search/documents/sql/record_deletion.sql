@@ -1,4 +1,4 @@
--- Keeps what a deletion removed, and drops what the space's deletions of long ago did: those that no other one drops now.
+-- Records what a deletion removed, and deletes the space's records older than 30 days, except those that another one deletes now.
 with expired as (
   select deletion_id from deletion
   where space = $1 and deleted_at < now() - interval '30 days'

@@ -1,117 +1,50 @@
--- What searches by words take for a word, and how words weigh.
+-- The searches: one function, one round trip, from query to hits with their chunk and document version.
 
--- A text with spaces for what joins words: `checkout/payments`, `user@example.org`, `node.js`, `INC-104` would be one word each,
--- or a word and a negative number, and be found by none of their parts.
-create function parted(p_text text) returns text language sql immutable as $$
-  select regexp_replace(
-    p_text,
-    -- Neither space nor punctuation: letters of any script, where a database knows those of ASCII alone. What stands before is
-    -- taken along: looking back from each character takes ten times as long.
-    '([^[:space:][:punct:]])(?:[/@](?=[^[:space:][:punct:]])|-(?=[[:digit:]]))'
-    '|([^[:space:][:punct:][:digit:]]{2})\.(?=[^[:space:][:punct:][:digit:]]{2})',
-    '\1\2 ', 'g')
-$$;
+-- The highest limit of the contract. Every search finds as many and returns the first of them, so that the hits for a smaller
+-- limit are the first of those for a larger one.
+create or replace function max_limit() returns integer language sql immutable as $$ select 50 $$;
 
--- The words of a chunk, with their places.
-create function text_words(p_language regconfig, p_text text) returns tsvector language sql immutable as $$
-  select to_tsvector(p_language, parted(p_text))
-$$;
-
--- As before, but for that. Chunks of before have joined words: a query looks for both.
-create or replace function query_lexemes(p_space text, p_language regconfig, p_text text, p_prefix boolean) returns text[]
-language plpgsql stable as $$
-declare
-  words tsvector := text_words(p_language, p_text);
-  lexemes text[] := tsvector_to_array(words || to_tsvector(p_language, p_text));
-begin
-  if not p_prefix then
-    return lexemes;
-  end if;
-  return array(
-    with last_word as (
-      select u.lexeme, u.positions[cardinality(u.positions)] as place
-      from unnest(text_words('simple', p_text)) u order by place desc limit 1
-    ), beginnings as (
-      select w.lexeme from last_word w
-      union
-      select u.lexeme from unnest(words) u join last_word w on w.place = any (u.positions)
-    ), completed as (
-      select distinct t.lexeme, t.postings from beginnings b
-      join term t on t.space = p_space and t.lexeme >= b.lexeme and t.lexeme < b.lexeme || chr(1114111)
-      where t.postings > 0
-      order by t.postings desc, t.lexeme limit 50
-    )
-    select unnest(lexemes) union select c.lexeme from completed c);
-end $$;
-
--- The weights of a query's terms, of which all but `p_words` complete its last word: these weigh as the one word that they stand
--- for, or a rare one would count for more than the word itself.
-create function completed_weights(p_space text, p_words text[], p_lexemes text[], p_weights float8[], p_n bigint)
-returns float8[] language sql stable as $$
-  with all_of_them as (
-    select least(p_n, coalesce(sum(t.df), 0)) as df from unnest(p_lexemes) u (lexeme)
+-- Chunks with the version of their document that is in view at an instant; failing that, the latest that has them.
+create or replace function chunks_in_view(p_space text, p_ids uuid[], p_at timestamptz)
+returns table (
+  id uuid, document_id text, title text, source text, content text, ordinal integer,
+  start_char integer, end_char integer, metadata jsonb, valid_from timestamptz, page integer
+) language sql stable as $$
+  select u.id, c.document_id, v.title, v.source, c.content, v.ordinal,
+         v.start_char, v.end_char, v.metadata, v.valid_from, v.page
+  from unnest(p_ids) u (id)
+  cross join lateral (
+    select k.document_id, k.content from chunk k where k.space = p_space and k.id = u.id offset 0
+  ) c
+  cross join lateral (
+    select dv.title, dv.source, dv.metadata, coalesce(vc.valid_from, dv.valid_from) as valid_from,
+           vc.ordinal, vc.start_char, vc.end_char, vc.page
+    from (
+      select k.document_id, k.version, k.ordinal, k.start_char, k.end_char, k.page, k.valid_from
+      from version_chunk k where k.space = p_space and k.chunk_id = u.id offset 0
+    ) vc
     cross join lateral (
-      select k.df from term k where k.space = p_space and k.lexeme = u.lexeme offset 0
-    ) t
-    where u.lexeme <> all (p_words)
-  )
-  select array_agg(
-    case when u.lexeme = any (p_words) then u.weight
-         else least(u.weight, ln(1 + (p_n - a.df + .5) / (a.df + .5))) end order by u.place)
-  from unnest(p_lexemes, p_weights) with ordinality u (lexeme, weight, place) cross join all_of_them a
+      select d.title, d.source, d.metadata, d.valid_from, d.valid_until from document_version d
+      where d.space = p_space and d.document_id = vc.document_id and d.version = vc.version offset 0
+    ) dv
+    order by dv.valid_from <= p_at and dv.valid_until > p_at and (vc.valid_from is null or vc.valid_from <= p_at) desc,
+             dv.valid_from desc
+    limit 1
+  ) v
 $$;
 
--- As before, with the words as above.
-create or replace function retitle_chunks(p_space text, p_ids uuid[], p_titles text[], p_valid_from timestamptz[])
-returns table (id uuid, was text, length_change integer, current boolean)
-language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
-declare
-  stale uuid[];
-  titles text[];
-  was_tsv text[];
-  was_length integer[];
-begin
-  select array_agg(c.id), array_agg(u.title), array_agg(c.tsv::text), array_agg(c.length)
-  into stale, titles, was_tsv, was_length
-  from unnest(p_ids, p_titles, p_valid_from) u (id, title, valid_from)
-  join chunk c on c.space = p_space and c.id = u.id
-  where c.title <> u.title and names_chunk(p_space, u.id, u.valid_from);
-  if stale is null then
-    return;
-  end if;
-  delete from posting p
-  using chunk c cross join lateral unnest(c.tsv) w
-  where c.space = p_space and c.id = any (stale)
-    and p.space = p_space and p.lexeme = w.lexeme and p.chunk_id = c.id;
-  update chunk c set title = n.title, tsv = n.tsv,
-    length = (select coalesce(sum(cardinality(w.positions)), 0) from unnest(n.tsv) w)
-  from (
-    select u.id, u.title, text_words(s.language, u.title || E'\n' || k.content) as tsv
-    from unnest(stale, titles) u (id, title)
-    join chunk k on k.space = p_space and k.id = u.id
-    join space_stats s on s.space = p_space
-  ) n
-  where c.space = p_space and c.id = n.id;
-  insert into posting (space, lexeme, chunk_id, tf, length, current)
-  select p_space, w.lexeme, c.id, cardinality(w.positions), c.length, c.current
-  from chunk c cross join lateral unnest(c.tsv) w
-  where c.space = p_space and c.id = any (stale);
-  perform drop_embeddings(p_space, stale);
-  return query
-    select c.id, u.was, c.length - u.was_length, c.current
-    from unnest(stale, was_tsv, was_length) u (id, was, was_length)
-    join chunk c on c.space = p_space and c.id = u.id;
-end $$;
-
--- A fused search in which words weigh half or more, or in which ranks are fused, finds the chunks that a search by words alone
--- finds, with their ranks: it took candidates of the rarest words only, and lost the best where all words are common.
--- As before, but for that and the above.
+-- A search by meaning (p_query alone), by words (p_text alone), or by both, fused.
+-- p_fusion: 0 one list, 1 weighted scores (cosine from 0 up; BM25 as a share of full_text_score), 2 weighted reciprocal ranks.
+-- p_match: 1 any of the words, 2 all of them in order (a phrase), 3 any, the last one as a prefix; 2 and 3 are for searches by
+-- words. There is always at least one row: it carries revision, vector path (0 not run, 1 exact, 2 HNSW), the space's model and
+-- how many chunks it has, and no chunk where none was found. A query vector of another model or dimension is not used: path 0.
+-- Everything is looked up by key, whatever the planner's statistics say: they lag behind bulk loads.
 create or replace function search_chunks(
   p_space text, p_text text, p_query halfvec, p_model text, p_limit integer, p_text_weight float8,
   p_fusion integer, p_min_score float8, p_documents text[], p_metadata jsonb, p_as_of timestamptz,
   p_match integer default 1
 ) returns table (
-  revision bigint, path integer, space_model text, space_dimension integer,
+  revision bigint, path integer, space_model text, space_dimension integer, space_chunks bigint,
   id uuid, score float8, vector float8, text float8, vector_fused float8, text_fused float8,
   vector_rank integer, text_rank integer,
   document_id text, title text, source text, content text, ordinal integer,
@@ -127,7 +60,8 @@ declare
   plain boolean;
   eligible uuid[];
   hybrid boolean := p_text is not null and p_query is not null;
-  pool integer := p_limit;
+  -- The same candidates for every limit.
+  pool integer := greatest(p_limit, max_limit());
   light boolean;
   reach bigint;
   used_path integer := 0;
@@ -137,7 +71,7 @@ declare
   t_scores float8[] := '{}';
   t_rest float8 := 0;
   hits record;
-  top_t float8;
+  full_t float8;
   terms record;
   lexemes text[];
   phrase tsquery;
@@ -147,7 +81,7 @@ declare
 begin
   select * into stats from space_stats s where s.space = p_space;
   if not found or stats.chunks = 0 then
-    return query select coalesce(stats.revision, 0), case when p_query is null then 0 else 1 end, null::text, null::integer,
+    return query select coalesce(stats.revision, 0), case when p_query is null then 0 else 1 end, null::text, null::integer, 0::bigint,
       null::uuid, null::float8, null::float8, null::float8, null::float8, null::float8, null::integer, null::integer,
       null::text, null::text, null::text, null::text, null::integer, null::integer, null::integer, null::jsonb,
       null::timestamptz, null::integer;
@@ -157,7 +91,7 @@ begin
   is_current := p_as_of is null and stats.next_change > now();
   plain := is_current and p_documents is null and p_metadata is null;
   if hybrid then
-    pool := greatest(100, 4 * p_limit);
+    pool := fused_pool();
   end if;
   if not plain then
     eligible := eligible_chunks(p_space, at, p_documents, p_metadata, exact_cap());
@@ -177,7 +111,7 @@ begin
       used_path := 2;
       select array_agg(x.id order by x.score desc, x.id), array_agg(x.score order by x.score desc, x.id)
       into v_ids, v_scores from nearest_hnsw(own.id, p_space, p_query, pool) x;
-      -- The scan gave up before it had enough of this space: nothing may be lost, so everything is compared.
+      -- The scan ended before it had enough of this space: everything is compared.
       if coalesce(cardinality(v_ids), 0) < least(pool, stats.n) then
         used_path := 1;
         select array_agg(x.id), array_agg(x.score) into v_ids, v_scores
@@ -201,13 +135,12 @@ begin
   end if;
   if p_text is not null then
     average := greatest(stats.total, 1)::float8 / greatest(stats.n, 1);
-    -- Where meaning weighs more, hits are found in more candidates than are hits, and those by words need not be the best to the
-    -- last. Where words weigh as much, or alone, or their ranks count, they are the hits.
+    -- Where the vector weighs more, the text list need not be exact to the last place. Otherwise its places decide the hits.
     light := hybrid and used_path > 0 and p_fusion = 1 and p_text_weight < 0.5;
     reach := case when light then 0 else text_reach() end;
     if p_match = 2 then
       lexemes := tsvector_to_array(text_words(stats.language, p_text));
-      phrase := phraseto_tsquery(stats.language, parted(p_text));
+      phrase := phraseto_tsquery(stats.language, split_words(p_text));
     else
       lexemes := query_lexemes(p_space, stats.language, p_text, p_match = 3);
     end if;
@@ -215,17 +148,17 @@ begin
       case when light then fused_text_cap() else text_cap() end, reach);
     if p_match = 3 then
       terms.weights := completed_weights(
-        p_space, query_lexemes(p_space, stats.language, p_text, false), terms.lexemes, terms.weights, stats.n);
+        p_space, query_lexemes(p_space, stats.language, split_prefix(p_text), false), terms.lexemes, terms.weights, stats.n);
     end if;
-    -- A phrase of which a word is unknown is nowhere.
+    -- A phrase with an unknown word matches nothing.
     if terms.lexemes is not null and (p_match <> 2 or cardinality(terms.lexemes) = cardinality(lexemes)) then
       select array_agg(x.id), array_agg(x.score) into t_ids, t_scores
       from text_leg(p_space, terms.lexemes, terms.weights, terms.head, terms.costs, terms.rests, reach, average, phrase,
                     pool, plain, at, p_documents, p_metadata, eligible) x;
       t_rest := terms.rests[terms.head];
     end if;
-    -- Chunks of before have joined words, and the phrase in them.
-    if p_match = 2 and parted(p_text) <> p_text then
+    -- The phrase also as PostgreSQL's own parser reads it, which keeps joined words together.
+    if p_match = 2 and split_words(p_text) <> p_text then
       lexemes := tsvector_to_array(to_tsvector(stats.language, p_text));
       phrase := phraseto_tsquery(stats.language, p_text);
       select * into terms from weighted_terms(p_space, lexemes, stats.n, text_cap(), reach);
@@ -245,11 +178,13 @@ begin
 
   part_t := case when hybrid and used_path > 0 then p_text_weight else 1 end;
   part_v := 1 - part_t;
-  top_t := t_scores[1];
+  if p_text is not null then
+    full_t := full_text_score(p_space, stats.language, p_text, stats.n, p_match = 3, terms.lexemes, terms.weights);
+  end if;
   if hybrid and used_path > 0 then
-    select * into hits from contenders(v_ids, v_scores, t_ids, t_scores, pool, t_rest, p_fusion, part_t, p_limit);
-    -- What one leg found gets its exact score of the other.
-    select * into hits from completed(
+    select * into hits from fusion_candidates(v_ids, v_scores, t_ids, t_scores, pool, t_rest, p_fusion, part_t, p_limit, full_t);
+    -- Each chunk gets its exact score of the list that it was not on.
+    select * into hits from fusion_scores(
       hits.ids, hits.vectors, hits.texts, hits.vector_places, hits.text_places,
       own.id, p_space, p_query, terms.lexemes, terms.weights, average);
   else
@@ -264,26 +199,68 @@ begin
            case when p_fusion = 2 then coalesce(1.0::float8 / (60 + u.vector_rank), 0)
                 else greatest(u.vector, 0) end as vector_fused,
            case when p_fusion = 2 then coalesce(1.0::float8 / (60 + u.text_rank), 0)
-                when top_t > 0 then u.text / top_t else 0 end as text_fused
+                when full_t > 0 then u.text / full_t else 0 end as text_fused
     from unnest(hits.ids, hits.vectors, hits.texts, hits.vector_places, hits.text_places)
       u (id, vector, text, vector_rank, text_rank)
   ), fused as (
     select b.id, b.vector, b.text, b.vector_rank, b.text_rank,
            case when p_fusion > 0 and b.vector is not null then b.vector_fused end as vector_fused,
            case when p_fusion > 0 and b.text is not null then b.text_fused end as text_fused,
-           case when p_fusion = 0 then coalesce(b.vector, b.text)
-                else part_v * b.vector_fused + part_t * b.text_fused end as score
+           case when p_fusion = 0 and b.vector is not null then greatest(b.vector, 0)
+                when p_fusion = 2 then part_v * b.vector_fused + part_t * b.text_fused
+                else relevance(part_v * b.vector_fused + part_t * b.text_fused) end as score
     from both_lists b
   ), best as materialized (
     select * from fused f
-    where (p_fusion = 0 or f.score > 0) and (p_min_score is null or f.score >= p_min_score)
-    order by f.score desc, f.id limit p_limit
+    where (p_fusion = 0 or f.score > 0)
+      and (p_min_score is null or case when p_fusion = 0 then coalesce(f.vector, f.score) else f.score end >= p_min_score)
+    order by f.score desc, case when p_fusion = 0 then f.vector end desc nulls last, f.id limit p_limit
   )
-  select stats.revision, used_path, own.name, own.dimension,
+  select stats.revision, used_path, own.name, own.dimension, stats.n,
          b.id, b.score, b.vector, b.text, b.vector_fused, b.text_fused, b.vector_rank, b.text_rank,
          c.document_id, c.title, c.source, c.content, c.ordinal, c.start_char, c.end_char, c.metadata, c.valid_from,
          c.page
   from (select) one
   left join (best b join chunks_in_view(p_space, array(select x.id from best x), at) c on c.id = b.id) on true
-  order by b.score desc, b.id;
+  order by b.score desc, case when p_fusion = 0 then b.vector end desc nulls last, b.id;
+end $$;
+
+-- Exact cosine, BM25 and fused score of given chunks, and whether each is in force at an instant.
+create or replace function score_chunks(
+  p_space text, p_text text, p_query halfvec, p_model text, p_ids uuid[], p_text_weight float8 default 0.3,
+  p_at timestamptz default null
+) returns table (
+  space_model text, space_dimension integer, id uuid, vector float8, text float8, text_fused float8, score float8, in_force boolean
+)
+language plpgsql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  stats space_stats;
+  own model;
+  terms record;
+  full_t float8;
+begin
+  select * into stats from space_stats s where s.space = p_space;
+  select * into own from model m where m.id = stats.model_id;
+  if own.id is null then
+    return;
+  end if;
+  select * into terms from weighted_terms(
+    p_space, query_lexemes(p_space, stats.language, p_text, false), stats.n, text_cap());
+  full_t := full_text_score(p_space, stats.language, p_text, stats.n, false, terms.lexemes, terms.weights);
+  return query
+    with words as materialized (
+      select t.id, t.score from text_scores(
+        p_space, coalesce(terms.lexemes, '{}'), coalesce(terms.weights, '{}'),
+        greatest(stats.total, 1)::float8 / greatest(stats.n, 1), p_ids) t
+    ), meanings as materialized (
+      select c.id, c.score from cosines(own.id, p_space, p_query, case
+        when own.name = p_model and own.dimension = vector_dims(p_query) then p_ids else '{}' end) c
+    )
+    select own.name, own.dimension, c.id, m.score, coalesce(w.score, 0),
+           x.fused, relevance((1 - p_text_weight) * greatest(coalesce(m.score, 0), 0) + p_text_weight * x.fused),
+           chunk_passes(p_space, c.id, coalesce(p_at, now()), null, null)
+    from chunk c left join words w on w.id = c.id left join meanings m on m.id = c.id
+    cross join lateral (select case when full_t > 0 then coalesce(w.score, 0) / full_t else 0 end as fused) x
+    where c.space = p_space and c.id = any (p_ids);
 end $$;

@@ -1,4 +1,4 @@
--- Keeps a query's vector, and of the space's others the $4 that were used last.
+-- Stores a query's vector; of the space's others only the $4 used last are kept.
 with kept as (
   insert into query_embedding (space, digest, vector) values ($1, $2, $3)
   on conflict (space, digest) do update set vector = excluded.vector, used_at = now()
