@@ -50,18 +50,18 @@ class DocumentWrite:
 
     async def run(self, model: Model, documents: Sequence[NewDocument]) -> WriteResult:
         """Writes what is new of `documents`. See `VectorStore.upsert`."""
-        await self._fetch("share_model")
+        await self._fetch("share_model_lock")
         state = checked(await self._row("read_space"), model)
         due = await self._due_documents() if state["change_due"] else []
         before = await self._read_versions([d.document_id for d in documents])
         now = await self._clock()
-        # Told as it is now, though time goes by while this waits: what held when it came need not be written again.
+        # Compared as of now: a document that was unchanged when its write arrived need not be written again.
         same = same_versions(documents, before, now)
         changed = [d for d in documents if d.document_id not in same]
         if not changed and not due:
             return _result(documents, same, {}, state["revision"])
-        if state["held"] > 0:
-            raise OverloadedError(state["held"])
+        if state["held_seconds"] > 0:
+            raise OverloadedError(state["held_seconds"])
         locked = sorted({d.document_id for d in changed} | set(due))
         await self._fetch("lock_documents", locked)
         stored = await self._read_versions(locked)
@@ -79,7 +79,7 @@ class DocumentWrite:
     async def _unlock_missing(
         self, locked: list[str], stored: Stored, planned: list[Planned]
     ) -> None:
-        """Removes what locking made of documents that were deleted meanwhile, and that this does not write."""
+        """Deletes rows that locking created for documents that were deleted meanwhile and are not written here."""
         written = {p.document.document_id for p in planned}
         missing = [key for key in locked if not stored[key] and key not in written]
         if missing:
@@ -147,7 +147,7 @@ class DocumentWrite:
         return {str(row["id"]): row for row in made}
 
     async def _retitle(self, planned: list[Planned], made: dict[str, Row]) -> dict[str, Row]:
-        """Chunks that were stored with a title that is no longer theirs: indexed anew, now without vectors."""
+        """Chunks that were stored with a title that is no longer theirs: indexed again, now without vectors."""
         rows = [(p, c.id) for p in planned for c in p.document.chunks if c.id not in made]
         if not rows:
             return {}
@@ -213,7 +213,7 @@ class DocumentWrite:
             ids = [row["id"] for row in flips if row["wanted"] is wanted]
             if ids:
                 await self._fetch("flag_chunks", ids, wanted)
-        await self._fetch("settle_versions", document_ids, now)
+        await self._fetch("activate_versions", document_ids, now)
         return flips
 
     async def _count_terms(
@@ -265,26 +265,26 @@ class DocumentDeletion:
 
     async def run(self, document_id: str, deletion_id: str | None) -> Deletion | None:
         """What it removed, or what the deletion of this id removed before; None where there is no such document."""
-        if told := await self._recall(deletion_id):
-            return told
+        if earlier := await self._recall(deletion_id):
+            return earlier
         # Removing a model takes vectors of all documents, in an order of its own.
-        await self._session.fetch(self._queries["share_model"], self._space)
+        await self._session.fetch(self._queries["share_model_lock"], self._space)
         row = await self._session.row(self._queries["remove_document"], self._space, document_id)
-        # A row without a version is no document: an older program left it. It goes, and was not counted.
+        # A row without a version is not a document and was not counted.
         if row is None or not row["versions"]:
             # The same deletion may have ended elsewhere while this one waited for the document.
             return await self._recall(deletion_id)
-        gone = Deletion(row["versions"], len(row["ids"]), [str(i) for i in row["ids"]])
+        deletion = Deletion(row["versions"], len(row["ids"]), [str(i) for i in row["ids"]])
         if deletion_id:
             await self._session.execute(
-                self._queries["keep_deletion"],
+                self._queries["record_deletion"],
                 self._space,
                 deletion_id,
-                gone.versions,
-                gone.chunks,
+                deletion.versions,
+                deletion.chunks,
             )
         await self._count(row)
-        return gone
+        return deletion
 
     async def _count(self, row: Row) -> None:
         await self._session.fetch(self._queries["lock_space"], self._space)
@@ -300,7 +300,7 @@ class DocumentDeletion:
     async def _recall(self, deletion_id: str | None) -> Deletion | None:
         if not deletion_id:
             return None
-        row = await self._session.row(self._queries["recall_deletion"], self._space, deletion_id)
+        row = await self._session.row(self._queries["get_deletion"], self._space, deletion_id)
         return None if row is None else Deletion(row["versions"], row["chunks"], [])
 
 

@@ -29,7 +29,7 @@ from services.vector_search.domain import (
 
 
 async def open_space(session: Session, queries: Queries, space: str, model: Model) -> None:
-    """Makes the space for `model`, and the model's table, where they are not there yet.
+    """Creates the space for `model`, and the model's tables, where they do not exist yet.
 
     Runs in transactions of its own: first writers of a space must not hold its row while they write.
     """
@@ -66,7 +66,7 @@ class PostgresModels(Database):
     async def add_model(self, space: str, model: Model) -> None:
         """See `ModelStore`."""
         async with self._writers.transaction() as session:
-            await session.fetch(self._queries["lock_model"], space)
+            await session.fetch(self._queries["take_model_lock"], space)
             rows = await session.fetch(self._queries["space_models"], space)
             if not rows:
                 raise WrongStateError("The space holds nothing: its first write brings its model.")
@@ -96,7 +96,7 @@ class PostgresModels(Database):
     ) -> int:
         """See `ModelStore`."""
         async with self._writers.transaction() as session:
-            await session.fetch(self._queries["share_model"], space)
+            await session.fetch(self._queries["share_model_lock"], space)
             model = await self._find(session, space, model_name)
             if model["active"]:
                 raise WrongStateError("The model is active: writes keep its vectors.")
@@ -166,19 +166,19 @@ _FLOAT = np.dtype("<f4")
 
 
 class StoredEmbeddings:
-    """Implements `EmbeddingStore` within the current call's space: what one tenant asks tells another nothing."""
+    """Implements `EmbeddingStore` within the current call's space, so that no tenant learns what another asked."""
 
-    def __init__(self, pool: Pool, queries: Queries, most: int) -> None:
-        """Keeps the `most` vectors of each space that were used last, at least 1."""
+    def __init__(self, pool: Pool, queries: Queries, max_rows: int) -> None:
+        """Keeps the `max_rows` vectors of each space that were used last, at least 1."""
         self._pool = pool
         self._queries = queries
-        self._most = most
+        self._max_rows = max_rows
 
     async def recall(self, digest: bytes) -> Matrix | None:
         """See `EmbeddingStore`."""
         async with self._pool.session() as session:
             found = await session.value(
-                self._queries["recall_embedding"], current_call().space, digest
+                self._queries["get_query_embedding"], current_call().space, digest
             )
         return None if found is None else np.frombuffer(found, _FLOAT)
 
@@ -186,9 +186,9 @@ class StoredEmbeddings:
         """See `EmbeddingStore`."""
         async with self._pool.session() as session:
             await session.execute(
-                self._queries["remember_embedding"],
+                self._queries["put_query_embedding"],
                 current_call().space,
                 digest,
                 row.astype(_FLOAT).tobytes(),
-                self._most - 1,
+                self._max_rows - 1,
             )
