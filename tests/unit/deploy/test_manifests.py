@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import kubernetes_validate
 import pytest
 import yaml
+from kubernetes_validate.utils import validate
 
 from deploy.images.lock_extra import locked_blocks
 
@@ -102,14 +102,14 @@ def test_an_image_holds_no_other_service() -> None:
     "manifest", manifests(), ids=lambda one: f"{one['kind']}-{one['metadata']['name']}"
 )
 def test_manifests_follow_the_schema_of_kubernetes(manifest: dict[str, Any]) -> None:
-    kubernetes_validate.validate(manifest, KUBERNETES, strict=True)
+    validate(manifest, KUBERNETES, strict=True)
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.name)
 def test_overlays_render_to_valid_manifests_in_one_namespace(overlay: Path) -> None:
     found = rendered(overlay)
     for one in found:
-        kubernetes_validate.validate(one, KUBERNETES, strict=True)
+        validate(one, KUBERNETES, strict=True)
     assert {one["metadata"]["namespace"] for one in found} == {"braid"}
     assert {one["metadata"]["labels"]["app.kubernetes.io/part-of"] for one in found} == {"braid"}
 
