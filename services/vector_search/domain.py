@@ -1,7 +1,9 @@
-"""What the tier works with: documents and chunks, searches and hits. Nothing here knows of gRPC or SQL."""
+"""Types of the vector tier: documents and chunks, searches and hits. Nothing here knows gRPC or SQL."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import IntEnum
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.models.queries import VectorSource
+from services.runtime.errors import FieldError, InvalidFieldError
 
 Vector = NDArray[np.float32]
 Metadata = dict[str, Any]
@@ -70,7 +73,7 @@ class Search:
     """One search: by meaning (`vector`), by words (`text`), or by both, which are then fused.
 
     `text_weight` and `fusion` matter to fused searches, `min_score` is on the scale of the hits' score;
-    `use_cache` says whether an earlier result may be given.
+    `use_cache` says whether a cached result may be returned.
     """
 
     text: str | None = None
@@ -88,19 +91,19 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class SpaceState:
-    """A space's revision; `settled` unless a version with a future valid time came into force after it.
+    """A space's revision; `flags_current` unless a version with a future valid time came into force after it.
 
-    `model` is the one that it is embedded with; None while it holds nothing.
+    `model` is the one that it is embedded with; None while it is empty.
     """
 
     revision: int
-    settled: bool
+    flags_current: bool
     model: Model | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A stored chunk with its document as the version in view tells it."""
+    """A stored chunk, and its document as of one version."""
 
     id: str
     document_id: str
@@ -310,3 +313,28 @@ class ChunkVector:
     chunk_id: str
     text_sha256: str
     values: Vector
+
+
+def unit_vector(values: Iterable[float], field: str) -> Vector:
+    """The values as float32 of length 1. InvalidFieldError for NaN, infinity, zeros and too many values."""
+    vector: Vector = np.array(values, dtype=np.float32)
+    if len(vector) > MAX_DIMENSION:
+        raise InvalidFieldError(
+            FieldError(field, f"must not have more than {MAX_DIMENSION} values")
+        )
+    # In double precision: in single, squares and sums of large floats overflow.
+    wide = vector.astype(np.float64)
+    length = float(np.linalg.norm(wide))
+    if not np.isfinite(length):
+        raise InvalidFieldError(FieldError(field, "must consist of finite numbers"))
+    if length == 0:
+        raise InvalidFieldError(FieldError(field, "must not be all zeros"))
+    return (wide / length).astype(np.float32)
+
+
+def metadata_of(text: str) -> Metadata:
+    """Metadata from its JSON."""
+    if text == "{}":
+        return {}
+    metadata: Any = json.loads(text)
+    return dict(metadata)

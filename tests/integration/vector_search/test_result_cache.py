@@ -8,7 +8,7 @@ from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.runtime.times import utc_now
 from services.vector_search.domain import SpaceState
 from services.vector_search.postgres import PostgresStore
-from services.vector_search.results import ResultCache
+from services.vector_search.search.result_cache import ResultCache
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import NORTH, embedding, upsert
 from tests.integration.vector_search.messages import document as input_
@@ -65,7 +65,7 @@ async def test_once_it_is_seen_to_results_are_remembered_again_without_a_write(
     assert await store.due_spaces() == []
     await make_due(vector_database)
     assert await store.due_spaces() == [SPACE]
-    await store.settle(SPACE)
+    await store.activate_versions(SPACE)
     assert await store.due_spaces() == []
     assert await store.space_state(SPACE) == SpaceState(3, True, MODEL)
     cache = ResultCache(store, 1_000_000)
@@ -76,8 +76,8 @@ async def test_once_it_is_seen_to_results_are_remembered_again_without_a_write(
 
 async def test_what_is_not_due_is_not_touched(store: PostgresStore) -> None:
     await store.upsert(SPACE, MODEL, [document("d", "copper")])
-    await store.settle(SPACE)
-    await store.settle("a space that holds nothing")
+    await store.activate_versions(SPACE)
+    await store.activate_versions("an empty space")
     assert await store.space_state(SPACE) == SpaceState(1, True, MODEL)
 
 

@@ -1,0 +1,104 @@
+"""A cache of search results, valid as long as the space has not changed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from cachetools import LRUCache
+from opentelemetry import metrics
+
+from services.vector_search.domain import Search, SearchResult
+from services.vector_search.store import VectorStore
+
+# Approximate size of a hit without its text and metadata.
+_HIT_BYTES = 1_500
+_RESULT_BYTES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    result: SearchResult
+    size: int
+
+
+class ResultCache:
+    """Searches of a store; the results used last are cached within `max_bytes`, none if 0.
+
+    A cached result is used only when the space still has the revision it was read at, so a write through any replica
+    invalidates it. Keys are digests: neither query nor vector is stored.
+    """
+
+    def __init__(
+        self, store: VectorStore, max_bytes: int, meter: metrics.Meter | None = None
+    ) -> None:
+        """Counts `braid.vector.result_cache.hits` and `.misses`; a stale result is a miss."""
+        meter = meter or metrics.get_meter("braid")
+        self._store = store
+        self._max_bytes = max_bytes
+        self._entries: LRUCache[bytes, _Entry] = LRUCache(max_bytes, getsizeof=_entry_size)
+        self._hits = meter.create_counter("braid.vector.result_cache.hits")
+        self._misses = meter.create_counter("braid.vector.result_cache.misses")
+
+    async def search(self, space: str, search: Search) -> SearchResult:
+        """See `VectorStore.search`."""
+        if not search.use_cache or self._max_bytes == 0:
+            return await self._store.search(space, search)
+        key = _key(space, search)
+        cached = await self._cached(key, space, search)
+        if cached is not None:
+            self._hits.add(1)
+            return cached
+        self._misses.add(1)
+        result = await self._store.search(space, search)
+        self._store_result(key, result)
+        return result
+
+    async def _cached(self, key: bytes, space: str, search: Search) -> SearchResult | None:
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        state = await self._store.space_state(space)
+        # What is in force changes with time alone once a version of a later time has come into force; what was
+        # in force at a given instant does not.
+        if state.revision != entry.result.revision or not (state.flags_current or search.as_of):
+            return None
+        return replace(entry.result, cached=True)
+
+    def _store_result(self, key: bytes, result: SearchResult) -> None:
+        size = _size(result)
+        if size <= self._max_bytes:
+            self._entries[key] = _Entry(result, size)
+
+
+def _entry_size(entry: _Entry) -> int:
+    return entry.size
+
+
+def _key(space: str, search: Search) -> bytes:
+    """A digest of everything that a result depends on except the data."""
+    vector = search.vector
+    parts = (
+        space,
+        search.text,
+        None if vector is None else (vector.model, sha256(vector.values.tobytes()).digest()),
+        search.limit,
+        search.text_weight,
+        search.fusion,
+        search.min_score,
+        search.document_ids,
+        json.dumps(search.metadata, sort_keys=True),
+        search.as_of,
+        search.match,
+    )
+    return sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()
+
+
+def _size(result: SearchResult) -> int:
+    """Approximate bytes of a result."""
+    chunks = [hit.chunk for hit in result.hits]
+    texts = (text for c in chunks for text in (c.content, c.title, c.source, c.document_id))
+    more = sum(4 * len(repr(chunk.metadata)) for chunk in chunks)
+    return _RESULT_BYTES + _HIT_BYTES * len(chunks) + sum(map(sys.getsizeof, texts)) + more
