@@ -8,28 +8,31 @@ from typing import Protocol
 
 from braid.graph.v1 import embeddings_pb2_grpc, ingest_pb2_grpc, inventory_pb2_grpc, query_pb2_grpc
 from services.graph_query.embeddings.space_models import SpaceModels
-from services.graph_query.entities.domain import StructureStore
+from services.graph_query.entities.domain import EntityStore
 from services.graph_query.episodes import intake as episode_intake
-from services.graph_query.episodes.extraction_result import EpisodeReader
+from services.graph_query.episodes.extraction_result import EpisodeExtractor
 from services.graph_query.episodes.intake import EpisodeIntake
 from services.graph_query.findings.domain import FindingStore
 from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.history.domain import HistoryStore
 from services.graph_query.inventory.domain import InventoryStore
-from services.graph_query.llm_extraction.episode_extractor import GraphitiReader, WholeReader
-from services.graph_query.llm_extraction.findings import FindingExtractor, FindingReader
+from services.graph_query.llm_extraction.episode_extractor import (
+    GraphitiExtractor,
+    LanguageModelExtractor,
+)
+from services.graph_query.llm_extraction.findings import EmbeddedFindingExtractor, FindingExtractor
 from services.graph_query.neo4j.database import Database, open_driver
 from services.graph_query.neo4j.queries import load_queries, load_schema
-from services.graph_query.search.as_known import PastStore
-from services.graph_query.search.reranking import OrderingStore
-from services.graph_query.search.search import FactSearcher
+from services.graph_query.search.as_known import AsKnownStore
+from services.graph_query.search.fact_search import FactSearcher
+from services.graph_query.search.reranking import RerankingStore
 from services.graph_query.servicers.embeddings import GraphEmbeddingServicer
-from services.graph_query.servicers.entities import StructureCalls
-from services.graph_query.servicers.findings import FindingCalls
-from services.graph_query.servicers.history import HistoryCalls
+from services.graph_query.servicers.entities import EntityHandler
+from services.graph_query.servicers.findings import FindingHandler
+from services.graph_query.servicers.history import HistoryHandler
 from services.graph_query.servicers.ingest import GraphIngestServicer
 from services.graph_query.servicers.inventory import GraphInventoryServicer
-from services.graph_query.servicers.ontology import OntologyCalls
+from services.graph_query.servicers.ontology import OntologyHandler
 from services.graph_query.servicers.query import GraphQueryServicer
 from services.graph_query.settings import GraphSettings
 from services.models.circuits import Circuits
@@ -65,15 +68,15 @@ class Stores(episode_intake.Stores, Protocol):
         """Facts over both clocks."""
 
     @property
-    def ordering(self) -> OrderingStore:
+    def reranking(self) -> RerankingStore:
         """Vectors and distances of what was found."""
 
     @property
-    def past(self) -> PastStore:
+    def as_known(self) -> AsKnownStore:
         """Facts as they were known."""
 
     @property
-    def structure(self) -> StructureStore:
+    def entities(self) -> EntityStore:
         """The graph's shape."""
 
     @property
@@ -84,7 +87,7 @@ class Stores(episode_intake.Stores, Protocol):
 def build_services(
     store: Stores,
     embedder: Embedder,
-    reader: EpisodeReader | None = None,
+    reader: EpisodeExtractor | None = None,
     reranker: Reranker | None = None,
     searches: Slots | None = None,
 ) -> list[Service]:
@@ -96,16 +99,16 @@ def build_services(
     query = GraphQueryServicer(
         store,
         FactSearcher(store, embedder, reranker),
-        HistoryCalls(store.history),
-        StructureCalls(store.structure),
+        HistoryHandler(store.history),
+        EntityHandler(store.entities),
     )
     models = SpaceModels(store.embeddings, embedder)
-    findings = FindingCalls(store.findings, embedder, models)
+    findings = FindingHandler(store.findings, embedder, models)
     ingest = GraphIngestServicer(
         store,
         models,
         episodes=EpisodeIntake(store, reader, models),
-        ontologies=OntologyCalls(store.ontologies),
+        ontologies=OntologyHandler(store.ontologies),
         findings=findings,
     )
     return [
@@ -176,12 +179,12 @@ async def keep_schema(store: Neo4jStore) -> None:
         await asyncio.sleep(_SCHEMA_RETRY_SECONDS)
 
 
-def build_reader(store: Neo4jStore, language: LanguageModel | None) -> EpisodeReader | None:
+def build_extractor(store: Neo4jStore, language: LanguageModel | None) -> EpisodeExtractor | None:
     """What reads episodes, None without a language model."""
     if language is None:
         return None
-    findings = FindingReader(FindingExtractor(language))
-    return WholeReader(findings, GraphitiReader(language, store.known), language)
+    findings = EmbeddedFindingExtractor(FindingExtractor(language))
+    return LanguageModelExtractor(findings, GraphitiExtractor(language, store.known), language)
 
 
 async def run(
@@ -209,7 +212,7 @@ async def run(
             services=build_services(
                 store,
                 registry,
-                build_reader(store, language),
+                build_extractor(store, language),
                 reranker,
                 Slots(runtime.search_limits()),
             ),

@@ -13,12 +13,12 @@ from services.graph_query.ontology.domain import Ontology
 from services.models.embedder import Embedder
 
 
-class EpisodeReader(Protocol):
+class EpisodeExtractor(Protocol):
     """Reads entities and dated facts in texts; it writes nothing."""
 
     async def read(
         self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
-    ) -> Reading:
+    ) -> ExtractionResult:
         """What the passage says, with the embedder's vectors.
 
         LanguageModelUnavailable, or what a store or an embedder raises.
@@ -41,7 +41,7 @@ class Contradicted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ExtractionResult:
     """All that was read in one episode. `facts` are those that were not there; each names the episode."""
 
     entities: tuple[DescribedEntity, ...] = ()
@@ -60,14 +60,14 @@ class Reading:
         return next((len(one) for one in vectors if one), 0)
 
 
-class ReadingStore(Protocol):
+class ExtractionStore(Protocol):
     """Episodes with what was read in them. Raises what `GraphStore` says."""
 
     async def unread(self, space: str, passages: Sequence[Passage]) -> list[Passage]:
         """Those that no model has read as they are. InvalidFieldError for uuids of another space."""
 
-    async def add_reading(
-        self, space: str, passage: Passage, reading: Reading, model: str
+    async def add_extraction(
+        self, space: str, passage: Passage, reading: ExtractionResult, model: str
     ) -> EpisodeCounts:
         """Adds a passage with what was read in it, in one transaction; one that is read already changes nothing.
 

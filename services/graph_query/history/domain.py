@@ -117,19 +117,19 @@ class Page:
 
     def latest(self, moments: Iterable[Moment]) -> list[Moment]:
         """Those that hold at the reference, the latest first and no more than are shown."""
-        held = [
+        stored = [
             one for one in moments if one.holds(self.reference) and one.valid_until > self.since
         ]
-        return sorted(held, key=lambda one: (-one.valid_from, one.uuid))[:CURRENT]
+        return sorted(stored, key=lambda one: (-one.valid_from, one.uuid))[:CURRENT]
 
     def following(self, moments: Iterable[Moment]) -> list[Moment]:
         """Those of the page in their order."""
-        held = [
+        stored = [
             one
             for one in moments
             if one.valid_until > self.since and (self.after is None or one.place > self.after)
         ]
-        return sorted(held, key=lambda one: one.place)[: self.limit]
+        return sorted(stored, key=lambda one: one.place)[: self.limit]
 
 
 NO_PAGE = Page()

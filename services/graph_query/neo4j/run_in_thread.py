@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 @asynccontextmanager
-async def beside(
+async def run_in_thread(
     work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
 ) -> AsyncIterator[asyncio.Future[Result]]:
     """Runs `work` in a thread while the block goes on, which awaits its result; the block's end waits for it.

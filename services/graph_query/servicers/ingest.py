@@ -20,8 +20,8 @@ from services.graph_query.embeddings.space_models import SpaceModels
 from services.graph_query.episodes.intake import EpisodeIntake
 from services.graph_query.ontology.domain import Ontology
 from services.graph_query.servicers import messages as mapping
-from services.graph_query.servicers.findings import FindingCalls
-from services.graph_query.servicers.ontology import OntologyCalls
+from services.graph_query.servicers.findings import FindingHandler
+from services.graph_query.servicers.ontology import OntologyHandler
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.times import to_datetime
@@ -170,8 +170,8 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         models: SpaceModels,
         *,
         episodes: EpisodeIntake,
-        ontologies: OntologyCalls,
-        findings: FindingCalls,
+        ontologies: OntologyHandler,
+        findings: FindingHandler,
     ) -> None:
         self._store = store
         self._models = models

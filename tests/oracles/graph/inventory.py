@@ -53,8 +53,8 @@ class FakeInventory:
 
     async def unjoined_entities(self, space: str, after: tuple[str, str], limit: int) -> EntityPage:
         """See `InventoryStore`. In memory the graph is what its passages and facts make it: all are joined."""
-        held = self._space(space)
-        places = sorted((held.names[uuid], uuid) for uuid in held.entities())
+        stored = self._space(space)
+        places = sorted((stored.names[uuid], uuid) for uuid in stored.entities())
         page = [place for place in places if place > after][:limit]
         return EntityPage([], len(page), page[-1] if page else after)
 

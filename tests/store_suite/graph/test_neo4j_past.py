@@ -144,7 +144,7 @@ async def test_a_version_of_what_is_gone_is_kept_and_found_in_the_past(
     await store.ensure_schema()
     assert await targets(store, space, "", first) == ["Old Friend"]
     assert await targets(store, space, "", await last_write(store, space)) == []
-    words = await store.past.words_known(space, ["friend"], [], Known(ALWAYS, first, 5))
+    words = await store.as_known.search_words_known(space, ["friend"], [], Known(ALWAYS, first, 5))
     assert len(words.text) == 1
 
 
@@ -152,8 +152,8 @@ async def test_facts_of_before_their_ends_were_words_are_found_by_them(
     store: Neo4jStore, driver: AsyncDriver
 ) -> None:
     space = new_space()
-    told = [fact("Nova", "KNOWS", "Old Friend"), fact("Luna", "KNOWS", "Old Friend")]
-    await store.add_facts(space, told, "")
+    rows = [fact("Nova", "KNOWS", "Old Friend"), fact("Luna", "KNOWS", "Old Friend")]
+    await store.add_facts(space, rows, "")
     await driver.execute_query("DROP INDEX braid_fact_terms")
     await driver.execute_query(_WITHOUT_ENDS, space=space)
     await store.ensure_schema()
@@ -187,11 +187,11 @@ async def test_words_of_before_are_those_that_a_write_of_today_adds(
 ) -> None:
     database = Database(driver, load_queries())
     space = new_space()
-    told = [
+    rows = [
         fact("Nova", "L\u00c4UFT", f"Luna {n}", fact=f"Nova \u00f8yer Stra\u00dfe {n}")
         for n in range(3)
     ]
-    await store.add_facts(space, told, "")
+    await store.add_facts(space, rows, "")
     words = "MATCH ()-[e:RELATES_TO {group_id: $space}]->() RETURN e.braid_words AS words"
     before = [one["words"] for one in (await driver.execute_query(words, space=space)).records]
     assert len(set(before)) == 1
@@ -258,8 +258,8 @@ async def test_a_fact_of_several_documents_moves_with_the_claim_of_each(
     await store.add_facts(space, given, "")
     await store.add_facts(space, [near("Nova", "Star", "Vega")], "")
     claims = await driver.execute_query(_CLAIMS, space=space)
-    told = [(record["document"], record["claimant"], record["given"]) for record in claims.records]
-    assert told == [("", None, 1), *((one, one, 1) for one in documents)]
+    rows = [(record["document"], record["claimant"], record["given"]) for record in claims.records]
+    assert rows == [("", None, 1), *((one, one, 1) for one in documents)]
 
 
 async def test_nothing_is_written_before_the_graph_is_of_this_design(

@@ -26,36 +26,38 @@ from services.graph_query.entities.domain import (
 from services.graph_query.history.domain import Selector
 from services.graph_query.local_extraction.extract import MentionKind
 from tests.oracles.graph.reads import FakeReads, as_fact, entity_of, joining_facts, lasts
-from tests.oracles.graph.space import FakeSpace, Told
+from tests.oracles.graph.space import FakeSpace, StatedFact
 
 
 @dataclass(frozen=True, slots=True)
-class FakeStructure:
-    """`StructureStore` over the spaces of a fake graph."""
+class FakeEntities:
+    """`EntityStore` over the spaces of a fake graph."""
 
     graph: FakeReads
 
     async def entities(self, space: str, entity: Selector, now: float) -> list[EntityDetails]:
         """The entities that are meant."""
-        held = self.graph.readable(space)
+        stored = self.graph.readable(space)
         found = [
-            _details(held, one, now)
-            for one in (entity_of(held, uuid) for uuid in held.entities())
+            _details(stored, one, now)
+            for one in (entity_of(stored, uuid) for uuid in stored.entities())
             if entity.means(one)
         ]
-        degrees = _degrees(held)
+        degrees = _degrees(stored)
         return sorted(
             found,
             key=lambda one: (-one.entity.mentions, -degrees[one.entity.uuid], one.entity.uuid),
         )
 
-    async def names_linked(self, space: str, keys: Sequence[str]) -> dict[str, list[NamedEntity]]:
+    async def entities_by_link_key(
+        self, space: str, keys: Sequence[str]
+    ) -> dict[str, list[NamedEntity]]:
         """Names that a title or a fact gives, by linking key."""
-        held = self.graph.readable(space)
-        given = {name_key(end.name) for told in held.told.values() for end in _ends(told)}
+        stored = self.graph.readable(space)
+        given = {name_key(end.name) for value in stored.stated.values() for end in _ends(value)}
         found: defaultdict[str, list[NamedEntity]] = defaultdict(list)
-        for name, types in sorted(held.types.items()):
-            titled = is_linkable(name) and any(_about(held, uuid) for uuid in types.values())
+        for name, types in sorted(stored.types.items()):
+            titled = is_linkable(name) and any(_about(stored, uuid) for uuid in types.values())
             asked = name in given or titled
             if asked and link_key(name) in keys:
                 found[link_key(name)] += [NamedEntity(name, uuid) for uuid in types.values()]
@@ -63,10 +65,10 @@ class FakeStructure:
 
     async def titled(self, space: str, uuids: Sequence[str]) -> dict[str, Titled]:
         """Those of the entities that are there."""
-        held = self.graph.readable(space)
-        there = held.entities()
+        stored = self.graph.readable(space)
+        there = stored.entities()
         return {
-            uuid: Titled(entity_of(held, uuid), _about(held, uuid))
+            uuid: Titled(entity_of(stored, uuid), _about(stored, uuid))
             for uuid in uuids
             if uuid in there
         }
@@ -75,10 +77,10 @@ class FakeStructure:
         self, space: str, uuids: Sequence[str], only: FactFilter, limit: int, *, local: bool
     ) -> list[Step]:
         """Neighbours of entities."""
-        held = self.graph.readable(space)
-        degrees = _degrees(held)
+        stored = self.graph.readable(space)
+        degrees = _degrees(stored)
         found: dict[Step, None] = {}
-        for fact in joining_facts(held, only, local=local):
+        for fact in joining_facts(stored, only, local=local):
             for source, target in _ways(fact):
                 if source in uuids:
                     found.setdefault(Step(source, target, degrees[target]))
@@ -88,90 +90,91 @@ class FakeStructure:
         self, space: str, pairs: Sequence[Pair], only: FactFilter, *, local: bool
     ) -> dict[Pair, Fact]:
         """The best fact between each two entities."""
-        held = self.graph.readable(space)
+        stored = self.graph.readable(space)
         found: dict[Pair, list[Fact]] = defaultdict(list)
-        for fact in joining_facts(held, only, local=local):
+        for fact in joining_facts(stored, only, local=local):
             for pair in _ways(fact):
                 found[pair].append(fact)
         return {pair: min(found[pair], key=_preference) for pair in pairs if pair in found}
 
     async def subgraph(self, space: str, seeds: Seeds) -> Subgraph:
         """The chunks around some chunks and entities."""
-        held = self.graph.readable(space)
-        begun = {uuid for uuid in seeds.chunks if uuid in held.passages}
-        there = held.entities()
+        stored = self.graph.readable(space)
+        begun = {uuid for uuid in seeds.chunks if uuid in stored.passages}
+        there = stored.entities()
         for entity in seeds.entities:
             if entity in there:
-                begun |= set(_led_to(held, entity, seeds))
-        weights = _weights(held, begun, seeds)
+                begun |= set(_led_to(stored, entity, seeds))
+        weights = _weights(stored, begun, seeds)
         ordered = sorted(begun | weights.keys(), key=lambda uuid: (-weights[uuid], uuid))
         ordered.sort(key=lambda uuid: uuid not in begun)
         ordered[: len(begun)] = sorted(begun)
         shown = ordered[: seeds.max_episodes]
         return Subgraph(
-            [_episode(held, uuid, begun) for uuid in shown],
-            *_shared(held, shown, seeds.entities),
+            [_episode(stored, uuid, begun) for uuid in shown],
+            *_shared(stored, shown, seeds.entities),
             truncated=len(ordered) > len(shown),
         )
 
 
-def _weights(held: FakeSpace, begun: Iterable[str], seeds: Seeds) -> Counter[str]:
+def _weights(stored: FakeSpace, begun: Iterable[str], seeds: Seeds) -> Counter[str]:
     weights: Counter[str] = Counter()
-    hits = Counter(entity for uuid in begun for entity in held.rows[uuid].mentions)
+    hits = Counter(entity for uuid in begun for entity in stored.rows[uuid].mentions)
     for entity, number in hits.items():
-        for uuid in _led_to(held, entity, seeds):
-            weights[uuid] += number / math.log(2 + _frequency(held, entity))  # type: ignore[assignment]
+        for uuid in _led_to(stored, entity, seeds):
+            weights[uuid] += number / math.log(2 + _frequency(stored, entity))  # type: ignore[assignment]
     return weights
 
 
-def _led_to(held: FakeSpace, entity: str, seeds: Seeds) -> list[str]:
-    naming = _naming(held, entity)
+def _led_to(stored: FakeSpace, entity: str, seeds: Seeds) -> list[str]:
+    naming = _naming(stored, entity)
     about = [uuid for uuid, kind in naming if kind == MentionKind.ABOUT][: seeds.max_about]
     return sorted({*about, *(uuid for uuid, _ in naming if len(naming) <= seeds.max_mentions)})
 
 
-def _naming(held: FakeSpace, entity: str) -> list[tuple[str, int]]:
+def _naming(stored: FakeSpace, entity: str) -> list[tuple[str, int]]:
     """The chunks that name an entity, and how."""
-    rows = sorted(held.rows.items())
+    rows = sorted(stored.rows.items())
     return [(uuid, row.mentions[entity].kind) for uuid, row in rows if entity in row.mentions]
 
 
-def _frequency(held: FakeSpace, entity: str) -> int:
-    return len(_naming(held, entity))
+def _frequency(stored: FakeSpace, entity: str) -> int:
+    return len(_naming(stored, entity))
 
 
-def _about(held: FakeSpace, entity: str) -> bool:
-    return any(kind == MentionKind.ABOUT for _, kind in _naming(held, entity))
+def _about(stored: FakeSpace, entity: str) -> bool:
+    return any(kind == MentionKind.ABOUT for _, kind in _naming(stored, entity))
 
 
-def _episode(held: FakeSpace, uuid: str, begun: Collection[str]) -> SubgraphEpisode:
-    passage = held.passages[uuid]
+def _episode(stored: FakeSpace, uuid: str, begun: Collection[str]) -> SubgraphEpisode:
+    passage = stored.passages[uuid]
     return SubgraphEpisode(uuid, passage.document_id, passage.title, uuid in begun)
 
 
 def _shared(
-    held: FakeSpace, episodes: Sequence[str], begun: Collection[str]
+    stored: FakeSpace, episodes: Sequence[str], begun: Collection[str]
 ) -> tuple[list[SubgraphEntity], list[SubgraphMention]]:
     """The entities that two of the chunks share, and those begun with."""
     mentions: defaultdict[str, list[SubgraphMention]] = defaultdict(list)
     for episode in sorted(episodes):
-        for entity, row in held.rows[episode].mentions.items():
+        for entity, row in stored.rows[episode].mentions.items():
             mentions[entity].append(SubgraphMention(episode, entity, row.kind, row.sentences))
     kept = sorted(uuid for uuid, rows in mentions.items() if len(rows) > 1 or uuid in begun)
     entities = [
-        SubgraphEntity(held.ref(uuid), _frequency(held, uuid), _about(held, uuid)) for uuid in kept
+        SubgraphEntity(stored.ref(uuid), _frequency(stored, uuid), _about(stored, uuid))
+        for uuid in kept
     ]
     return entities, [row for uuid in kept for row in mentions[uuid]]
 
 
-def _details(held: FakeSpace, one: Entity, now: float) -> EntityDetails:
+def _details(existing: FakeSpace, one: Entity, now: float) -> EntityDetails:
     spelt = {
-        rows.mentions[one.uuid].name for rows in held.rows.values() if one.uuid in rows.mentions
+        rows.mentions[one.uuid].name for rows in existing.rows.values() if one.uuid in rows.mentions
     }
-    found = held.resolution()
-    for told in held.told.values():
-        spelt |= {end.name for end in _ends(told) if found.uuid(end) == one.uuid}
-    facts = [as_fact(held, stored) for stored in held.facts.values()]
+    found = existing.resolution()
+    for value in existing.stated.values():
+        spelt |= {end.name for end in _ends(value) if found.uuid(end) == one.uuid}
+    facts = [as_fact(existing, stored) for stored in existing.facts.values()]
     holding = sum(
         one.uuid in (fact.source.uuid, fact.target.uuid) and lasts(fact, FactFilter(now, now))
         for fact in facts
@@ -179,12 +182,12 @@ def _details(held: FakeSpace, one: Entity, now: float) -> EntityDetails:
     return EntityDetails(one, other_spellings(one.name, spelt), holding, None)
 
 
-def _ends(told: Told) -> list[EntityName]:
-    return [end for _, ends in told.claims for end in ends]
+def _ends(value: StatedFact) -> list[EntityName]:
+    return [end for _, ends in value.claims for end in ends]
 
 
-def _degrees(held: FakeSpace) -> Counter[str]:
-    return Counter(end for fact in held.facts.values() for end in {fact.source, fact.target})
+def _degrees(stored: FakeSpace) -> Counter[str]:
+    return Counter(end for fact in stored.facts.values() for end in {fact.source, fact.target})
 
 
 def _ways(fact: Fact) -> Iterator[Pair]:
