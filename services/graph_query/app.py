@@ -23,6 +23,7 @@ from services.graph_query.llm_extraction.episode_extractor import (
 from services.graph_query.llm_extraction.findings import EmbeddedFindingExtractor, FindingExtractor
 from services.graph_query.neo4j.database import Database, open_driver
 from services.graph_query.neo4j.queries import load_queries, load_schema
+from services.graph_query.neo4j.schema import SchemaError
 from services.graph_query.search.as_known import AsKnownStore
 from services.graph_query.search.fact_search import FactSearcher
 from services.graph_query.search.reranking import RerankingStore
@@ -164,13 +165,15 @@ def _database(settings: GraphSettings, queries: Queries, limits: SlotLimits) -> 
 
 
 async def keep_schema(store: Neo4jStore) -> None:
-    """Brings the schema into being once Neo4j answers, however long that takes."""
+    """Creates the schema once Neo4j answers, however long that takes. SchemaError for another version's database."""
     log = get_logger("schema")
     while True:
         try:
             await store.ensure_schema()
         except StoreUnavailableError as error:
             log.debug("schema waits", reason=error.message)
+        except SchemaError:
+            raise
         except Exception:  # a deadline, for one: it may pass, and the tier is NOT_SERVING till then
             log.exception("no schema")
         else:
@@ -201,12 +204,9 @@ async def run(
     reranker = build_reranker(reranking)
     language = build_language_model(language_model)
     store = open_store(settings)
-    background = [
-        asyncio.create_task(keep_schema(store), name="schema"),
-        asyncio.create_task(store.warmer.run(), name="warming"),
-    ]
-    try:
-        await serve(
+    schema = asyncio.create_task(keep_schema(store), name="schema")
+    serving = asyncio.create_task(
+        serve(
             settings=runtime,
             listen=settings.listen,
             services=build_services(
@@ -217,7 +217,15 @@ async def run(
                 Slots(runtime.search_limits()),
             ),
             probes={"neo4j": store.ping},
-        )
+        ),
+        name="serving",
+    )
+    background = [schema, serving, asyncio.create_task(store.warmer.run(), name="warm_up")]
+    try:
+        await asyncio.wait({schema, serving}, return_when=asyncio.FIRST_COMPLETED)
+        if schema.done():
+            schema.result()
+        await serving
     finally:
         for task in background:
             task.cancel()

@@ -33,7 +33,7 @@ from services.graph_query.llm_extraction.graph_reader import GraphReader, Neo4jG
 from services.graph_query.local_extraction.gazetteer import Gazetteer, GazetteerCache
 from services.graph_query.neo4j.database import READ_LIMIT, WRITE_LIMIT, Database, Transaction
 from services.graph_query.neo4j.row_mapping import filter_parameters, instant
-from services.graph_query.neo4j.schema import check_ready, ensure_schema
+from services.graph_query.neo4j.schema import Schema, check_ready, ensure_schema
 from services.graph_query.neo4j.space_locks import SpaceLocks
 from services.graph_query.neo4j.space_writer import SpaceWriter
 from services.graph_query.neo4j.warm_up import Warmer
@@ -51,7 +51,6 @@ from services.runtime.errors import (
     StoreUnavailableError,
     WrongStateError,
 )
-from services.runtime.queries import Queries
 from services.runtime.times import utc_now
 
 T = TypeVar("T")
@@ -74,7 +73,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
     """`GraphStore` on Neo4j. Writers of one space queue at its node; spaces do not wait for each other."""
 
     def __init__(
-        self, database: Database, schema: Queries, *, probed: Database | None = None
+        self, database: Database, schema: Schema, *, probed: Database | None = None
     ) -> None:
         """`probed`, of a connection of its own, is asked whether Neo4j answers: no caller is before it there."""
         super().__init__(database)

@@ -217,9 +217,9 @@ RESERVED_RELATIONS = frozenset({"RELATES_TO", "IS_DUPLICATE_OF", "CO_OCCURS"})
 
 # A type becomes a label of its entity: these are the labels that the graph itself is made of.
 RESERVED_TYPES = word_set(
-    """BraidDeletion BraidFinding BraidOntology BraidPassage BraidPastClaim BraidPastEnding BraidPastFact BraidSentence
-    BraidSource BraidSpace BraidSubject Community Document Entity EntityName Episodic FactClaim FactEnding FactVersion
-    Saga"""
+    """BraidDeletion BraidFinding BraidOntology BraidPassage BraidPastClaim BraidPastEnding BraidPastFact BraidSchema
+    BraidSentence BraidSource BraidSpace BraidSubject Community Document Entity EntityName Episodic FactClaim FactEnding
+    FactVersion Saga"""
 )
 
 
