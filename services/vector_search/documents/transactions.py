@@ -50,7 +50,7 @@ class DocumentWrite:
 
     async def run(self, model: Model, documents: Sequence[NewDocument]) -> WriteResult:
         """Writes what is new of `documents`. See `VectorStore.upsert`."""
-        await self._fetch("share_model")
+        await self._fetch("share_model_lock")
         state = checked(await self._row("read_space"), model)
         due = await self._due_documents() if state["change_due"] else []
         before = await self._read_versions([d.document_id for d in documents])
@@ -60,8 +60,8 @@ class DocumentWrite:
         changed = [d for d in documents if d.document_id not in same]
         if not changed and not due:
             return _result(documents, same, {}, state["revision"])
-        if state["held"] > 0:
-            raise OverloadedError(state["held"])
+        if state["held_seconds"] > 0:
+            raise OverloadedError(state["held_seconds"])
         locked = sorted({d.document_id for d in changed} | set(due))
         await self._fetch("lock_documents", locked)
         stored = await self._read_versions(locked)
@@ -213,7 +213,7 @@ class DocumentWrite:
             ids = [row["id"] for row in flips if row["wanted"] is wanted]
             if ids:
                 await self._fetch("flag_chunks", ids, wanted)
-        await self._fetch("settle_versions", document_ids, now)
+        await self._fetch("activate_versions", document_ids, now)
         return flips
 
     async def _count_terms(
@@ -268,7 +268,7 @@ class DocumentDeletion:
         if told := await self._recall(deletion_id):
             return told
         # Removing a model takes vectors of all documents, in an order of its own.
-        await self._session.fetch(self._queries["share_model"], self._space)
+        await self._session.fetch(self._queries["share_model_lock"], self._space)
         row = await self._session.row(self._queries["remove_document"], self._space, document_id)
         # A row without a version is no document: an older program left it. It goes, and was not counted.
         if row is None or not row["versions"]:
@@ -277,7 +277,7 @@ class DocumentDeletion:
         gone = Deletion(row["versions"], len(row["ids"]), [str(i) for i in row["ids"]])
         if deletion_id:
             await self._session.execute(
-                self._queries["keep_deletion"],
+                self._queries["record_deletion"],
                 self._space,
                 deletion_id,
                 gone.versions,
@@ -300,7 +300,7 @@ class DocumentDeletion:
     async def _recall(self, deletion_id: str | None) -> Deletion | None:
         if not deletion_id:
             return None
-        row = await self._session.row(self._queries["recall_deletion"], self._space, deletion_id)
+        row = await self._session.row(self._queries["get_deletion"], self._space, deletion_id)
         return None if row is None else Deletion(row["versions"], row["chunks"], [])
 
 

@@ -35,11 +35,11 @@ _NAME = "indexing"
 class IndexStore(Protocol):
     """Raises StoreUnavailableError, OverloadedError or DeadlineError when it cannot answer."""
 
-    async def waiting_vectors(self, space: str, most: int) -> int:
+    async def unindexed_count(self, space: str, most: int) -> int:
         """How many vectors of the space are to enter the index, counted up to `most`; 0 of a small space."""
         ...
 
-    async def waiting_spaces(self) -> list[str]:
+    async def spaces_to_index(self) -> list[str]:
         """The spaces that have some."""
         ...
 
@@ -84,7 +84,7 @@ class Indexing:
         if not vectors:
             return
         try:
-            waiting = await self._store.waiting_vectors(space, self._full)
+            waiting = await self._store.unindexed_count(space, self._full)
             if not waiting:
                 return
             self._note(space)
@@ -108,7 +108,7 @@ class Indexing:
 
         StoreUnavailableError, OverloadedError, or DeadlineError of the looking.
         """
-        for space in await self._store.waiting_spaces():
+        for space in await self._store.spaces_to_index():
             self._spaces.setdefault(space, _Waiting(LONG_AGO, LONG_AGO))
         await self.turn()
 
@@ -177,7 +177,7 @@ class Indexing:
         now = time.monotonic()
         if now - waiting.written >= self._pause or now - waiting.since >= self._patience:
             return True
-        return await self._store.waiting_vectors(space, self._soon) >= self._soon
+        return await self._store.unindexed_count(space, self._soon) >= self._soon
 
     async def _bring_in(self, space: str, vectors: int) -> None:
         until = time.monotonic() + HELP_SECONDS

@@ -8,16 +8,16 @@ from services.vector_search.database import Database
 class PostgresIndexing(Database):
     """Implements `IndexStore`."""
 
-    async def waiting_vectors(self, space: str, most: int) -> int:
+    async def unindexed_count(self, space: str, most: int) -> int:
         """See `IndexStore`."""
         async with self._writers.session() as session:
-            waiting: int = await session.value(self._queries["waiting_vectors"], space, most)
+            waiting: int = await session.value(self._queries["unindexed_count"], space, most)
         return waiting
 
-    async def waiting_spaces(self) -> list[str]:
+    async def spaces_to_index(self) -> list[str]:
         """See `IndexStore`."""
         async with self._writers.session() as session:
-            rows = await session.fetch(self._queries["waiting_spaces"])
+            rows = await session.fetch(self._queries["spaces_to_index"])
         return [row["space"] for row in rows]
 
     async def index_vectors(self, space: str, most: int) -> int:

@@ -66,7 +66,7 @@ class PostgresModels(Database):
     async def add_model(self, space: str, model: Model) -> None:
         """See `ModelStore`."""
         async with self._writers.transaction() as session:
-            await session.fetch(self._queries["lock_model"], space)
+            await session.fetch(self._queries["take_model_lock"], space)
             rows = await session.fetch(self._queries["space_models"], space)
             if not rows:
                 raise WrongStateError("The space holds nothing: its first write brings its model.")
@@ -96,7 +96,7 @@ class PostgresModels(Database):
     ) -> int:
         """See `ModelStore`."""
         async with self._writers.transaction() as session:
-            await session.fetch(self._queries["share_model"], space)
+            await session.fetch(self._queries["share_model_lock"], space)
             model = await self._find(session, space, model_name)
             if model["active"]:
                 raise WrongStateError("The model is active: writes keep its vectors.")
@@ -178,7 +178,7 @@ class StoredEmbeddings:
         """See `EmbeddingStore`."""
         async with self._pool.session() as session:
             found = await session.value(
-                self._queries["recall_embedding"], current_call().space, digest
+                self._queries["get_query_embedding"], current_call().space, digest
             )
         return None if found is None else np.frombuffer(found, _FLOAT)
 
@@ -186,7 +186,7 @@ class StoredEmbeddings:
         """See `EmbeddingStore`."""
         async with self._pool.session() as session:
             await session.execute(
-                self._queries["remember_embedding"],
+                self._queries["put_query_embedding"],
                 current_call().space,
                 digest,
                 row.astype(_FLOAT).tobytes(),

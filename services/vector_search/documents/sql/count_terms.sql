@@ -1,2 +1,2 @@
--- Counts the terms of chunks in or out; the last but one lock that a write takes.
+-- Adds chunks to the terms' statistics or subtracts them: the last lock but one that a write takes.
 select count_terms($1, $2, $3, $4)

@@ -1,4 +1,4 @@
--- Stores the chunks that are not there yet, with their postings; answers with those it stored.
+-- Stores the chunks that do not exist yet, with their postings; returns those.
 with made as (
   insert into chunk (space, id, document_id, title, content, tsv, length, current)
   select $1, u.id, u.document_id, u.title, u.content, u.tsv,

@@ -1,4 +1,4 @@
--- A page of the space's chunks by id, those of former versions included.
+-- A page of the space's chunks by id, including those of former versions.
 select id, document_id from chunk
 where space = $1 and ($2::uuid is null or id > $2)
 order by id

@@ -1,2 +1,2 @@
--- Counts the terms of chunks in or out, and out those that chunks indexed anew had before.
+-- The same, and subtracts the former words of chunks that were indexed again.
 select count_terms($1, $2, $3, $4, $5, $6)

@@ -1,2 +1,2 @@
--- Holds the space's writes back for some seconds, once those that are running have ended.
+-- Makes writes of the space wait for some seconds, once running ones have ended.
 select hold_writes($1, $2)

@@ -19,12 +19,12 @@ class Waiting:
         self.broken: set[str] = set()
         self.on_last: asyncio.Event | None = None
 
-    async def waiting_vectors(self, space: str, most: int) -> int:
+    async def unindexed_count(self, space: str, most: int) -> int:
         """As the store counts them."""
         self._answer()
         return min(self.spaces[space], most)
 
-    async def waiting_spaces(self) -> list[str]:
+    async def spaces_to_index(self) -> list[str]:
         """Those with any."""
         self._answer()
         return [space for space, waiting in self.spaces.items() if waiting]
