@@ -151,7 +151,7 @@ def build_store(settings: GraphSettings) -> Neo4jStore:
 
 
 def open_store(settings: GraphSettings) -> Neo4jStore:
-    """The process's store, as `build_store` makes it. Measures tell of its pool."""
+    """The process's store, as `build_store` makes it, with its pool in the metrics."""
     store = build_store(settings)
     observe_pools(*store.pools)
     return store
@@ -183,7 +183,7 @@ async def keep_schema(store: Neo4jStore) -> None:
 
 
 def build_extractor(store: Neo4jStore, language: LanguageModel | None) -> EpisodeExtractor | None:
-    """What reads episodes, None without a language model."""
+    """The episode extractor, None without a language model."""
     if language is None:
         return None
     findings = EmbeddedFindingExtractor(FindingExtractor(language))
@@ -197,7 +197,7 @@ async def run(
     reranking: RerankerSettings,
     language_model: LanguageModelSettings,
 ) -> None:
-    """Serves until told to end; healthy once Neo4j answers and has its indexes."""
+    """Serves until it is stopped; healthy once Neo4j answers and has its indexes."""
     circuits = Circuits()
     embedder = build_embedder(embedding, circuits)
     registry = EmbedderRegistry(embedding, embedder, circuits)

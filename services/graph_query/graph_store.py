@@ -1,4 +1,4 @@
-"""The graph in Neo4j, in Graphiti's data model, with Braid's own nodes beside it."""
+"""The graph in Neo4j: Graphiti's data model and nodes of Braid's own. Every feature's store over one database."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ T = TypeVar("T")
 _KNOWN_SPACES = 10_000
 
 
-# Less than a probe is given, so that what a late one means can be told.
+# Less than the probe timeout, so that a late probe can still be interpreted.
 _PING_SECONDS = 1.5
 
 
@@ -206,7 +206,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
 
         async def transaction(tx: Transaction) -> tuple[T, int, int, SpaceWriter]:
             rows = await tx.run("lock_space", space=space)
-            if not rows:  # the database was emptied under us: the next attempt makes the node anew
+            if not rows:  # the database was emptied: the next attempt creates the node again
                 self._spaces.discard(space)
                 raise StoreUnavailableError("neo4j")
             state = rows[0]
@@ -259,6 +259,6 @@ def _check_vectors(state: Mapping[str, Any], model: str, length: int) -> None:
 
 
 def _after(last: datetime | None) -> datetime:
-    """The time of a write: later than the space's last one, whatever the clocks of machines say."""
+    """The time of a write: always later than the space's last one, even when machines' clocks differ."""
     now = utc_now()
     return now if last is None else max(now, last + _TICK)

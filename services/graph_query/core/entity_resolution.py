@@ -137,7 +137,7 @@ class Resolution:
         ]
 
     def vanished(self) -> list[str]:
-        """Entities that are no more, because their type is not or because it bears the plain uuid now."""
+        """Entities that vanish: their type has no claim left, or it takes the plain uuid."""
         return [
             uuid
             for key in self.changed()

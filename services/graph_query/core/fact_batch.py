@@ -36,7 +36,7 @@ def claimed_episode(claimant: str) -> str | None:
 
 
 def claimant_of(fact: GivenFact) -> str:
-    """Who claims a given fact: its episode or its document, "" when nobody is named."""
+    """Who claims a given fact: its episode or its document, "" for neither."""
     return episode_claimant(fact.episode_id) if fact.episode_id else fact.document_id
 
 

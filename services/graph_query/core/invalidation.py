@@ -1,4 +1,4 @@
-"""When a fact ends: as stated, unless a caller has ended it, unless episodes that contradict it have."""
+"""When a fact ends: as stated, unless a caller or a contradicting episode ended it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changing models in Neo4j: new vectors lie beside those in use as properties, then move in hundreds a transaction.
+"""Changing models in Neo4j: new vectors are staged as properties, then replace those in use, hundreds a transaction.
 
 While they move, the space has no model: searches by vector skip it, and writes that bring vectors wait.
 """

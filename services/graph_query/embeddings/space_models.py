@@ -118,7 +118,7 @@ class SpaceModels:
     """Which model embeds a space, and how many values its vectors have there."""
 
     def __init__(self, store: EmbeddingStore, embedder: Embedder) -> None:
-        """`embedder` is the configured one; it may have others beside it."""
+        """`embedder` is the configured one; it may offer other models too."""
         self._store = store
         self._embedder = embedder
         self._told: set[str] = set()
@@ -147,7 +147,7 @@ class SpaceModels:
         return Embedded(rows, own.model)
 
     async def length(self, space: str, model: str) -> int | None:
-        """Values of the model's vectors in the space; None where the first one will tell."""
+        """Values of the model's vectors in the space; None while the first vector is yet to set it."""
         stored = await self._store.vectors(space)
         if stored.model == model and stored.dimension:
             return stored.dimension

@@ -27,14 +27,14 @@ class EpisodeExtractor(Protocol):
 
 
 class Supported(NamedTuple):
-    """A fact that is there already and that the text states again; `given` is how, should it go meanwhile."""
+    """An existing fact that the text states again; `given` restates it in case it was deleted meanwhile."""
 
     fact: str
     given: GivenFact
 
 
 class Contradicted(NamedTuple):
-    """A fact that is there already and that ends, by the text, at an instant."""
+    """An existing fact that the text ends at an instant."""
 
     fact: str
     at: datetime

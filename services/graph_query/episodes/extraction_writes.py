@@ -71,7 +71,7 @@ async def withdraw_extraction(writer: SpaceWriter, episodes: Sequence[str]) -> W
 async def _support(
     writer: SpaceWriter, episode: str, supported: Sequence[Supported]
 ) -> list[GivenFact]:
-    """Claims facts that are there for the episode; those that went meanwhile, to be stated anew."""
+    """Claims existing facts for the episode; returns those that were deleted meanwhile, to be stated again."""
     wanted = sorted({one.fact for one in supported})
     if not wanted:
         return []

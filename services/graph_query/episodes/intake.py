@@ -1,4 +1,4 @@
-"""Taking episodes in: by the local extractor, and by a language model where one is configured."""
+"""Adding episodes: with the local extractor, and with a language model where one is configured."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Stores(GraphStore, Protocol):
 
 
 class EpisodeIntake:
-    """Adds episodes. With a reader one after the other: what is read depends on what is there."""
+    """Adds episodes. With an extractor one after the other: what it extracts depends on the graph."""
 
     def __init__(self, store: Stores, reader: EpisodeExtractor | None, models: SpaceModels) -> None:
         self._store = store
@@ -53,7 +53,7 @@ class EpisodeIntake:
     ) -> EpisodeCounts:
         unread = await self._store.extractions.unread(space, passages)
         new = {passage.uuid for passage in unread}
-        # Those that are read may stand in a further version of their document; else it tells the revision alone.
+        # Known passages may belong to a new version of their document; otherwise this only reads the revision.
         known = [passage for passage in passages if passage.uuid not in new]
         noted = await self._store.add_episodes(space, known) if known else EpisodeCounts()
         if not unread:

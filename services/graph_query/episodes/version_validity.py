@@ -46,7 +46,7 @@ def carried(passages: Iterable[Passage], stored: Mapping[str, Passage]) -> list[
 
 
 async def write_documents(writer: SpaceWriter, passages: Sequence[Passage]) -> set[str]:
-    """Creates the documents of passages, or names them anew; those whose passages' periods are to be settled."""
+    """Creates or updates the documents of passages; returns those whose validity must be updated."""
     documents: dict[str, dict[str, Any]] = {}
     for passage in passages:
         uuid = document_uuid(writer.space, passage.document_id)

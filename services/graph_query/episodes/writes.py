@@ -193,7 +193,7 @@ def _removed(space: str, passages: Sequence[Passage], gazetteer: Gazetteer) -> C
 
 
 def is_same(stored: Passage | None, given: Passage) -> bool:
-    """Whether a passage is there as it is given, whatever its time."""
+    """Whether the stored passage equals the given one, times aside."""
     if stored is None:
         return False
     return (stored.document_id, stored.title, stored.source, stored.content) == (

@@ -140,7 +140,7 @@ async def _write_moves(
 
 
 def claimant_nodes(space: str, claimant: str) -> tuple[str | None, str | None]:
-    """The document and the episode that a claimant stands for: neither, when nobody is named."""
+    """The document and the episode that a claimant stands for: neither for a claim without a claimant."""
     if episode := claimed_episode(claimant):
         return None, episode
     return document_uuid(space, claimant) if claimant else None, None

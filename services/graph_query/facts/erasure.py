@@ -63,7 +63,7 @@ async def erase_past_endings(writer: SpaceWriter, document_id: str) -> int:
 async def erase_endings(writer: SpaceWriter, endings: Collection[FactEnding]) -> int:
     """Removes what episodes, gone already, had made known of how facts end; how many versions of the past.
 
-    What was known before goes on as if they had never been.
+    Earlier versions then read as if these endings had never existed.
     """
     if not endings:
         return 0

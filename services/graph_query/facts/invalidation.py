@@ -90,9 +90,9 @@ async def remove_endings(writer: SpaceWriter, episodes: Sequence[str]) -> list[F
 async def drop_endings(
     writer: SpaceWriter, facts: Collection[str], *, moved: bool
 ) -> list[FactEnding]:
-    """Forgets what ended facts that are no more, and tells it.
+    """Removes the endings of deleted facts and returns them.
 
-    Episodes that are there go on saying that they ended, should anybody tell them again; not of facts that moved.
+    Existing episodes keep their endings, in case the fact is stated again; not those of facts that moved.
     """
     if not facts:
         return []

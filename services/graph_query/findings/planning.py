@@ -41,7 +41,7 @@ class Held(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A finding as it will be. `held` None: it is new. `vector` None leaves the vector that is there."""
+    """A finding as it will be. `stored` None: it is new. `vector` None leaves the vector that is there."""
 
     uuid: str
     finding: GivenFinding
@@ -128,7 +128,7 @@ class References:
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Plans one write to a space: what findings are `held` there, `known` to be there, and which episodes."""
+    """Plans one write to a space: the findings that are `stored`, those `known` to exist, and which episodes."""
 
     space: str
     known: Collection[str]

@@ -135,7 +135,7 @@ class Neo4jHistory:
         known: float,
         page: Page,
     ) -> Life:
-        """A life as it was known; an entity that is gone is told as it was known then."""
+        """A history as it was known at an instant; a deleted entity is shown as it was then."""
         anchor = _anchor(entity, space)
         anchor["uuids"] = [one.uuid for one in named] or anchor["uuids"]
         parameters = {"anchor": anchor, "relation": relation, "known": known, **_paged(page)}
@@ -151,7 +151,7 @@ class Neo4jHistory:
     async def _told(
         self, space: str, entity: Entity, moments: tuple[Moment, ...], known: float, page: Page
     ) -> Life:
-        """A life with what a page of it tells in full."""
+        """A history with the facts of one page."""
         first = page.after is None
         shown = [one.uuid for one in page.following(moments)]
         latest = [one.uuid for one in page.latest(moments)] if first else []

@@ -21,7 +21,7 @@ from services.models.language import LanguageModel, Message, Prompt, Role
 if TYPE_CHECKING:
     from services.graph_query.llm_extraction.graphiti_session import Session
 
-# Graphiti reads these when it is imported: it must report to nobody and apply no stray `.env`.
+# Graphiti reads these when it is imported: no telemetry, and no stray `.env`.
 _GRAPHITI_ENVIRONMENT = {"GRAPHITI_TELEMETRY_ENABLED": "false", "PYTHON_DOTENV_DISABLED": "true"}
 
 

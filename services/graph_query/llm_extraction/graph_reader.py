@@ -1,4 +1,4 @@
-"""What is in the graph already, as Graphiti needs it to tell what is new."""
+"""What the graph already has, as Graphiti needs it to find what is new."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from services.graph_query.local_extraction.gazetteer import Gazetteer
 
 
 class MentionRow(NamedTuple):
-    """An episode that names an entity: how, in which sentences (from 0), and how it is spelt first."""
+    """An episode that names an entity: how, in which sentences (from 0), and its first spelling."""
 
     episode: str
     entity: str

@@ -68,7 +68,7 @@ def open_driver(
         auth=(user, password.get_secret_value()),
         max_connection_pool_size=connections,
         connection_timeout=2.0,
-        # `Database` lets nobody in without a connection to be had: this is the time for making one.
+        # `Database` admits a call only when a connection is free: this is the time to open one.
         connection_acquisition_timeout=5.0,
         max_transaction_retry_time=0.0,
         keep_alive=True,
@@ -138,7 +138,7 @@ class Database:
         raise AssertionError("unreachable")
 
     async def warm_up(self, name: str, **parameters: Any) -> None:
-        """Runs a named query and takes back whatever it did: Neo4j keeps the plan."""
+        """Runs a named query and rolls it back: Neo4j keeps the plan."""
         async with (
             self._slots.one(),
             _braid_errors(READ_LIMIT) as limit,
@@ -197,7 +197,7 @@ def _with_fixed_plan(text: str) -> str:
 
 
 def _as_one_map(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as one map, `$p`: Neo4j plans a query anew for every type, length class and number of
+    """Parameters as one map, `$p`: Neo4j plans a query again for every type, length class and number of
     elements of its parameters, and looks into no map.
     """
     return {"p": parameters}

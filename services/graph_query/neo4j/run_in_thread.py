@@ -1,4 +1,4 @@
-"""Work of the processor while a store works."""
+"""CPU work in a thread while a store works."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ async def run_in_thread(
     try:
         yield running
     finally:
-        # A thread cannot be ended: whatever the block failed with, it is waited for.
+        # A thread cannot be cancelled: wait for it even when the block failed.
         await asyncio.gather(running, return_exceptions=True)

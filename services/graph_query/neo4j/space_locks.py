@@ -1,4 +1,4 @@
-"""Locks by space: writers queue here before they take a connection, so that a waiting writer blocks nobody else."""
+"""Locks by space: writers queue here before they take a connection, so that a waiting writer blocks no other call."""
 
 from __future__ import annotations
 

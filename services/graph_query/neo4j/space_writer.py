@@ -56,7 +56,7 @@ class SpaceWriter:
         *,
         texts: bool = True,
     ) -> None:
-        """`texts` tells whether the space has passages: where it has none, none is looked for."""
+        """`texts`: whether the space has passages; without any, none is looked up."""
         self.space = space
         self.gazetteer = gazetteer
         self.now = now
@@ -117,7 +117,7 @@ class SpaceWriter:
             await self.write("create_sentences", rows=put)
 
     async def spell(self, spelt: Mapping[str, Spelling], keys: Mapping[str, str]) -> None:
-        """Shows entities as spelt here where that is better; those that are missing are created by key."""
+        """Uses these spellings where they are better than the stored ones; missing entities are created by key."""
         if not spelt:
             return
         rows = [[uuid, *spelling] for uuid, spelling in sorted(spelt.items())]
@@ -132,7 +132,7 @@ class SpaceWriter:
         await self.respell(spelt, shown)
 
     async def respell(self, spelt: Mapping[str, Spelling], shown: Mapping[str, Spelling]) -> None:
-        """Shows entities as spelt here where that is better than how they are `shown`."""
+        """Uses these spellings where they are better than those `shown`."""
         renamed = [
             [uuid, *spelt[uuid]]
             for uuid, stored in sorted(shown.items())
@@ -187,7 +187,7 @@ class SpaceWriter:
             await self.write("link_names", rows=[[key, link_key(key), True] for key in sorted(put)])
 
     async def unlink(self, entities: Collection[str]) -> list[str]:
-        """Unmarks names of these entities that nothing gives any more, and tells them.
+        """Unmarks and returns names of these entities that no source gives any more.
 
         Of a name with several entities each is stated by facts: one without any is the only one.
         """

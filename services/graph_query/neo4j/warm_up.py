@@ -1,4 +1,4 @@
-"""Plans the tier's queries before a caller has to wait for it.
+"""Warms the query plan cache of Neo4j before a caller has to wait for it.
 
 Neo4j plans a query when it first meets it, which takes it 0.1 to 0.8 s of a cold machine's time.
 """
@@ -77,7 +77,7 @@ class Warmer:
 
     @contextmanager
     def pause_for_write(self) -> Iterator[None]:
-        """The time of the block is a write's, which plans what it needs by itself: both would want all cores."""
+        """Pauses warm-up while a write runs: it plans its own queries, and both would use all cores."""
         self._writes += 1
         self._quiet.clear()
         try:
@@ -89,7 +89,7 @@ class Warmer:
 
     @property
     def plans_searches(self) -> bool:
-        """Whether Neo4j is planning what searches need: it would plan the same again for each that came meanwhile."""
+        """Whether search queries are being planned: a search in the meantime would plan them again."""
         return not self._searchable.is_set()
 
     async def searchable(self) -> None:

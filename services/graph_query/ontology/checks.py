@@ -1,4 +1,4 @@
-"""What an ontology may not say, told field by field. The rule for relations' names stands in the contract."""
+"""Validation of an ontology, with an error a field. The rule for relations' names stands in the contract."""
 
 from __future__ import annotations
 

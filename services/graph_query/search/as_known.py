@@ -15,7 +15,7 @@ from services.graph_query.neo4j.row_mapping import filter_parameters, packed
 
 
 class Known(NamedTuple):
-    """What is asked for: facts that pass the filter by what was known at `known`, in epoch seconds; at most so many."""
+    """A filter applied to what was known at `known`, in epoch seconds, with a limit."""
 
     only: FactFilter
     known: float

@@ -236,7 +236,7 @@ class FactSearcher:
         scale: Relevance,
         search: FactSearch,
     ) -> list[FoundFact]:
-        """Facts as they were known: the lists do not tell what they said then, so all are read."""
+        """Facts as they were known. The lists do not have their statements of that time, so all are read."""
         facts = {
             one.fact.uuid: one.fact for one in await self._in_full(space, ranked, search.known)
         }

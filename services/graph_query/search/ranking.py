@@ -50,7 +50,7 @@ class FoundFact(NamedTuple):
 class Ranked(NamedTuple):
     """A fact's place; `local` is the co-occurrence itself, None for a stated fact.
 
-    `statement` and `relation` are what a stated fact says, "" where no list told; `embedded` whether it has a vector.
+    `statement` and `relation` are what a stated fact says, "" where no list had it; `embedded` whether it has a vector.
     """
 
     uuid: str
@@ -196,7 +196,7 @@ def _scored(one: Ranked, question: Question, scale: Relevance) -> Ranked:
 
 
 def _cosine(one: Ranked, question: Question) -> float | None:
-    """The fact's cosine, or the most that it can be; None where it has no vector that was compared."""
+    """The fact's cosine, or its upper bound; None where it has no vector that was compared."""
     if one.scores.vector is not None or not one.embedded:
         return one.scores.vector
     return question.farthest

@@ -17,7 +17,7 @@ from services.models.errors import RerankerUnavailable
 from services.models.reranker import Reranker
 from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError, WrongStateError
 
-# Facts between two entities beyond which they are told apart no more.
+# Distances beyond this many facts count as equal.
 FARTHEST = 4
 
 

@@ -145,7 +145,7 @@ class FactIntake:
             raise ValueError(misfit)
 
     def _check_length(self, fact: GivenFact, model: str) -> None:
-        """The first fact that is taken tells how long vectors are, in a space that has none of the model yet."""
+        """The first accepted fact sets the vector length in a space that has no vectors of the model yet."""
         if not fact.embedding:
             return
         length = self._lengths.setdefault(model, len(fact.embedding))

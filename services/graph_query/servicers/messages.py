@@ -1,4 +1,4 @@
-"""The contract's messages to the domain's words, and back."""
+"""Maps the contract's messages to domain types and back."""
 
 from __future__ import annotations
 
