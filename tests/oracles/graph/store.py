@@ -27,10 +27,8 @@ from services.graph_query.search.reranking import FARTHEST
 from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
 from tests.oracles.graph.as_known import FakeAsKnown
 from tests.oracles.graph.embeddings import FakeEmbeddings
-from tests.oracles.graph.entities import FakeEntities
 from tests.oracles.graph.findings import FakeFindings
 from tests.oracles.graph.history import FakeHistory
-from tests.oracles.graph.inventory import FakeInventory
 from tests.oracles.graph.reads import FakeReads, as_fact, joining_facts
 from tests.oracles.graph.space import FakeSpace, StatedFact
 
@@ -204,8 +202,6 @@ class FakeGraphStore(FakeReads):
         self.history = FakeHistory(self)
         self.reranking = FakeReranking(self)
         self.as_known = FakeAsKnown(self)
-        self.entities = FakeEntities(self)
-        self.inventory = FakeInventory(self)
         self.embeddings = FakeEmbeddings(self)
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
