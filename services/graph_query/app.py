@@ -12,6 +12,7 @@ from services.graph_query.entities.domain import EntityStore
 from services.graph_query.episodes import intake as episode_intake
 from services.graph_query.episodes.extraction_result import EpisodeExtractor
 from services.graph_query.episodes.intake import EpisodeIntake
+from services.graph_query.expansion.store import RelationStore
 from services.graph_query.findings.domain import FindingStore
 from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.history.domain import HistoryStore
@@ -35,6 +36,7 @@ from services.graph_query.servicers.ingest import GraphIngestServicer
 from services.graph_query.servicers.inventory import GraphInventoryServicer
 from services.graph_query.servicers.ontology import OntologyHandler
 from services.graph_query.servicers.query import GraphQueryServicer
+from services.graph_query.servicers.relations import ExpansionCalls, RelationCalls
 from services.graph_query.settings import GraphSettings
 from services.models.circuits import Circuits
 from services.models.embedder import Embedder
@@ -81,6 +83,10 @@ class Stores(episode_intake.Stores, Protocol):
         """The graph's shape."""
 
     @property
+    def relations(self) -> RelationStore:
+        """Relations between chunks."""
+
+    @property
     def inventory(self) -> InventoryStore:
         """Ids of what there is."""
 
@@ -97,11 +103,14 @@ def build_services(
     `reader` is None without a language model, `reranker` without a reranking model. `searches` bounds those that run at
     once.
     """
+    relations = RelationCalls(store.relations)
     query = GraphQueryServicer(
         store,
         FactSearcher(store, embedder, reranker),
         HistoryHandler(store.history),
         EntityHandler(store.entities),
+        relations=relations,
+        expansions=ExpansionCalls(store.relations),
     )
     models = SpaceModels(store.embeddings, embedder)
     findings = FindingHandler(store.findings, embedder, models)
@@ -111,6 +120,7 @@ def build_services(
         episodes=EpisodeIntake(store, reader, models),
         ontologies=OntologyHandler(store.ontologies),
         findings=findings,
+        relations=relations,
     )
     return [
         Service(
