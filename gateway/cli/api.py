@@ -134,7 +134,7 @@ class Api:
     def upload(
         self, name: str, data: bytes, kind: str, full: Full | None = None, *, title: str = ""
     ) -> Any:
-        """Uploads a file; its name becomes the document id. Returns the job. `full` is called while uploads must wait."""
+        """Uploads a file; its name becomes the document id. Returns the job. `full` is called while uploads wait."""
         # A file's name arrives with some of its characters escaped; a field arrives as it is.
         fields = {"source": name, **({"title": title} if title else {})}
         form: dict[str, Any] = {"data": fields, "files": {"file": (name, data, kind)}}
