@@ -8,7 +8,7 @@ from services.graph_query.core.domain import FactFilter, Origin
 from services.graph_query.core.intervals import OPEN
 from services.graph_query.core.store import CHANGING, VectorPath
 from services.graph_query.embeddings.space_models import QueryVector, Shortfall
-from services.graph_query.search.search import FactSearch, FactSearcher
+from services.graph_query.search.fact_search import FactSearch, FactSearcher
 from services.runtime.errors import InvalidFieldError
 from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.builders import fact, passage, unit
@@ -113,8 +113,8 @@ async def test_facts_are_searched_by_vectors_as_long_as_the_space_has_them(
     store: FakeGraphStore, configured: str
 ) -> None:
     """Whether the settings name another model by now, or ask for other vectors of the same one."""
-    told = fact("Anna Bell", "OWNS", "Payments", embedding=[0.6, 0.8])
-    await store.add_facts("s", [told], "model")
+    result = fact("Anna Bell", "OWNS", "Payments", embedding=[0.6, 0.8])
+    await store.add_facts("s", [result], "model")
     others = [StubEmbedder("model", 16), StubEmbedder("model", 2)]
     embedder = StubModels(configured, 16, others=others)
     answer = await FactSearcher(store, embedder).search("s", asked())
@@ -125,8 +125,8 @@ async def test_facts_are_searched_by_vectors_as_long_as_the_space_has_them(
 async def test_a_model_beside_the_configured_one_searches_the_spaces_that_have_it(
     store: FakeGraphStore,
 ) -> None:
-    told = fact("Anna Bell", "OWNS", "Payments", embedding=[0.6, 0.8])
-    await store.add_facts("s", [told], "former")
+    result = fact("Anna Bell", "OWNS", "Payments", embedding=[0.6, 0.8])
+    await store.add_facts("s", [result], "former")
     embedder = StubModels(others=[StubEmbedder("former", 2)])
     answer = await FactSearcher(store, embedder).search("s", asked())
     assert (answer.shortfall, answer.path) == (None, VectorPath.EXACT)

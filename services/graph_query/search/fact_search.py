@@ -20,7 +20,7 @@ from services.graph_query.embeddings.space_models import (
     query_vector,
 )
 from services.graph_query.history.domain import HistoryStore
-from services.graph_query.search.as_known import Known, PastStore
+from services.graph_query.search.as_known import AsKnownStore, Known
 from services.graph_query.search.ranking import (
     FoundFact,
     Question,
@@ -29,7 +29,7 @@ from services.graph_query.search.ranking import (
     fuse,
     relevant,
 )
-from services.graph_query.search.reranking import FactReranker, Order, Ordering, OrderingStore
+from services.graph_query.search.reranking import FactReranker, Order, Ordering, RerankingStore
 from services.models.calibration import Calibrations
 from services.models.embedder import Embedder
 from services.models.registry import embedder_of
@@ -91,11 +91,11 @@ class SearchStores(GraphStore, Protocol):
     """The graph with what other orders and other times of knowing need."""
 
     @property
-    def ordering(self) -> OrderingStore:
+    def reranking(self) -> RerankingStore:
         """Vectors and distances of what was found."""
 
     @property
-    def past(self) -> PastStore:
+    def as_known(self) -> AsKnownStore:
         """Facts as they were known."""
 
     @property
@@ -120,7 +120,7 @@ class FactSearcher:
     ) -> None:
         self._store = store
         self._embedder = embedder
-        self._reranker = FactReranker(store.ordering, reranker)
+        self._reranker = FactReranker(store.reranking, reranker)
         self._spaces: OrderedDict[str, SpaceState] = OrderedDict()
         self._calibrations = Calibrations()
 
@@ -214,7 +214,7 @@ class FactSearcher:
         if search.known is None:
             return await self._store.search_words(space, terms, keys, search.only, search.limit)
         at = Known(search.only, search.known, search.limit)
-        return await self._store.past.words_known(space, terms, keys, at)
+        return await self._store.as_known.search_words_known(space, terms, keys, at)
 
     async def _in_full(
         self, space: str, ranked: Sequence[Ranked], known: float | None
@@ -236,7 +236,7 @@ class FactSearcher:
         scale: Relevance,
         search: FactSearch,
     ) -> list[FoundFact]:
-        """Facts as they were known: the lists do not tell what they said then, so all are read."""
+        """Facts as they were known. The lists do not have their statements of that time, so all are read."""
         facts = {
             one.fact.uuid: one.fact for one in await self._in_full(space, ranked, search.known)
         }
@@ -265,7 +265,9 @@ class FactSearcher:
             return _Near(shortfall=shortfall)
         if search.known is not None:
             at = Known(search.only, search.known, search.limit)
-            hits, compared = await self._store.past.near_known(space, vector, at, state)
+            hits, compared = await self._store.as_known.search_vector_known(
+                space, vector, at, state
+            )
             return _Near(hits, path=_path(compared=compared))
         exact = state.vectors <= EXACT_LIMIT
         hits = await self._store.search_vector(
