@@ -1,3 +1,5 @@
+-- The agent database: jobs with their inputs and failures, documents on their way to the graph, and the queue of turns.
+
 -- What was asked for, in the order it was accepted. An upload is read document by document: `position` of them so far.
 create table job (
   id uuid primary key,
@@ -11,6 +13,11 @@ create table job (
   size bigint not null default 0,
   state text not null default 'queued' check (state in ('queued', 'running', 'succeeded', 'failed', 'cancelled')),
   position integer not null default 0,
+  -- Where the next turn continues in an upload whose documents are lines: the bytes and the lines before, of `read_position`
+  -- documents. It reads the upload from its beginning where `position` is another.
+  read_offset integer not null default 0,
+  read_line integer not null default 0,
+  read_position integer not null default 0,
   read boolean not null default false,
   -- Tried again: of the first `reached` documents, only those that failed are read anew.
   reached integer not null default 0,
@@ -70,7 +77,7 @@ create table document (
   position integer not null,
   document_id text not null,
   chunks integer not null,
-  -- The graph's BatchAddEpisodesRequest.
+  -- JSON with its version, see `ingest/pipeline/stored_episodes.py`.
   episodes bytea not null,
   attempts smallint not null default 0,
   -- Deleted meanwhile: what the graph has of it goes instead.
@@ -78,3 +85,41 @@ create table document (
 );
 create index document_next on document (space, number);
 create index document_of on document (space, document_id);
+
+-- Deletions keep their place among a space's uploads. A deletion is through the vector tier once it has noted `mark`, the
+-- last document that was on its way to the graph then, and through the graph once it has noted `graph`.
+create index job_deletion on job (space, number) where kind = 'delete' and state in ('queued', 'running');
+
+-- Finds the jobs of a space that wait for something.
+create index job_waiting_for on job (space) where waiting_for <> '';
+
+-- The queue. A turn is the right to work on a space at one stage, or on one job that is not an upload. It is claimed by one
+-- worker, which renews its lease; a claim without renewal for a lease may be taken by another worker.
+create table turn (
+  id bigint generated always as identity primary key,
+  stage text not null,
+  key text not null,
+  -- When it may be claimed.
+  ready_time timestamptz not null default now(),
+  owner uuid,
+  renew_time timestamptz,
+  unique (stage, key)
+);
+create index turn_next on turn (stage, id);
+
+create function notify_turn_waiting() returns trigger
+language plpgsql as $$
+begin
+  notify braid_turn_waiting;
+  return null;
+end $$;
+create trigger turn_waiting after insert on turn for each row execute function notify_turn_waiting();
+
+-- Notifies those who watch jobs, once a transaction.
+create function notify_job_changed() returns trigger
+language plpgsql as $$
+begin
+  notify braid_job_changed;
+  return null;
+end $$;
+create trigger job_changed after update on job for each statement execute function notify_job_changed();

@@ -1,9 +1,5 @@
--- Deletions keep their place among a space's uploads. A deletion is through the vector tier once it has noted `mark`, the
--- last document that was on its way to the graph then, and through the graph once it has noted `graph`.
-create index job_deletion on job (space, number) where kind = 'delete' and state in ('queued', 'running');
-
 -- The document that an upload brings, where its request names one; null for uploads of several, which name their own.
-create function named_document(p_upload jsonb) returns text
+create or replace function named_document(p_upload jsonb) returns text
 language sql immutable as $$
   select case
     when p_upload ->> 'content_type'
@@ -13,20 +9,20 @@ language sql immutable as $$
 $$;
 
 -- Whether an upload may bring a document: it names it, or does not say which it brings.
-create function may_bring(p_upload jsonb, p_document text) returns boolean
+create or replace function may_bring(p_upload jsonb, p_document text) returns boolean
 language sql immutable as $$
   select coalesce(named_document(p_upload) = p_document, true)
 $$;
 
 -- The number of a space's first deletion that is not through the vector tier: uploads after it wait.
-create function first_deletion(p_space text) returns bigint
+create or replace function first_deletion(p_space text) returns bigint
 language sql stable as $$
   select coalesce(min(number), 9223372036854775807) from job
   where space = p_space and kind = 'delete' and state in ('queued', 'running') and progress is null
 $$;
 
 -- Whether a document on its way to the graph waits for its deletion there: it was accepted after it.
-create function waits_for_deletion(p_space text, p_document text, p_number bigint) returns boolean
+create or replace function waits_for_deletion(p_space text, p_document text, p_number bigint) returns boolean
 language sql stable as $$
   select exists (
     select from job
