@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from deploy.local.provision import AGENT
 from deploy.local.stores import LocalStores
 from services.agent_orchestrator.migrate import migrate as migrate_agent
-from services.vector_search.migrate import migrate
+from services.vector_search.database import migrate
 from tests.stores import TestDatabase, create_template, database_from_template, started_stores
 
 T = TypeVar("T")

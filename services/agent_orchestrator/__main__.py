@@ -43,13 +43,13 @@ def _work(arguments: list[str]) -> Coroutine[Any, Any, None]:
 
 async def _serve(settings: AgentSettings, runtime: RuntimeSettings) -> None:
     # Each command imports what it runs: a migration need not wait for gRPC and models.
-    from services.agent_orchestrator.serving import serve_orchestrator  # noqa: PLC0415
+    from services.agent_orchestrator.server import serve_orchestrator  # noqa: PLC0415
 
     await serve_orchestrator(settings, runtime)
 
 
 async def _serve_worker(settings: AgentSettings, runtime: RuntimeSettings) -> None:
-    from services.agent_orchestrator.serving import serve_worker  # noqa: PLC0415
+    from services.agent_orchestrator.server import serve_worker  # noqa: PLC0415
 
     await serve_worker(settings, runtime)
 

@@ -19,29 +19,27 @@ from braid.agent.v1 import (
     search_pb2_grpc,
 )
 from services.agent_orchestrator.agent.settings import AgentOptions
+from services.agent_orchestrator.clients.health_watch import HealthWatch
+from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
+from services.agent_orchestrator.clients.models import GraphModels, VectorModels
+from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier, check_serving
 from services.agent_orchestrator.consistency.checking import Check
-from services.agent_orchestrator.consistency.inventories import GraphInventory, VectorInventory
 from services.agent_orchestrator.consistency.servicer import ConsistencyServicer
 from services.agent_orchestrator.consistency.work import JobWork
 from services.agent_orchestrator.database import Database, open_database
-from services.agent_orchestrator.deletion.calls import Deletions
+from services.agent_orchestrator.deletion.deletions import Deletions
 from services.agent_orchestrator.deletion.store import DeletionStore
 from services.agent_orchestrator.ingest.backlog import Backlog
-from services.agent_orchestrator.ingest.fact_vectors import FactVectors
-from services.agent_orchestrator.ingest.facts import FactIngestion
+from services.agent_orchestrator.ingest.facts import FactIngestion, FactVectors
 from services.agent_orchestrator.ingest.servicer import IngestServicer
-from services.agent_orchestrator.jobs.listening import JOB_CHANGED, Listener
 from services.agent_orchestrator.jobs.queue import TurnQueue
 from services.agent_orchestrator.jobs.store import JobStore
-from services.agent_orchestrator.jobs.watching import Watchers
-from services.agent_orchestrator.remodelling.servicer import ModelServicer
-from services.agent_orchestrator.remodelling.tiers import GraphModels, VectorModels
+from services.agent_orchestrator.jobs.watching import JOB_CHANGED, Listener, Watchers
+from services.agent_orchestrator.model_migration.servicer import ModelServicer
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
-from services.agent_orchestrator.search.health_watch import HealthWatch
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
 from services.agent_orchestrator.settings import AgentSettings
-from services.agent_orchestrator.tiers import GraphTier, VectorTier, check_serving
 from services.models.embedder import Embedder
 from services.runtime.channels import Outgoing, open_channel
 from services.runtime.errors import StoreUnavailableError

@@ -11,6 +11,8 @@ from services.postgres.pool import Pool, PoolLimits
 from services.runtime.pools import observe_pools
 from services.runtime.queries import Queries
 
+_ROOMS = ("jobs", "deletion", "consistency")
+
 
 @dataclass(frozen=True, slots=True)
 class Database:
@@ -21,8 +23,9 @@ class Database:
 
 
 def load_queries() -> Queries:
-    """The orchestrator's named queries."""
-    return Queries.load("services.agent_orchestrator", "sql", ".sql")
+    """The orchestrator's named queries, from the rooms that own them."""
+    rooms = [Queries.load(f"services.agent_orchestrator.{room}", "sql", ".sql") for room in _ROOMS]
+    return Queries({name: room[name] for room in rooms for name in room.names()})
 
 
 @asynccontextmanager

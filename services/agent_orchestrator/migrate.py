@@ -1,19 +1,19 @@
-"""The orchestrator's own schema: its migrations, applied as the role that owns it."""
+"""The orchestrator's own schema, applied as the role that owns it."""
 
 from __future__ import annotations
 
 from services.postgres import migrations
-from services.postgres.migrations import Migration, Stage
+from services.postgres.migrations import Schema, Stage
 
 _PACKAGE = "services.agent_orchestrator"
 _LOCK = 7_305_183_922_012
 
 
-def load_migrations() -> list[Migration]:
-    """The orchestrator's migrations in order."""
-    return migrations.load_migrations(_PACKAGE)
+def load_schema() -> Schema:
+    """The service's migrations and functions."""
+    return migrations.load_schema(_PACKAGE)
 
 
 async def migrate(url: str, *, stage: Stage = "post") -> None:
     """Brings the schema up to date. See `services.postgres.migrations`."""
-    await migrations.migrate(url, load_migrations(), lock=_LOCK, stage=stage)
+    await migrations.migrate(url, load_schema(), lock=_LOCK, stage=stage)

@@ -6,37 +6,32 @@ import asyncio
 from functools import partial
 from typing import Protocol
 
-from braid.graph.v1 import (
-    embeddings_pb2_grpc,
-    ingest_pb2_grpc,
-    inventory_pb2_grpc,
-    query_pb2_grpc,
-)
-from services.graph_query import episode_intake
-from services.graph_query.embeddings.servicer import GraphEmbeddingServicer
-from services.graph_query.episode_intake import EpisodeIntake, EpisodeReader
-from services.graph_query.episode_reading import WholeReader
-from services.graph_query.findings.calls import FindingCalls
-from services.graph_query.findings.extraction import FindingExtractor
-from services.graph_query.findings.reading import FindingReader
-from services.graph_query.findings.store import FindingStore
-from services.graph_query.graphiti.reader import GraphitiReader
-from services.graph_query.history.calls import HistoryCalls
-from services.graph_query.history.store import HistoryStore
-from services.graph_query.ingest_servicer import GraphIngestServicer
-from services.graph_query.inventory.servicer import GraphInventoryServicer
-from services.graph_query.inventory.store import InventoryStore
-from services.graph_query.neo4j_database import Database, open_driver
-from services.graph_query.neo4j_store import Neo4jStore
-from services.graph_query.ontology.calls import OntologyCalls
-from services.graph_query.ordering.store import OrderingStore
-from services.graph_query.past.store import PastStore
-from services.graph_query.query_servicer import GraphQueryServicer
-from services.graph_query.searching import FactSearcher
+from braid.graph.v1 import embeddings_pb2_grpc, ingest_pb2_grpc, inventory_pb2_grpc, query_pb2_grpc
+from services.graph_query.embeddings.space_models import SpaceModels
+from services.graph_query.entities.domain import StructureStore
+from services.graph_query.episodes import intake as episode_intake
+from services.graph_query.episodes.extraction_result import EpisodeReader
+from services.graph_query.episodes.intake import EpisodeIntake
+from services.graph_query.findings.domain import FindingStore
+from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.history.domain import HistoryStore
+from services.graph_query.inventory.domain import InventoryStore
+from services.graph_query.llm_extraction.episode_extractor import GraphitiReader, WholeReader
+from services.graph_query.llm_extraction.findings import FindingExtractor, FindingReader
+from services.graph_query.neo4j.database import Database, open_driver
+from services.graph_query.neo4j.queries import load_queries, load_schema
+from services.graph_query.search.as_known import PastStore
+from services.graph_query.search.reranking import OrderingStore
+from services.graph_query.search.search import FactSearcher
+from services.graph_query.servicers.embeddings import GraphEmbeddingServicer
+from services.graph_query.servicers.entities import StructureCalls
+from services.graph_query.servicers.findings import FindingCalls
+from services.graph_query.servicers.history import HistoryCalls
+from services.graph_query.servicers.ingest import GraphIngestServicer
+from services.graph_query.servicers.inventory import GraphInventoryServicer
+from services.graph_query.servicers.ontology import OntologyCalls
+from services.graph_query.servicers.query import GraphQueryServicer
 from services.graph_query.settings import GraphSettings
-from services.graph_query.space_models import SpaceModels
-from services.graph_query.structure.calls import StructureCalls
-from services.graph_query.structure.store import StructureStore
 from services.models.circuits import Circuits
 from services.models.embedder import Embedder
 from services.models.factory import build_embedder
@@ -56,7 +51,6 @@ from services.runtime.slots import SlotLimits, Slots
 from services.runtime.telemetry import get_logger
 
 _SCHEMA_RETRY_SECONDS = 0.5
-_PACKAGE = "services.graph_query"
 
 
 class Stores(episode_intake.Stores, Protocol):
@@ -143,11 +137,11 @@ def build_services(
 
 def build_store(settings: GraphSettings) -> Neo4jStore:
     """The store that the settings name; it connects when first used."""
-    queries = Queries.load(_PACKAGE, "cypher", ".cypher")
+    queries = load_queries()
     limits = SlotLimits(settings.pool_size, settings.queue_size, settings.queue_seconds)
     return Neo4jStore(
         _database(settings, queries, limits),
-        Queries.load(_PACKAGE, "cypher/schema", ".cypher"),
+        load_schema(),
         probed=_database(settings, queries, SlotLimits(size=1)),
     )
 

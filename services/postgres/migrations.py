@@ -1,14 +1,25 @@
-"""Migrations: numbered SQL files, each in a transaction, recorded with a checksum, one runner at a time.
+"""The schema of a service's database: numbered migrations, and files of functions that may change.
 
-`NNNN_pre_….sql` may run while the former program still serves, `NNNN_post_….sql` only when none of it is left.
+`sql/schema/NNNN_name.sql` runs once, in order, each in a transaction. `NNNN_post_name.sql` waits until no process of
+the previous release is left; every other file may run while it still serves. `checksums.sha256` in the same folder
+lists the
+files that are in use somewhere: they are never edited.
+
+`sql/functions/*.sql` holds `create or replace function …`. When one of these files differs from what the database has,
+all of them are installed again, in one transaction. A function that changes its result type needs a migration that
+drops it first.
+
+One runner works at a time. Checksums of what was applied are recorded in the database.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from itertools import takewhile
 from typing import Literal
 
@@ -18,79 +29,124 @@ from services.runtime.telemetry import get_logger
 
 Stage = Literal["pre", "post"]
 
-_NAME = re.compile(r"(\d{4})_(pre|post)_[a-z0-9_]+\.sql")
-_RECORD = """
+CHECKSUMS_FILE = "checksums.sha256"
+OTHER_BASELINE = (
+    "This database was made by an unreleased version of Braid, which this version cannot update: "
+    "stop Braid, delete its data folder (by default .braid) or drop this database, and ingest your documents again."
+)
+_NAME = re.compile(r"(\d{4})_(?:(pre|post)_)?[a-z0-9_]+\.sql")
+_RECORDS = """
 create table if not exists schema_migration (
   number integer primary key,
   name text not null,
   checksum text not null,
   applied_at timestamptz not null default now()
+);
+create table if not exists schema_function_file (
+  name text primary key,
+  checksum text not null,
+  installed_at timestamptz not null default now()
 )"""
 
 
 class MigrationError(Exception):
-    """The files and the database do not fit each other."""
+    """The files and the database do not fit each other. The message is for the operator."""
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
-    """One numbered file."""
+class SqlFile:
+    """A file by its name."""
 
-    number: int
     name: str
-    stage: str
     text: str
 
     @property
     def checksum(self) -> str:
-        """SHA-256 of the file's text."""
+        """SHA-256 of the text in hexadecimal."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-def load_migrations(package: str) -> list[Migration]:
-    """The files of `package`'s `sql/migrations` in order. MigrationError unless they are numbered 1, 2, 3 …"""
+@dataclass(frozen=True, slots=True)
+class Migration(SqlFile):
+    """A numbered file."""
+
+    number: int
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A service's migrations in order, and its function files by name."""
+
+    migrations: Sequence[Migration]
+    functions: Sequence[SqlFile] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A migration as the database recorded it."""
+
+    name: str
+    checksum: str
+
+
+def load_schema(package: str) -> Schema:
+    """The files of `package`. MigrationError unless migrations are numbered 1, 2, 3 …"""
+    folder = files(package) / "sql"
     found = []
-    for file in (files(package) / "sql" / "migrations").iterdir():
-        matched = _NAME.fullmatch(file.name)
-        if matched:
-            found.append(Migration(int(matched[1]), file.name, matched[2], file.read_text()))
-    found.sort(key=lambda migration: migration.number)
+    for file in _sql_files(folder / "schema") or _sql_files(folder / "migrations"):
+        if matched := _NAME.fullmatch(file.name):
+            stage: Stage = "post" if matched[2] == "post" else "pre"
+            found.append(Migration(file.name, file.text, int(matched[1]), stage))
     numbers = [migration.number for migration in found]
     if not numbers or numbers != list(range(1, len(found) + 1)):
         raise MigrationError("migrations are not numbered one after the other")
-    return found
+    return Schema(found, _sql_files(folder / "functions"))
+
+
+def released_checksums(package: str) -> dict[str, str]:
+    """Checksums of the migrations in use, by file name, as `sha256sum` writes them."""
+    text = (files(package) / "sql" / "schema" / CHECKSUMS_FILE).read_text()
+    pairs = (line.split() for line in text.splitlines())
+    return {name: checksum for checksum, name in pairs}
 
 
 def pending_migrations(
-    known: list[Migration], applied: dict[int, str], stage: Stage
+    known: Sequence[Migration], applied: Mapping[int, Applied], stage: Stage
 ) -> list[Migration]:
-    """What is left to apply, of numbers to checksums applied; up to the first `post` one for stage `pre`.
+    """What is left to apply; for stage `pre` only up to the first `post` file.
 
-    MigrationError when an applied file has changed or is unknown.
+    MigrationError for a database made from another baseline, and for an applied file that has changed or is unknown.
     """
-    if unknown := applied.keys() - {migration.number for migration in known}:
-        raise MigrationError(f"the database has migrations this program does not know: {unknown}")
+    if applied and 1 in applied and applied[1].name != known[0].name:
+        raise MigrationError(OTHER_BASELINE)
+    if unknown := sorted(applied.keys() - {migration.number for migration in known}):
+        raise MigrationError(
+            f"the database has migrations that this program does not know: {unknown}"
+        )
     for migration in known:
-        if applied.get(migration.number, migration.checksum) != migration.checksum:
+        before = applied.get(migration.number)
+        if before is not None and before.checksum != migration.checksum:
             raise MigrationError(f"{migration.name} has changed since it was applied")
     left = [migration for migration in known if migration.number not in applied]
     return left if stage == "post" else list(takewhile(lambda m: m.stage == "pre", left))
 
 
-async def migrate(url: str, known: list[Migration], *, lock: int, stage: Stage = "post") -> None:
-    """Applies what is not applied yet, as the role that owns the schema. See `pending_migrations`.
+async def migrate(url: str, schema: Schema, *, lock: int, stage: Stage = "post") -> None:
+    """Applies pending migrations and installs changed functions, as the role that owns the schema.
 
-    `lock` is the number of the advisory lock that lets one runner at a time pass.
+    `lock` is the number of the advisory lock that lets one runner at a time pass. Raises MigrationError.
     """
     connection = await asyncpg.connect(url, timeout=10)
     try:
         await connection.execute("select pg_advisory_lock($1)", lock)
-        await connection.execute(_RECORD)
-        rows = await connection.fetch("select number, checksum from schema_migration")
-        applied = {row["number"]: row["checksum"] for row in rows}
-        for migration in pending_migrations(known, applied, stage):
+        await connection.execute(_RECORDS)
+        rows = await connection.fetch("select number, name, checksum from schema_migration")
+        applied = {row["number"]: Applied(row["name"], row["checksum"]) for row in rows}
+        for migration in pending_migrations(schema.migrations, applied, stage):
             await _apply(connection, migration)
             get_logger("migrate").info("applied", migration=migration.name)
+        await _install(connection, schema.functions)
     finally:
         await connection.close()
 
@@ -104,3 +160,29 @@ async def _apply(connection: asyncpg.Connection, migration: Migration) -> None:
             migration.name,
             migration.checksum,
         )
+
+
+async def _install(connection: asyncpg.Connection, functions: Sequence[SqlFile]) -> None:
+    rows = await connection.fetch("select name, checksum from schema_function_file")
+    installed = {row["name"]: row["checksum"] for row in rows}
+    if installed == {file.name: file.checksum for file in functions}:
+        return
+    async with connection.transaction():
+        # Functions call each other across files, so their bodies are checked when they first run.
+        await connection.execute("set local check_function_bodies = off")
+        for file in functions:
+            await connection.execute(file.text)
+        await connection.execute("delete from schema_function_file")
+        await connection.executemany(
+            "insert into schema_function_file (name, checksum) values ($1, $2)",
+            [(file.name, file.checksum) for file in functions],
+        )
+    get_logger("migrate").info("installed", functions=[file.name for file in functions])
+
+
+def _sql_files(folder: Traversable) -> list[SqlFile]:
+    """The folder's SQL files by name; none where there is no such folder."""
+    if not folder.is_dir():
+        return []
+    found = (file for file in folder.iterdir() if file.name.endswith(".sql"))
+    return sorted((SqlFile(f.name, f.read_text()) for f in found), key=lambda file: file.name)

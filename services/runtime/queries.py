@@ -24,6 +24,16 @@ class Queries:
                 texts[file.name.removesuffix(suffix)] = _described(file.name, file.read_text())
         return cls(texts)
 
+    @classmethod
+    def join(cls, *parts: Queries) -> Self:
+        """The queries of several folders. ValueError for a name that two of them have."""
+        texts: dict[str, str] = {}
+        for part in parts:
+            if twice := texts.keys() & part._texts.keys():
+                raise ValueError(f"more than one file for {sorted(twice)}")
+            texts |= part._texts
+        return cls(texts)
+
     def __getitem__(self, name: str) -> str:
         return self._texts[name]
 

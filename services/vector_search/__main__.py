@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 
 from services.models.settings import EmbeddingSettings
+from services.postgres.migrations import MigrationError, Stage
 from services.runtime.loop import run
 from services.runtime.read_settings import read_settings
 from services.runtime.settings import RuntimeSettings
 from services.runtime.telemetry import configure_telemetry
 from services.vector_search import app
-from services.vector_search.migrate import migrate
+from services.vector_search.database import migrate
 from services.vector_search.settings import VectorSettings
 
 
@@ -23,11 +24,18 @@ def main(arguments: list[str]) -> None:
         case []:
             run(app.run(settings, runtime, read_settings(EmbeddingSettings)))
         case ["migrate"]:
-            run(migrate(settings.migrator()))
+            _migrate(settings, "post")
         case ["migrate", "--pre"]:
-            run(migrate(settings.migrator(), stage="pre"))
+            _migrate(settings, "pre")
         case _:
             raise SystemExit("usage: python -m services.vector_search [migrate [--pre]]")
+
+
+def _migrate(settings: VectorSettings, stage: Stage) -> None:
+    try:
+        run(migrate(settings.migrator(), stage=stage))
+    except MigrationError as error:
+        raise SystemExit(str(error)) from None
 
 
 if __name__ == "__main__":

@@ -22,19 +22,18 @@ from services.runtime.pools import observe_pools
 from services.runtime.server import Service, serve
 from services.runtime.settings import RuntimeSettings
 from services.runtime.slots import Slots
-from services.vector_search.document_servicer import DocumentServicer
-from services.vector_search.indexing import Indexing
-from services.vector_search.inventory_servicer import InventoryServicer
-from services.vector_search.model_servicer import ModelServicer
+from services.vector_search.documents.version_activation import Settling
+from services.vector_search.documents.writer import DocumentWriter
+from services.vector_search.indexing.index_queue import Indexing
+from services.vector_search.models.query_embedders import QueryEmbedders, Registry
 from services.vector_search.postgres import PostgresStore
-from services.vector_search.recorded_models import QueryEmbedders, Registry
-from services.vector_search.results import ResultCache
-from services.vector_search.search_servicer import SearchServicer
-from services.vector_search.searching import Searcher
+from services.vector_search.search.result_cache import ResultCache
+from services.vector_search.search.searcher import Searcher
+from services.vector_search.servicers.documents import DocumentServicer, InventoryServicer
+from services.vector_search.servicers.models import ModelServicer
+from services.vector_search.servicers.search import SearchServicer
 from services.vector_search.settings import VectorSettings
-from services.vector_search.settling import Settling
 from services.vector_search.store import Store
-from services.vector_search.writing import DocumentWriter
 
 _SEARCHES = ("VectorSearch", "TextSearch", "HybridSearch")
 

@@ -1,7 +1,9 @@
-"""What the tier works with: documents and chunks, searches and hits. Nothing here knows of gRPC or SQL."""
+"""Types of the vector tier: documents and chunks, searches and hits. Nothing here knows gRPC or SQL."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import IntEnum
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from services.models.queries import VectorSource
+from services.runtime.errors import FieldError, InvalidFieldError
 
 Vector = NDArray[np.float32]
 Metadata = dict[str, Any]
@@ -310,3 +313,28 @@ class ChunkVector:
     chunk_id: str
     text_sha256: str
     values: Vector
+
+
+def unit_vector(values: Iterable[float], field: str) -> Vector:
+    """The values as float32 of length 1. InvalidFieldError for NaN, infinity, zeros and too many values."""
+    vector: Vector = np.array(values, dtype=np.float32)
+    if len(vector) > MAX_DIMENSION:
+        raise InvalidFieldError(
+            FieldError(field, f"must not have more than {MAX_DIMENSION} values")
+        )
+    # In double precision: in single, squares and sums of large floats overflow.
+    wide = vector.astype(np.float64)
+    length = float(np.linalg.norm(wide))
+    if not np.isfinite(length):
+        raise InvalidFieldError(FieldError(field, "must consist of finite numbers"))
+    if length == 0:
+        raise InvalidFieldError(FieldError(field, "must not be all zeros"))
+    return (wide / length).astype(np.float32)
+
+
+def metadata_of(text: str) -> Metadata:
+    """Metadata from its JSON."""
+    if text == "{}":
+        return {}
+    metadata: Any = json.loads(text)
+    return dict(metadata)

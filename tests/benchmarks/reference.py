@@ -14,7 +14,7 @@ from pgvector import HalfVector
 from pgvector.asyncpg import register_vector
 
 from deploy.local.stack import LocalStack
-from services.runtime.queries import Queries
+from services.vector_search.database import load_queries
 
 POOL = 10
 _NO_FUSION, _WEIGHTED = 0, 1
@@ -64,7 +64,7 @@ async def reference(
     stack: LocalStack, space: str = "local", role: str = "braid_reader"
 ) -> AsyncIterator[Reference]:
     """A pool to the stack's vector database, by default as the reading role."""
-    statement = Queries.load("services.vector_search", "sql", ".sql")["search_chunks"]
+    statement = load_queries()["search_chunks"]
     pool = await asyncpg.create_pool(
         stack.stores.postgres.dsn(role),
         min_size=POOL,

@@ -14,7 +14,7 @@ from deploy.local.stack import LocalStack
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.credentials import LOCAL_SPACE
 
-_WAITING = "select waiting_vectors($1, 1000000000)"
+_WAITING = "select unindexed_count($1, 1000000000)"
 _EVERY = 0.1
 _MOST = 1_800.0
 

@@ -14,6 +14,7 @@ from pgvector import HalfVector
 
 from services.runtime.ids import chunk_id, content_sha256
 from services.runtime.queries import Queries
+from services.vector_search.database import load_queries
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.loading import Passage
 
@@ -37,7 +38,7 @@ class DirectWriter:
         model_id = await pool.fetchval("select id from model where name = $1", model)
         if model_id is None:
             raise MeasureError(f"the model {model} is not stored")
-        return cls(pool, Queries.load("services.vector_search", "sql", ".sql"), space, model_id)
+        return cls(pool, load_queries(), space, model_id)
 
     async def write(self, passages: Sequence[Passage]) -> None:
         """One transaction, locks in the tier's order."""

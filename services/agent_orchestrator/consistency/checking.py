@@ -7,32 +7,123 @@ first whether unfinished work is at it, then, in both stores, whether it still i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from typing import Protocol, TypeVar
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol, TypeAlias
 
-from services.agent_orchestrator.consistency.findings import (
-    CHUNK,
-    DEAD,
-    DOCUMENT,
-    ENTITY,
-    EPISODE,
-    Finding,
-    Tally,
-)
-from services.agent_orchestrator.consistency.inventories import (
+from braid.agent.v1 import consistency_pb2
+from services.agent_orchestrator.clients.inventories import (
     DOCUMENTS,
     GraphInventory,
     Ref,
     VectorInventory,
+    in_parts,
 )
-from services.agent_orchestrator.consistency.merging import Seen, one_sided
 from services.runtime.context import current_call
+
+Kind: TypeAlias = "consistency_pb2.InconsistencyKind.ValueType"
+
+CHUNK = consistency_pb2.INCONSISTENCY_KIND_CHUNK_WITHOUT_EPISODE
+EPISODE = consistency_pb2.INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK
+DOCUMENT = consistency_pb2.INCONSISTENCY_KIND_UNKNOWN_DOCUMENT
+ENTITY = consistency_pb2.INCONSISTENCY_KIND_ENTITY_WITHOUT_MENTION
+DEAD = consistency_pb2.INCONSISTENCY_KIND_DEAD_JOB
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is amiss; `document_id` is "" where it belongs to none."""
+
+    kind: Kind
+    id: str
+    document_id: str = ""
+
+
+@dataclass(slots=True)
+class Tally:
+    """A report in the making. Its size is bounded by `max_listed`, however much is amiss."""
+
+    max_listed: int
+    chunks: int = 0
+    episodes: int = 0
+    graph_documents: int = 0
+    entities: int = 0
+    pending: int = 0
+    found: Counter[Kind] = field(default_factory=Counter)
+    repaired: Counter[Kind] = field(default_factory=Counter)
+    listed: list[Finding] = field(default_factory=list)
+
+    def note(self, findings: Iterable[Finding]) -> None:
+        """Counts findings, and lists them while there is room."""
+        for finding in findings:
+            if self.found[finding.kind] < self.max_listed:
+                self.listed.append(finding)
+            self.found[finding.kind] += 1
+
+    def report(self) -> consistency_pb2.ConsistencyReport:
+        """The report."""
+        listed = sorted(self.listed, key=lambda finding: finding.kind)
+        return consistency_pb2.ConsistencyReport(
+            chunks=self.chunks,
+            episodes=self.episodes,
+            graph_documents=self.graph_documents,
+            entities=self.entities,
+            pending=self.pending,
+            counts=[
+                consistency_pb2.InconsistencyCount(
+                    kind=kind, found=count, repaired=self.repaired[kind]
+                )
+                for kind, count in sorted(self.found.items())
+            ],
+            listed=[
+                consistency_pb2.Inconsistency(kind=one.kind, id=one.id, document_id=one.document_id)
+                for one in listed
+            ],
+            consistent=all(self.repaired[kind] >= count for kind, count in self.found.items()),
+        )
+
+
+class OneSided(NamedTuple):
+    """What only one stream has: the first, if `first`."""
+
+    first: bool
+    ref: Ref
+
+
+@dataclass(slots=True)
+class Seen:
+    """How many each stream had so far."""
+
+    first: int = 0
+    second: int = 0
+
+
+async def one_sided(
+    first: AsyncIterator[Ref], second: AsyncIterator[Ref], seen: Seen
+) -> AsyncIterator[OneSided]:
+    """What only one of two streams has, in order; both are sorted by id, and read once."""
+    left, right = await anext(first, None), await anext(second, None)
+    while left is not None or right is not None:
+        if right is None or (left is not None and left.id < right.id):
+            assert left is not None  # noqa: S101 - for the type checker
+            yield OneSided(True, left)
+        elif left is None or right.id < left.id:
+            yield OneSided(False, right)
+        if left is None or (right is not None and right.id < left.id):
+            seen.second += 1
+            right = await anext(second, None)
+        elif right is None or left.id < right.id:
+            seen.first += 1
+            left = await anext(first, None)
+        else:
+            seen.first, seen.second = seen.first + 1, seen.second + 1
+            left, right = await anext(first, None), await anext(second, None)
+
 
 SUSPECTS = 1_000
 # Longer than a write takes from the first store to the second where nothing is in its way.
 SETTLE_SECONDS = 0.5
-
-Item = TypeVar("Item")
 
 
 class DeadWork(Protocol):
@@ -163,15 +254,3 @@ class Check:
         for start in range(0, len(distinct), DOCUMENTS):
             busy |= await self._work.under_way(space, distinct[start : start + DOCUMENTS])
         return [document for document in distinct if document not in busy]
-
-
-async def in_parts(items: AsyncIterator[Item], size: int) -> AsyncIterator[list[Item]]:
-    """The items in order, `size` at a time."""
-    part: list[Item] = []
-    async for item in items:
-        part.append(item)
-        if len(part) == size:
-            yield part
-            part = []
-    if part:
-        yield part

@@ -5,10 +5,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
-from braid.graph.v1 import ingest_pb2
-from braid.vector.v1 import chunks_pb2
-from services.agent_orchestrator.consistency.checking import Work
-from services.agent_orchestrator.consistency.findings import (
+from services.agent_orchestrator.clients.inventories import GraphInventory
+from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
+from services.agent_orchestrator.consistency.checking import (
     CHUNK,
     DEAD,
     DOCUMENT,
@@ -16,12 +15,10 @@ from services.agent_orchestrator.consistency.findings import (
     EPISODE,
     Finding,
     Kind,
+    Work,
 )
-from services.agent_orchestrator.consistency.inventories import GraphInventory
-from services.agent_orchestrator.ingest.giving import Giver
-from services.agent_orchestrator.ingest.pace import Pace
-from services.agent_orchestrator.ingest.retries import Retries
-from services.agent_orchestrator.tiers import GraphTier, VectorTier
+from services.agent_orchestrator.ingest.pipeline.episode_retry import Giver, Pace, episode_of
+from services.agent_orchestrator.jobs.retries import Retries
 from services.runtime.context import current_call
 
 CHUNKS_AT_ONCE = 200
@@ -86,19 +83,6 @@ class Repair:
             for job in dict.fromkeys(finding.id for finding in findings)
         }
         return sum(retried[finding.id] for finding in findings)
-
-
-def episode_of(chunk: chunks_pb2.Chunk) -> ingest_pb2.EpisodeInput:
-    """A stored chunk as the graph takes it, of the version that is in view."""
-    return ingest_pb2.EpisodeInput(
-        uuid=chunk.id,
-        document_id=chunk.document_id,
-        document_title=chunk.document_title,
-        source=chunk.source,
-        content=chunk.content,
-        reference_time=chunk.valid_time,
-        version_time=chunk.valid_time if chunk.HasField("valid_time") else None,
-    )
 
 
 def _parts(findings: Sequence[Finding], size: int) -> Iterator[Sequence[Finding]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from braid.agent.v1 import consistency_pb2, consistency_pb2_grpc
+from services.agent_orchestrator.clients.inventories import GraphInventory
+from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
 from services.agent_orchestrator.consistency.checking import Check, Work
-from services.agent_orchestrator.consistency.inventories import GraphInventory
 from services.agent_orchestrator.consistency.repairing import Repair
-from services.agent_orchestrator.tiers import GraphTier, VectorTier
 
 Context: TypeAlias = Any
 

@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from services.agent_orchestrator.ingest.layout import Break, paragraphs
-from services.agent_orchestrator.ingest.sentences import sentence_ends
 
 MAX_CHUNK = 1500
 # A chunk's beginning is kept from an edit that is further away than this share of the limit. Larger makes chunks
@@ -180,3 +179,22 @@ def _trimmed(text: str, span: Span) -> Span:
     while end > start and text[end - 1].isspace():
         end -= 1
     return Span(start, end)
+
+
+# The library works on a text at once and tells of it at length: this keeps what it holds small.
+_WINDOW = 64 * 1024
+
+
+def sentence_ends(text: str, language: str = "en") -> Iterator[int]:
+    """The offset after each sentence of `text` but the last, white space after a sentence belonging to it."""
+    # Loaded with the first long text: most processes that could cut one never do.
+    from sentencex.sentencex import get_sentence_boundaries  # noqa: PLC0415
+
+    start = 0
+    while start < len(text):
+        window = text[start : start + _WINDOW]
+        ends = [found["end_index"] for found in get_sentence_boundaries(language, window)]
+        # The last sentence of a window may go on in the next one, unless it fills the window.
+        used = ends[:-1] if len(window) == _WINDOW and len(ends) > 1 else ends
+        yield from (start + end for end in used if start + end < len(text))
+        start += used[-1] if used and used[-1] > 0 else len(window)

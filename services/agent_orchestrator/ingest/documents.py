@@ -1,13 +1,14 @@
-"""What parsing makes of an upload: documents, and what could not be read."""
+"""An upload and what parsing makes of it: documents, refusals, limits, dates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 
 from services.runtime.limits import MOST_LEVELS, MOST_METADATA_TEXT
+from services.runtime.times import within_time
 
 MAX_ID = 512
 MAX_TITLE = 1000
@@ -116,3 +117,80 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
             yield from _texts(inner, depth + 1)
     else:
         yield value if isinstance(value, str) else ""
+
+
+PLAIN = "text/plain"
+MARKDOWN = "text/markdown"
+HTML = "text/html"
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+JSON_LINES = "application/jsonl"
+MESSAGES = "application/vnd.braid.messages+jsonl"
+MAIL = "message/rfc822"
+MAILBOX = "application/mbox"
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """The raw input of a job: what it takes to run the job again."""
+
+    content_type: str
+    data: bytes = field(repr=False)
+    document_id: str = ""
+    title: str = ""
+    source: str = ""
+    metadata: Metadata = field(default_factory=dict)
+    valid_time: datetime | None = None
+    # What was read before, where `data` is only what follows.
+    begin: Place = BEGINNING
+    # How many documents of `data` were read before: where making one takes a while, anything may stand for them.
+    done: int = 0
+
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of reading one upload; what goes beyond them is refused with its reason."""
+
+    seconds: float = 60.0
+    memory_bytes: int = 1024 * MIB
+    # Characters of text in one document: about as much as a document of 10,000 chunks has.
+    text: int = 16_000_000
+    pages: int = 2000
+    # What a compressed file may unpack to in all, and how many files it may hold.
+    unpacked_bytes: int = 256 * MIB
+    members: int = 10_000
+
+
+def read_date(name: str, value: Any) -> datetime | None:
+    """An ISO 8601 date or time, or what YAML made of one; without a zone it is UTC. None for none.
+
+    UnreadableError for anything else.
+    """
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        value = _from_text(name, value)
+    if isinstance(value, datetime):
+        return within_time(_in_utc(name, value))
+    if isinstance(value, date):
+        return within_time(datetime.combine(value, time(), UTC))
+    raise UnreadableError(f"{name} is not an ISO 8601 date")
+
+
+def _from_text(name: str, text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise UnreadableError(f"{name} is not an ISO 8601 date") from None
+
+
+def _in_utc(name: str, value: datetime) -> datetime:
+    if value.tzinfo is None:
+        return value.replace(tzinfo=UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise UnreadableError(f"{name} is outside of the years 1–9999") from None

@@ -15,7 +15,7 @@ from google.protobuf.json_format import MessageToDict
 from braid.agent.v1 import ingest_pb2
 from services.agent_orchestrator.ingest.backlog import Place as BacklogPlace
 from services.agent_orchestrator.ingest.documents import Place, UnreadableError, check_values
-from services.agent_orchestrator.ingest.parsing import Upload, count_documents
+from services.agent_orchestrator.ingest.formats.parsing import Upload, count_documents
 from services.agent_orchestrator.jobs.records import UPLOAD, NewJob
 from services.agent_orchestrator.jobs.work import TakenUpload
 from services.runtime.context import CallContext

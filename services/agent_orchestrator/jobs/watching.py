@@ -1,11 +1,13 @@
-"""Jobs as they go on: all watchers of a process share one look at the database, a few times a second at most."""
+"""Watches jobs: notifications of the database wake one query that all watchers of a process share."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+
+import asyncpg
 
 from services.agent_orchestrator.jobs.records import JobRecord
 from services.agent_orchestrator.jobs.store import JobStore
@@ -87,3 +89,40 @@ class Watchers:
         self._watched += Counter()
         if not self._watched:
             self._wanted.clear()
+
+
+JOB_CHANGED = "braid_job_changed"
+CONNECT_SECONDS = 5.0
+AGAIN_SECONDS = 1.0
+
+
+class Listener:
+    """One connection of its own that calls `heard` at each notification of a channel."""
+
+    def __init__(self, url: str, channel: str, heard: Callable[[], None]) -> None:
+        self._url = url
+        self._channel = channel
+        self._heard = heard
+
+    async def run(self) -> None:
+        """Listens until cancelled, connecting again as often as it has to."""
+        while True:
+            try:
+                await self._listen()
+            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _listen(self) -> None:
+        connection = await asyncpg.connect(
+            self._url,
+            timeout=CONNECT_SECONDS,
+            server_settings={"application_name": "braid-agent-listen"},
+        )
+        over = asyncio.Event()
+        try:
+            connection.add_termination_listener(lambda _: over.set())
+            await connection.add_listener(self._channel, lambda *_: self._heard())
+            self._heard()
+            await over.wait()
+        finally:
+            connection.terminate()

@@ -1,7 +1,7 @@
-"""A worker: takes turns, works on some side by side, beats for them, and gives them back.
+"""A worker: claims turns, works on some concurrently, renews their leases, and releases them.
 
-Killed, its turns go to others once they have not been beaten for during a lease. Without its database it works on as
-long as nobody else can have its turns, then drops them; it goes on when the database is back.
+When a worker is killed, others claim its turns after a lease without renewal. Without its database it works on for as
+long as nobody else can claim its turns, then drops them; it goes on when the database is back.
 """
 
 from __future__ import annotations
@@ -9,14 +9,18 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from services.agent_orchestrator.ingest.turns import WaitingError
 from services.agent_orchestrator.jobs.queue import Turn, TurnLostError, TurnQueue
-from services.runtime.errors import BraidError, StoreUnavailableError
+from services.agent_orchestrator.jobs.retries import told
+from services.agent_orchestrator.jobs.tasks import Handler, Task, TaskStore
+from services.agent_orchestrator.jobs.time_slice import WaitingError, call_of, leaves, waiting
+from services.agent_orchestrator.jobs.work import WorkStore
+from services.runtime.context import call_scope
+from services.runtime.errors import BraidError, InternalError, StoreUnavailableError
 from services.runtime.telemetry import get_logger
 
 LOOK_SECONDS = 1.0
@@ -206,3 +210,101 @@ class Worker:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._look.wait()
+
+
+MOST_DEFECTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceRunner:
+    """A stage that works on spaces."""
+
+    work: WorkStore
+    at_once: int
+    turn: Callable[[Turn, asyncio.Event], Awaitable[None]]
+
+    async def run(self, turn: Turn, stop: asyncio.Event) -> None:
+        """Works on the turn's space."""
+        await self.turn(turn, stop)
+
+    async def end(self, turn: Turn, delay: float) -> None:
+        """Gives the turn back."""
+        await self.work.end_turn(turn, delay=delay)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRunner:
+    """Jobs that are no uploads, by the handlers of their kinds."""
+
+    tasks: TaskStore
+    handlers: Mapping[str, Handler]
+    at_once: int
+
+    async def run(self, turn: Turn, stop: asyncio.Event) -> None:
+        """Does the turn's job. It may be stopped anywhere, since it goes on where it last saved."""
+        task = await self.tasks.start(turn)
+        if task is None:
+            return
+        doing = asyncio.ensure_future(self._do(task))
+        stopping = asyncio.ensure_future(stop.wait())
+        try:
+            await asyncio.wait((doing, stopping), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
+            doing.cancel()
+            await asyncio.gather(doing, stopping, return_exceptions=True)
+        if not doing.cancelled():
+            doing.result()
+
+    async def end(self, turn: Turn, delay: float) -> None:
+        """Gives the turn back."""
+        await self.tasks.end_turn(turn, delay=delay)
+
+    async def _do(self, task: Task) -> None:
+        handler = self.handlers.get(task.job.kind)
+        if handler is None:
+            await self.tasks.fail(task.turn, f"No worker knows jobs of kind {task.job.kind}.")
+            return
+        with call_scope(call_of(task.turn, task.job.space)):
+            try:
+                result = await handler(task)
+            # Any failure may be its task's end or a reason to wait; one that is neither is raised again.
+            except Exception as error:
+                if not await self._has_failed(task, error):
+                    raise
+            else:
+                await self.tasks.succeed(task.turn, result)
+
+    async def _has_failed(self, task: Task, error: Exception) -> bool:
+        """Whether the task is over with this. WaitingError for a reason to wait; else it is a defect."""
+        reason = waiting(error)
+        if reason is not None:
+            await self.tasks.say_waiting(task.turn, reason.reason, blameless=True)
+            raise reason from None
+        known = [leaf for leaf in leaves(error) if isinstance(leaf, BraidError)]
+        if known:
+            await self.tasks.fail(task.turn, told(known[0]))
+        elif task.takes >= MOST_DEFECTS:
+            await self.tasks.fail(task.turn, told(InternalError()))
+        return bool(known)
+
+
+ROUND_SECONDS = 60.0
+
+
+class Housekeeping:
+    """Finds work without a turn, and forgets what is old."""
+
+    def __init__(self, work: WorkStore, *, keep_days: int) -> None:
+        self._work = work
+        self._keep_days = keep_days
+
+    async def run(self) -> None:
+        """Goes round once a minute until cancelled."""
+        while True:
+            await asyncio.sleep(ROUND_SECONDS)
+            try:
+                await self._work.ask_for_stranded()
+                await self._work.purge(self._keep_days)
+            except (BraidError, TimeoutError) as error:
+                get_logger("housekeeping").warning("put off", error=type(error).__name__)

@@ -19,6 +19,7 @@ from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.agent_orchestrator.search.answer_parts import includes_results, keep_parts
 from services.agent_orchestrator.search.fusion import (
     GRAPH_LEG,
@@ -29,7 +30,6 @@ from services.agent_orchestrator.search.fusion import (
     ranked_chunks,
     unscored_chunks,
 )
-from services.agent_orchestrator.search.health_watch import TierAwayError
 from services.agent_orchestrator.search.legs import LegOutcome, not_requested, run_leg
 from services.agent_orchestrator.search.query_embedding import (
     NO_SOURCE,
@@ -46,8 +46,8 @@ from services.runtime.telemetry import get_logger
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
     from services.agent_orchestrator.search.query_embedding import QueryEmbeddings, Source
-    from services.agent_orchestrator.tiers import GraphTier, VectorTier
 
     Request = search_pb2.ComprehensiveSearchRequest
     Embedding = retrieval_pb2.QueryEmbedding | None

@@ -10,7 +10,7 @@ import grpc
 from google.protobuf.duration_pb2 import Duration
 
 from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
-from services.agent_orchestrator.search.health_watch import TierAwayError
+from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.runtime.errors import BraidError
 from services.runtime.status import error_from_rpc, reason_name
 from services.runtime.telemetry import get_logger

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
+import grpc
+
 from braid.agent.v1 import search_pb2, search_pb2_grpc
 from services.agent_orchestrator.search.legs import LegOutcome
 from services.runtime.errors import BraidError, FieldError, InvalidFieldError
@@ -52,6 +54,13 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
             # The caller may have gone: nobody waits for the legs then.
             searching.cancel()
             await asyncio.gather(searching, return_exceptions=True)
+
+    async def ExpandedHybridSearch(
+        self, _request: search_pb2.ExpandedHybridSearchRequest, context: Any
+    ) -> search_pb2.ExpandedHybridSearchResponse:
+        """Chunks by meaning and words, expanded."""
+        await context.abort(grpc.StatusCode.UNIMPLEMENTED, "Hybrid hits are not expanded yet.")
+        raise AssertionError("unreachable")
 
     async def _search_into(
         self, request: search_pb2.ComprehensiveSearchRequest, parts: asyncio.Queue[Part | None]

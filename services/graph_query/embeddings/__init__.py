@@ -1,1 +1,1 @@
-"""Moves the vectors of a space's graph to another embedding model."""
+"""Which model a space has, the vectors that it compares with, and its change to another model."""

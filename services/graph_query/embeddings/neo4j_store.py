@@ -9,22 +9,23 @@ from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
-from services.graph_query.embeddings.store import (
+from services.graph_query.core.domain import FIRST
+from services.graph_query.core.intervals import OPEN
+from services.graph_query.core.store import CHANGING
+from services.graph_query.embeddings.domain import (
     RETRY_SECONDS,
     Text,
     TextKind,
     TextVector,
     Vectors,
 )
-from services.graph_query.intervals import OPEN
-from services.graph_query.inventory.neo4j_store import Write
-from services.graph_query.neo4j_database import Database, Rows
-from services.graph_query.neo4j_writer import SpaceWriter
-from services.graph_query.positions import FIRST
-from services.graph_query.store import CHANGING
+from services.graph_query.neo4j.database import Database, Rows
+from services.graph_query.neo4j.space_writer import SpaceWriter, Write
 from services.runtime.errors import FieldError, InvalidFieldError, OverloadedError, WrongStateError
 
 AT_ONCE = 500
+
+
 # The query that keeps count of a kind's vectors; those of names are not counted.
 _COUNTS = {TextKind.FINDING: "change_finding_vectors"}
 

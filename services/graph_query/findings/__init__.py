@@ -1,1 +1,1 @@
-"""Statements about the text: findings, intents and outcomes, in a layer of their own beside the facts."""
+"""Statements about the text: findings, intents and outcomes, in a layer of their own."""

@@ -1,13 +1,18 @@
-"""The findings layer's own words: what a finding says, what it is about, and what a search may ask for."""
+"""Findings, what makes their identity, and their store."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from services.graph_query.domain import Citation, EntityName, EntityRef
+from services.graph_query.core.domain import Citation, EntityName, EntityRef
+from services.graph_query.core.names import name_key
+from services.graph_query.core.store import Hit, SpaceState
+from services.runtime.ids import content_sha256, derived_uuid
 
 
 class FindingKind(Enum):
@@ -150,3 +155,82 @@ class FindingFilter:
         return (
             self.has_blockers is None and self.uuids is None and not any((*several, self.episode))
         )
+
+
+def named_uuid(space: str, finding_id: str) -> str:
+    """Uuid of the finding that a caller gave a name."""
+    return derived_uuid("finding", space, "id", finding_id)
+
+
+def finding_uuid(space: str, finding: GivenFinding, about_findings: Iterable[str]) -> str:
+    """Uuid of a given finding; `about_findings` are uuids."""
+    if finding.id:
+        return named_uuid(space, finding.id)
+    return derived_uuid("finding", space, "content", digest(finding, about_findings))
+
+
+def candidates(space: str, reference: str) -> tuple[str, str]:
+    """The uuids that a reference may mean: as a name first, then as a uuid."""
+    return named_uuid(space, reference), reference.lower()
+
+
+def digest(finding: GivenFinding, about_findings: Iterable[str]) -> str:
+    """Digest of all that a finding says and is about; where it comes from is no part of it."""
+    told = [_told(finding.fields), _subjects(finding), sorted(set(about_findings))]
+    return content_sha256(json.dumps(told, ensure_ascii=False))
+
+
+def _told(fields: FindingFields) -> list[object]:
+    return [
+        fields.kind.value,
+        fields.statement,
+        fields.type,
+        fields.confidence,
+        fields.methodology,
+        fields.status,
+        fields.priority,
+        fields.owner,
+        [list(metric) for metric in fields.metrics],
+        list(fields.blockers),
+    ]
+
+
+def _subjects(finding: GivenFinding) -> list[tuple[str, str]]:
+    return sorted({(name_key(end.name), end.type) for end in finding.about})
+
+
+class Position(NamedTuple):
+    """Where a listing stands: creation in epoch seconds, descending, then uuid."""
+
+    created: float
+    uuid: str
+
+
+class FindingStore(Protocol):
+    """The findings of every space. Raises what `GraphStore` says."""
+
+    async def add_findings(
+        self, space: str, findings: Sequence[GivenFinding], model: str
+    ) -> FindingCounts:
+        """Adds findings in one transaction. WrongStateError when the space has vectors of another model."""
+
+    async def finding_state(self, space: str) -> SpaceState:
+        """The space's revision, its findings with vectors, and the model of its vectors."""
+
+    async def findings_by_words(
+        self, space: str, terms: Sequence[str], only: FindingFilter, limit: int
+    ) -> list[Hit]:
+        """Findings that pass the filter by their words, best first."""
+
+    async def findings_near(
+        self, space: str, vector: Sequence[float], only: FindingFilter, limit: int, *, exact: bool
+    ) -> list[Hit]:
+        """Findings that pass the filter by cosine similarity, best first."""
+
+    async def list_findings(
+        self, space: str, only: FindingFilter, after: Position | None, limit: int
+    ) -> list[Position]:
+        """Findings that pass the filter, newest first, after a position."""
+
+    async def findings(self, space: str, uuids: Sequence[str]) -> dict[str, Finding]:
+        """Those of the findings that are there, in full."""

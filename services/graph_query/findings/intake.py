@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from services.graph_query.findings.domain import FindingCounts, GivenFinding
-from services.graph_query.findings.store import FindingStore
-from services.graph_query.names import name_key
-from services.graph_query.space_models import SpaceModels
-from services.graph_query.store import MAX_DIMENSION
+from services.graph_query.core.names import name_key
+from services.graph_query.core.store import MAX_DIMENSION
+from services.graph_query.embeddings.space_models import SpaceModels
+from services.graph_query.findings.domain import FindingCounts, FindingStore, GivenFinding
 from services.models.vectors import Matrix
 from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
 

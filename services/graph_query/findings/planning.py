@@ -6,14 +6,27 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from services.graph_query.findings.domain import FindingCounts, GivenFinding
-from services.graph_query.findings.identity import candidates, digest, finding_uuid
-from services.graph_query.names import name_key
+from services.graph_query.core.names import name_key
+from services.graph_query.findings.domain import (
+    FindingCounts,
+    GivenFinding,
+    candidates,
+    digest,
+    finding_uuid,
+)
 
 FOREIGN_EPISODE = "an episode of it is not one of this space"
+
+
 UNKNOWN_FINDING = "a finding that it is about is not there"
+
+
 ITSELF = "it is about itself"
+
+
 BLANK_NAME = "about_entities: a name must not be blank"
+
+
 TWICE = "its id stands for another finding of this call"
 
 

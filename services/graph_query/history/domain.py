@@ -1,16 +1,16 @@
-"""What is asked about facts and times, and what comes back."""
+"""Facts over both clocks: versions, selections, pages, and their store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from services.graph_query.domain import Entity, EntityRef, Fact, FactFilter
-from services.graph_query.intervals import OPEN, day_after
-from services.graph_query.names import name_key
+from services.graph_query.core.domain import Entity, EntityRef, Fact, FactFilter
+from services.graph_query.core.intervals import OPEN, day_after
+from services.graph_query.core.names import name_key
 
 CURRENT = 20
 """How many of the facts that hold now a history tells in full."""
@@ -176,3 +176,38 @@ class Version:
     known_from: datetime
     known_until: datetime | None
     episode: str
+
+
+class HistoryStore(Protocol):
+    """Stated facts of every space over both clocks. Raises what `GraphStore` says."""
+
+    async def list_facts(
+        self, space: str, scope: Scope, only: FactFilter, after: Position | None, limit: int
+    ) -> list[Fact]:
+        """Facts by start and uuid after a position. Of `only`, the times count."""
+
+    async def life(
+        self,
+        space: str,
+        entity: Selector,
+        relation: str,
+        known: float | None,
+        page: Page = NO_PAGE,
+    ) -> Life:
+        """An entity's facts at any time, a page of them in full. NotFoundError("entity") when there is none."""
+
+    async def facts_known(
+        self, space: str, uuids: Sequence[str], known: float | None
+    ) -> dict[str, Fact]:
+        """Those of the facts that were known, as they were known."""
+
+    async def differences(
+        self, space: str, scope: Scope, times: Times, limit: int
+    ) -> list[Difference]:
+        """Facts that hold at one of two times only, and that no other fact says at the other time.
+
+        At most `limit`, in no order.
+        """
+
+    async def versions(self, space: str, uuid: str, limit: int) -> list[Version]:
+        """The last versions of a fact in the order in which they became known."""

@@ -7,7 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from services.graph_query.domain import Entity, Fact, FactFilter
+from services.graph_query.core.domain import Entity, Fact, FactFilter
+from services.graph_query.core.identity import entity_uuid
+from services.graph_query.core.intervals import OPEN, start_of
+from services.graph_query.core.names import relation_key
 from services.graph_query.history.domain import (
     CURRENT,
     NO_PAGE,
@@ -23,15 +26,16 @@ from services.graph_query.history.domain import (
     Times,
     Version,
 )
-from services.graph_query.identity import entity_uuid
-from services.graph_query.intervals import OPEN, start_of
-from services.graph_query.neo4j_database import Database
-from services.graph_query.neo4j_records import entity_ref, entity_type, instant, stated_fact
-from services.graph_query.relations import relation_key
+from services.graph_query.neo4j.database import Database
+from services.graph_query.neo4j.row_mapping import entity_ref, entity_type, instant, stated_fact
 from services.runtime.errors import NotFoundError
 
 _CITATIONS = 5
+
+
 _BEGINNING = Position(-2 * OPEN, "")
+
+
 _FIRST = Place(-2 * OPEN, -2 * OPEN, "")
 
 

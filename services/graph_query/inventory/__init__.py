@@ -1,1 +1,1 @@
-"""What a space's graph holds, by id alone; and the removal of what should not be there."""
+"""What a space's graph has, by id alone; and the removal of what should not be there."""

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from datetime import timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
-from services.graph_query.domain import DeletionCounts
-from services.graph_query.identity import document_uuid
-from services.graph_query.inventory.store import EPISODES_AT_ONCE, EntityPage, EpisodeRef
-from services.graph_query.neo4j_database import Database
-from services.graph_query.neo4j_episodes import remove_passages
-from services.graph_query.neo4j_erasure import erase_past_endings, erase_versions
-from services.graph_query.neo4j_writer import SpaceWriter, as_passage
+from services.graph_query.core.domain import DeletionCounts
+from services.graph_query.core.identity import document_uuid
+from services.graph_query.episodes.writes import remove_passages
+from services.graph_query.facts.erasure import erase_past_endings, erase_versions
+from services.graph_query.inventory.domain import EPISODES_AT_ONCE, EntityPage, EpisodeRef
+from services.graph_query.neo4j.database import Database
+from services.graph_query.neo4j.space_writer import SpaceWriter, Write, as_passage
 
-T = TypeVar("T")
 _KEPT = timedelta(days=30)
-
-
-class Write(Protocol):
-    """A transaction in a space under its lock; answers with the revision after it."""
-
-    def __call__(
-        self, space: str, work: Callable[[SpaceWriter], Awaitable[T]], model: str = ""
-    ) -> Awaitable[tuple[T, int]]: ...
 
 
 class Neo4jInventory:

@@ -7,20 +7,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pydantic import BaseModel
 
-from services.graph_query.ontology.domain import AttributeType, Ontology
-from services.graph_query.relations import relation_key
-from services.graph_query.reserved import (
+from services.graph_query.core.names import (
     RESERVED_OF_ENTITIES,
     RESERVED_OF_FACTS,
     RESERVED_RELATIONS,
     RESERVED_TYPES,
+    relation_key,
 )
+from services.graph_query.ontology.domain import AttributeType, Ontology
 from services.runtime.errors import FieldError, InvalidFieldError
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
 # A declared type becomes a class for the model's answers: these names are taken there.
 _TAKEN = frozenset(name for name in dir(BaseModel) if not name.startswith("_"))
+
+
 _MODEL_PREFIX = "model_"
+
+
 _RESERVED_RELATIONS = frozenset(map(relation_key, RESERVED_RELATIONS))
 
 

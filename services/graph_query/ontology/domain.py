@@ -1,13 +1,13 @@
-"""Ontologies in the tier's own words."""
+"""An ontology: types of entities and relations, their attributes, and its store."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from services.graph_query.relations import relation_key
+from services.graph_query.core.names import relation_key
 
 
 class AttributeKind(Enum):
@@ -100,3 +100,16 @@ def find_relation(relations: Iterable[RelationType], name: str) -> RelationType 
     """The relation of a name, letter case and accents ignored."""
     wanted = relation_key(name)
     return next((one for one in relations if relation_key(one.name) == wanted), None)
+
+
+class OntologyStore(Protocol):
+    """Each space's ontology. Raises StoreUnavailableError and DeadlineError as `GraphStore` says."""
+
+    async def ontology(self, space: str) -> StoredOntology:
+        """The space's ontology, an empty one while none was put."""
+
+    async def put_ontology(self, space: str, ontology: Ontology, expected: int | None) -> int:
+        """Replaces the space's ontology; its version. The same one again changes nothing.
+
+        WrongStateError when `expected` is told and the version is another by now.
+        """

@@ -20,7 +20,7 @@ from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.app import Embedders, open_app
 from services.agent_orchestrator.database import open_database
 from services.agent_orchestrator.settings import AgentSettings
-from services.agent_orchestrator.working import open_worker
+from services.agent_orchestrator.worker import open_worker
 from services.runtime.channels import open_channel
 from services.runtime.identity import hash_key
 from services.runtime.server import RunningServer, start_server

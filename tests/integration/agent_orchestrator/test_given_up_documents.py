@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from braid.agent.v1 import ingest_pb2
-from services.agent_orchestrator.ingest.in_hand import MOST_ATTEMPTS
+from services.agent_orchestrator.ingest.pipeline.episode_retry import MOST_ATTEMPTS
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable
 from services.runtime.errors import DeadlineError, StoreUnavailableError
 from tests.integration.agent_orchestrator.conftest import ALICE, World

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from braid.agent.v1 import search_pb2
-from services.agent_orchestrator.search.health_watch import (
+from services.agent_orchestrator.clients.health_watch import (
     CHECK_LIMIT_SECONDS,
     CHECKS,
     PATIENCE_SECONDS,

@@ -12,7 +12,7 @@ from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2, query_pb2_grpc
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
-from services.agent_orchestrator.search.health_watch import CHECKS, HealthWatch
+from services.agent_orchestrator.clients.health_watch import CHECKS, HealthWatch
 from services.runtime.errors import OverloadedError, StoreUnavailableError
 from services.runtime.server import RunningServer, Service, start_server
 from services.runtime.status import error_from_rpc

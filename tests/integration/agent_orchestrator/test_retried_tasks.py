@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from braid.graph.v1 import ingest_pb2
-from services.agent_orchestrator.ingest import giving
+from services.agent_orchestrator.ingest.pipeline import episode_retry
 from services.agent_orchestrator.jobs.queue import TASK
 from services.agent_orchestrator.jobs.records import CANCELLED, FAILED, SUCCEEDED, NewJob
-from services.agent_orchestrator.jobs.runners import MOST_DEFECTS, TaskRunner
 from services.agent_orchestrator.jobs.tasks import Task
-from services.agent_orchestrator.remodelling.reextraction import CHUNKS_AT_ONCE
+from services.agent_orchestrator.jobs.worker import MOST_DEFECTS, TaskRunner
+from services.agent_orchestrator.model_migration.reextraction import CHUNKS_AT_ONCE
 from tests.integration.agent_orchestrator.desk import ONE, Desk
 from tests.unit.agent_orchestrator.test_reextraction import Tiers, reextraction
 
@@ -38,7 +38,7 @@ class CrashingTiers(Tiers):
 
 @pytest.fixture(autouse=True)
 def _no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(giving, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(episode_retry, "AGAIN_SECONDS", 0.0)
 
 
 async def run(desk: Desk, tiers: Tiers, end: str) -> None:

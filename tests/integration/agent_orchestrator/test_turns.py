@@ -10,8 +10,7 @@ from dataclasses import replace
 import pytest
 from pgqueuer.queries import Queries
 
-from services.agent_orchestrator.ingest.upload import JSON_LINES, MESSAGES, PLAIN
-from services.agent_orchestrator.jobs.inputs import MOST_AT_ONCE
+from services.agent_orchestrator.ingest.documents import JSON_LINES, MESSAGES, PLAIN
 from services.agent_orchestrator.jobs.queue import (
     GRAPH,
     SEARCH,
@@ -20,7 +19,7 @@ from services.agent_orchestrator.jobs.queue import (
     TurnLostError,
 )
 from services.agent_orchestrator.jobs.records import STATES, Failure, NewJob
-from services.agent_orchestrator.jobs.store import LAST_NUMBER, LISTED_FAILURES
+from services.agent_orchestrator.jobs.store import LAST_NUMBER, LISTED_FAILURES, MOST_AT_ONCE
 from services.agent_orchestrator.jobs.work import GraphOutcome, ReadJob
 from services.runtime.errors import NotFoundError
 from tests.integration.agent_orchestrator.desk import LEASE, ONE, OTHER, Desk, searchable

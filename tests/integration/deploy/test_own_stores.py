@@ -16,7 +16,7 @@ import pytest
 from deploy.local.cluster import Cluster
 from deploy.local.postgres import Postgres
 from deploy.local.provision import DATABASES, ROLES, write_and_run
-from services.vector_search import migrate as vector
+from services.vector_search import database as vector
 from tests.stores import FORGETFUL, data_folder
 
 ROOT = Path(__file__).parents[3]
@@ -94,7 +94,7 @@ async def test_the_commands_of_the_readme_make_databases_that_the_roles_can_use(
         ran = shell(bare, commands)
         assert ran.returncode == 0, ran.stderr
     vectors = f"@/braid_vector?host={host(bare)}"
-    known = len(vector.load_migrations())
+    known = len(vector.load_schema().migrations)
     for user in ("braid_writer:change-me-2", "braid_reader:change-me-3"):
         assert await counted(f"postgresql://{user}{vectors}", "schema_migration") == known
     jobs = f"postgresql://braid_agent:change-me-5@/braid_agent?host={host(bare)}"

@@ -14,8 +14,8 @@ import pytest
 from braid.graph.v1 import ingest_pb2_grpc, query_pb2_grpc
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_services
-from services.graph_query.episode_intake import EpisodeReader
-from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.episodes.extraction_result import EpisodeReader
+from services.graph_query.graph_store import Neo4jStore
 from services.runtime.identity import hash_key
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings

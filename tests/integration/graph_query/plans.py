@@ -7,9 +7,9 @@ from typing import Any
 
 from neo4j import AsyncDriver
 
-from services.runtime.queries import Queries
+from services.graph_query.neo4j.queries import load_queries
 
-QUERIES = Queries.load("services.graph_query", "cypher", ".cypher")
+QUERIES = load_queries()
 NOT_PLANNED = {"index_states"}  # SHOW has no plan to look at
 PLANNED = sorted(set(QUERIES.names()) - NOT_PLANNED)
 # Pages that may be of any space, however large.

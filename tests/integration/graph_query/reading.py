@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from services.graph_query.app import build_reader
-from services.graph_query.domain import Passage
-from services.graph_query.episode_intake import EpisodeIntake
-from services.graph_query.neo4j_store import Neo4jStore
-from services.graph_query.space_models import SpaceModels
+from services.graph_query.core.domain import Passage
+from services.graph_query.embeddings.space_models import SpaceModels
+from services.graph_query.episodes.intake import EpisodeIntake
+from services.graph_query.graph_store import Neo4jStore
 from services.models.embedder import Embedder
 from tests.store_suite.graph.builders import new_space, passage
 from tests.stubs.language import Script

@@ -13,8 +13,9 @@ import pytest
 from braid.graph.v1 import query_pb2, query_pb2_grpc
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_services
-from services.graph_query.neo4j_database import Database, open_driver
-from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j.database import Database, open_driver
+from services.graph_query.neo4j.queries import load_queries, load_schema
 from services.runtime.identity import hash_key
 from services.runtime.queries import Queries
 from services.runtime.server import start_server
@@ -36,7 +37,7 @@ CREDENTIAL = (("authorization", "Bearer key"),)
 async def database(graph_stores: LocalStores) -> AsyncIterator[Database]:
     """A database in which every named query takes hours."""
     found = settings(graph_stores)
-    names = Queries.load("services.graph_query", "cypher", ".cypher").names()
+    names = load_queries().names()
     driver = open_driver(found.neo4j_uri, found.neo4j_user, found.neo4j_password)
     database = Database(driver, Queries(dict.fromkeys(names, _ENDLESS)))
     yield database
@@ -51,7 +52,7 @@ async def search(
     keys = tmp_path / "keys.json"
     key = {"id": "k", "hash": hash_key("key"), "space": new_space(), "scopes": ["read"]}
     keys.write_text(json.dumps({"keys": [key]}))
-    schema = Queries.load("services.graph_query", "cypher/schema", ".cypher")
+    schema = load_schema()
     server = await start_server(
         settings=RuntimeSettings(api_keys_file=keys, drain_seconds=0),
         listen="127.0.0.1:0",

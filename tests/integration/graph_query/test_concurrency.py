@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from deploy.local.stores import LocalStores
-from services.graph_query.domain import EntityName, Passage
-from services.graph_query.extracted import DescribedEntity, Reading
-from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.core.domain import DescribedEntity, EntityName, Passage
+from services.graph_query.episodes.extraction_result import Reading
+from services.graph_query.graph_store import Neo4jStore
 from services.runtime.errors import BraidError
 from tests.conftest import LoopThread
 from tests.store_suite.graph.builders import fact, listed, new_space, passage

@@ -6,8 +6,8 @@ import asyncio
 from pathlib import Path
 
 from deploy.local.stores import LocalStores
-from services.graph_query.lucene import query_terms
-from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.core.full_text import query_terms
+from services.graph_query.graph_store import Neo4jStore
 from tests.store_suite.graph.builders import ALWAYS, fact, listed, new_space, passage, unit
 from tests.store_suite.graph.neo4j_graph import connected, opened
 from tests.stores import FORGETFUL, data_folder

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from deploy.local.stores import LocalStores
-from services.graph_query.domain import FIRST_ENTITY, EntityListing, EntityOrder
-from services.runtime.queries import Queries
+from services.graph_query.core.domain import FIRST_ENTITY, EntityListing, EntityOrder
+from services.graph_query.neo4j.queries import load_schema
 from tests.store_suite.graph.builders import fact, new_space, passage
 from tests.store_suite.graph.neo4j_graph import connected, dump, opened
 
-SCHEMA = Queries.load("services.graph_query", "cypher/schema", ".cypher")
+SCHEMA = load_schema()
 BY_MENTIONS = EntityListing(order=EntityOrder.MENTIONS)
 
 

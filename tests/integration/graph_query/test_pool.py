@@ -13,8 +13,9 @@ import pytest
 from braid.graph.v1 import query_pb2
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_store
-from services.graph_query.neo4j_database import Database, open_driver
-from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j.database import Database, open_driver
+from services.graph_query.neo4j.queries import load_queries, load_schema
 from services.runtime.errors import OverloadedError, StoreUnavailableError
 from services.runtime.health import PROBE_TIMEOUT
 from services.runtime.pools import PoolNumbers
@@ -28,7 +29,7 @@ from tests.store_suite.graph.neo4j_graph import settings
 _ENDLESS = """// takes hours
 UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b
 WITH sum(a % 7 * b) AS s RETURN s"""
-_REAL = Queries.load("services.graph_query", "cypher", ".cypher")
+_REAL = load_queries()
 
 
 def database(stores: LocalStores, limits: SlotLimits, **instead: str) -> Database:
@@ -46,7 +47,7 @@ async def busy(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
     limits = SlotLimits(size=2, queue_size=1, queue_seconds=60)
     store = Neo4jStore(
         database(graph_stores, limits, graph_stats=_ENDLESS),
-        Queries.load("services.graph_query", "cypher/schema", ".cypher"),
+        load_schema(),
         probed=database(graph_stores, SlotLimits(size=1)),
     )
     await store.ensure_schema()
@@ -137,7 +138,7 @@ async def late(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
     """A store whose probe gets no answer."""
     store = Neo4jStore(
         database(graph_stores, SlotLimits()),
-        Queries.load("services.graph_query", "cypher/schema", ".cypher"),
+        load_schema(),
         probed=database(graph_stores, SlotLimits(size=1), index_states=_ENDLESS),
     )
     await store.ensure_schema()

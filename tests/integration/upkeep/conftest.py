@@ -20,9 +20,9 @@ from braid.vector.v1 import search_pb2_grpc
 from deploy.local.stores import LocalStores
 from services.agent_orchestrator.app import Embedders, open_app
 from services.agent_orchestrator.settings import AgentSettings
-from services.agent_orchestrator.working import open_worker
+from services.agent_orchestrator.worker import open_worker
 from services.graph_query import app as graph_app
-from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.graph_store import Neo4jStore
 from services.models.embedder import Embedder
 from services.runtime.channels import open_channel
 from services.runtime.identity import hash_key

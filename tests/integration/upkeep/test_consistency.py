@@ -6,7 +6,7 @@ import asyncio
 from contextlib import AsyncExitStack
 
 from braid.agent.v1 import consistency_pb2, ingest_pb2
-from services.graph_query.domain import Passage
+from services.graph_query.core.domain import Passage
 from services.runtime.ids import derived_uuid
 from tests.integration.upkeep.conftest import OURS, World
 

@@ -14,12 +14,11 @@ from braid.agent.v1 import ingest_pb2, models_pb2
 from braid.common.v1 import retrieval_pb2
 from braid.graph.v1 import findings_pb2, query_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
-from services.graph_query.domain import EntityName
+from services.graph_query.core.domain import FIRST, DescribedEntity, EntityName
 from services.graph_query.embeddings import neo4j_store
+from services.graph_query.embeddings.domain import TextKind, TextVector
 from services.graph_query.embeddings.neo4j_store import Neo4jEmbeddings
-from services.graph_query.embeddings.store import TextKind, TextVector
-from services.graph_query.extracted import DescribedEntity, Reading
-from services.graph_query.positions import FIRST
+from services.graph_query.episodes.extraction_result import Reading
 from tests.integration.upkeep.conftest import DIMENSION, OURS, Models, WideEmbedder, World
 from tests.integration.workers import worker_process
 from tests.store_suite.graph.builders import passage

@@ -10,8 +10,8 @@ import pytest
 
 from braid.agent.v1 import ingest_pb2, models_pb2
 from services.graph_query import app as graph_app
-from services.graph_query.domain import Fact, FactFilter, Origin
-from services.graph_query.intervals import OPEN
+from services.graph_query.core.domain import Fact, FactFilter, Origin
+from services.graph_query.core.intervals import OPEN
 from services.runtime.server import start_server
 from tests.integration.upkeep.conftest import OURS, WideEmbedder, World
 from tests.stubs.language import Script

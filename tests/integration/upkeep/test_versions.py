@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 from braid.agent.v1 import ingest_pb2
 from braid.vector.v1 import search_pb2
-from services.graph_query.domain import FactFilter
-from services.graph_query.lucene import query_terms
+from services.graph_query.core.domain import FactFilter
+from services.graph_query.core.full_text import query_terms
 from services.runtime.times import to_timestamp, utc_now
 from tests.integration.upkeep.conftest import OURS, World
 from tests.store_suite.vector.builders import year

@@ -19,7 +19,7 @@ from services.vector_search.domain import (
     QueryVector,
     Search,
 )
-from services.vector_search.indexing import Indexing
+from services.vector_search.indexing.index_queue import Indexing
 from services.vector_search.postgres import PostgresStore
 from tests.integration.vector_search.locks import superuser, until_waiting
 from tests.stores import TestDatabase
@@ -82,21 +82,21 @@ async def counts(store: PostgresStore, model: Model = MODEL) -> tuple[int, int]:
 
 async def test_a_small_space_has_nothing_that_waits(store: PostgresStore) -> None:
     await store.upsert(SPACE, MODEL, [document(number) for number in range(DOCUMENTS)])
-    assert await store.waiting_vectors(SPACE, 100) == 0
-    assert await store.waiting_spaces() == []
+    assert await store.unindexed_count(SPACE, 100) == 0
+    assert await store.spaces_to_index() == []
     assert await store.index_vectors(SPACE, 100) == 0
     assert await counts(store) == (DOCUMENTS, 0)
 
 
 async def test_vectors_of_a_large_one_wait_and_are_brought_in(large: PostgresStore) -> None:
-    assert await large.waiting_spaces() == [SPACE]
-    assert await large.waiting_vectors(SPACE, 100) == DOCUMENTS
-    assert await large.waiting_vectors(SPACE, 7) == 7
+    assert await large.spaces_to_index() == [SPACE]
+    assert await large.unindexed_count(SPACE, 100) == DOCUMENTS
+    assert await large.unindexed_count(SPACE, 7) == 7
     assert await large.index_vectors(SPACE, 12) == 12
     assert await counts(large) == (DOCUMENTS, DOCUMENTS - 12)
     assert await large.index_vectors(SPACE, 100) == DOCUMENTS - 12
     assert await counts(large) == (DOCUMENTS, 0)
-    assert await large.waiting_spaces() == []
+    assert await large.spaces_to_index() == []
 
 
 async def test_several_bring_in_different_ones(large: PostgresStore) -> None:
@@ -124,7 +124,7 @@ async def test_searches_find_the_same_while_vectors_move(
     nearest = await found()
     assert len(nearest) == 10
     await asyncio.gather(*(move() for _ in range(4)))
-    assert await large.waiting_vectors(SPACE, 1) == 0
+    assert await large.unindexed_count(SPACE, 1) == 0
     assert await found() == nearest
 
 

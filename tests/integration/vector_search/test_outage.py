@@ -122,7 +122,7 @@ async def test_the_reader_cannot_write_and_the_writer_cannot_change_the_schema(
 ) -> None:
     forbidden = [
         ("braid_reader", "delete from chunk"),
-        ("braid_reader", "select register_model('x', 3)"),
+        ("braid_reader", "select register_model('x', 3, 's')"),
         ("braid_writer", "drop table chunk"),
         ("braid_writer", "create table mine (x integer)"),
         ("braid_writer", "update schema_migration set checksum = ''"),

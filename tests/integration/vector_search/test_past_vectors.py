@@ -96,7 +96,7 @@ class World:
     async def write(self, documents: list[NewDocument]) -> None:
         """Adds versions."""
         await self._store.upsert(SPACE, MODEL, documents)
-        waiting = await self._store.waiting_vectors(SPACE, len(documents))
+        waiting = await self._store.unindexed_count(SPACE, len(documents))
         await self._store.index_vectors(SPACE, round(waiting * self._indexed))
         self._held += documents
 

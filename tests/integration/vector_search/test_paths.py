@@ -21,7 +21,7 @@ from services.vector_search.domain import (
     VectorPath,
 )
 from services.vector_search.postgres import PostgresStore
-from services.vector_search.ranking import ranked
+from tests.oracles.vector.bm25 import ranked
 from tests.stores import TestDatabase
 
 SPACE = "large"

@@ -15,9 +15,9 @@ from services.models.queries import QueryEmbedder
 from services.models.vectors import unit_rows
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import StoreUnavailableError
+from services.vector_search.models.postgres import StoredEmbeddings
+from services.vector_search.models.query_embedders import QueryEmbedders
 from services.vector_search.postgres import PostgresStore
-from services.vector_search.postgres_embeddings import StoredEmbeddings
-from services.vector_search.recorded_models import QueryEmbedders
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import NORTH, embedding
 from tests.stores import TestDatabase

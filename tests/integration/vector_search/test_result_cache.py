@@ -8,7 +8,7 @@ from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.runtime.times import utc_now
 from services.vector_search.domain import SpaceState
 from services.vector_search.postgres import PostgresStore
-from services.vector_search.results import ResultCache
+from services.vector_search.search.result_cache import ResultCache
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import NORTH, embedding, upsert
 from tests.integration.vector_search.messages import document as input_

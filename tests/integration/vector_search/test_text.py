@@ -15,10 +15,10 @@ from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.models.relevance import bend
 from services.vector_search.domain import FusionKind, Search, SearchResult, TextMatch
 from services.vector_search.postgres import PostgresStore
-from services.vector_search.ranking import bm25, full_text_score, fuse, ranked, terms_of
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import document, upsert
 from tests.integration.vector_search.test_service import failure
+from tests.oracles.vector.bm25 import bm25, full_text_score, fuse, ranked, terms_of
 from tests.store_suite.vector.builders import (
     EAST,
     MODEL,

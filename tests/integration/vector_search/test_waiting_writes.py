@@ -14,8 +14,9 @@ from services.runtime.errors import NotFoundError
 from services.runtime.queries import Queries
 from services.runtime.times import utc_now
 from services.vector_search import postgres
+from services.vector_search.database import load_queries
 from services.vector_search.domain import NewDocument, Outcome
-from services.vector_search.postgres import PostgresStore, load_queries
+from services.vector_search.postgres import PostgresStore
 from tests.integration.vector_search.locks import superuser, until_waiting
 from tests.integration.vector_search.times import make_due
 from tests.store_suite.vector.builders import MODEL, SPACE, contents, document, words

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from services.graph_query.domain import FactFilter, GivenFact
-from services.graph_query.intervals import OPEN, end_of, start_of
+from services.graph_query.core.domain import FactFilter, GivenFact
+from services.graph_query.core.intervals import OPEN, end_of, start_of
 
 # Subject, relation, object, start, end.
 Row = tuple[str, str, str, float, float]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from services.graph_query.domain import (
+from services.graph_query.core.domain import (
     FIRST_ENTITY,
     Entity,
     EntityListing,
@@ -17,9 +17,9 @@ from services.graph_query.domain import (
     GivenFact,
     Passage,
 )
-from services.graph_query.fake import FakeGraphStore
-from services.graph_query.intervals import OPEN
-from services.graph_query.store import GraphStore
+from services.graph_query.core.intervals import OPEN
+from services.graph_query.core.store import GraphStore
+from tests.oracles.graph.store import FakeGraphStore
 
 DIMENSION = 384
 ALWAYS = FactFilter(-OPEN, OPEN)

@@ -9,16 +9,16 @@ from typing import Protocol
 
 import pytest
 
-from services.graph_query.embeddings.store import (
+from services.graph_query.core.domain import FIRST
+from services.graph_query.core.store import GraphStore
+from services.graph_query.embeddings.domain import (
     EmbeddingStore,
     Text,
     TextKind,
     TextVector,
     Vectors,
 )
-from services.graph_query.findings.store import FindingStore
-from services.graph_query.positions import FIRST
-from services.graph_query.store import GraphStore
+from services.graph_query.findings.domain import FindingStore
 from services.runtime.errors import InvalidFieldError, WrongStateError
 from tests.store_suite.graph.builders import ALWAYS, DIMENSION, day, fact, new_space, unit
 from tests.store_suite.graph.findings_suite import finding

@@ -7,20 +7,27 @@ from typing import Protocol
 
 import pytest
 
-from services.graph_query.domain import EntityName, Fact, FactFilter, GivenFact, Passage
-from services.graph_query.episode_intake import Stores
-from services.graph_query.extracted import Contradicted, DescribedEntity, Reading, Supported
+from services.graph_query.core.domain import (
+    DescribedEntity,
+    EntityName,
+    Fact,
+    FactFilter,
+    GivenFact,
+    Passage,
+)
+from services.graph_query.core.full_text import query_terms
+from services.graph_query.embeddings.space_models import SpaceModels
+from services.graph_query.episodes.extraction_result import Contradicted, Reading, Supported
+from services.graph_query.episodes.intake import Stores
 from services.graph_query.findings.domain import (
     FindingFields,
     FindingFilter,
     FindingKind,
     FindingOrigin,
+    FindingStore,
     GivenFinding,
 )
-from services.graph_query.findings.store import FindingStore
-from services.graph_query.lucene import query_terms
-from services.graph_query.past.store import Known, PastStore
-from services.graph_query.space_models import SpaceModels
+from services.graph_query.search.as_known import Known, PastStore
 from services.runtime.errors import InvalidFieldError, NotFoundError, WrongStateError
 from tests.store_suite.graph.builders import (
     ALWAYS,

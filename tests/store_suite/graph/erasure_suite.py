@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
-from services.graph_query.domain import EntityName, Passage
-from services.graph_query.extracted import Contradicted, Reading, Supported
+from services.graph_query.core.domain import EntityName, Passage
+from services.graph_query.core.full_text import query_terms
+from services.graph_query.episodes.extraction_result import Contradicted, Reading, Supported
 from services.graph_query.history.domain import Scope
-from services.graph_query.lucene import query_terms
-from services.graph_query.past.store import Known, PastStore
+from services.graph_query.search.as_known import Known, PastStore
 from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, passage
 from tests.store_suite.graph.inventory_suite import Store as Inventory
 from tests.store_suite.graph.inventory_suite import deletion, moment

@@ -8,17 +8,15 @@ from typing import Protocol
 
 import pytest
 
-from services.graph_query.domain import Fact, FactFilter, GivenFact
-from services.graph_query.history.domain import Page, Scope, Selector, Times
-from services.graph_query.history.store import HistoryStore
+from services.graph_query.core.domain import Fact, FactFilter, GivenFact
+from services.graph_query.core.full_text import name_candidates, query_terms
+from services.graph_query.core.intervals import OPEN
+from services.graph_query.core.store import GraphStore, SpaceState
+from services.graph_query.entities.domain import StructureStore
+from services.graph_query.history.domain import HistoryStore, Page, Scope, Selector, Times
 from services.graph_query.history.summary import summarize
-from services.graph_query.intervals import OPEN
-from services.graph_query.lucene import name_candidates, query_terms
-from services.graph_query.ontology.domain import Ontology, RelationType
-from services.graph_query.ontology.store import OntologyStore
-from services.graph_query.past.store import Known, PastStore
-from services.graph_query.store import GraphStore, SpaceState
-from services.graph_query.structure.store import StructureStore
+from services.graph_query.ontology.domain import Ontology, OntologyStore, RelationType
+from services.graph_query.search.as_known import Known, PastStore
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, unit
 from tests.store_suite.graph.structure_suite import only_uuid
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from services.graph_query.domain import EntityName
-from services.graph_query.store import GraphStore
+from services.graph_query.core.domain import EntityName
+from services.graph_query.core.store import GraphStore
 from services.runtime.errors import WrongStateError
 from tests.store_suite.graph.builders import ALWAYS, day, fact, listed, new_space, passage, unit
 

@@ -7,7 +7,9 @@ from typing import Any, Protocol
 
 import pytest
 
-from services.graph_query.domain import EntityName
+from services.graph_query.core.domain import EntityName
+from services.graph_query.core.full_text import query_terms
+from services.graph_query.core.store import GraphStore
 from services.graph_query.findings.domain import (
     Bounds,
     Finding,
@@ -15,16 +17,15 @@ from services.graph_query.findings.domain import (
     FindingFilter,
     FindingKind,
     FindingOrigin,
+    FindingStore,
     GivenFinding,
     Metric,
     MetricFilter,
+    Position,
     Subject,
+    named_uuid,
 )
-from services.graph_query.findings.identity import named_uuid
 from services.graph_query.findings.planning import FOREIGN_EPISODE, ITSELF, TWICE, UNKNOWN_FINDING
-from services.graph_query.findings.store import FindingStore, Position
-from services.graph_query.lucene import query_terms
-from services.graph_query.store import GraphStore
 from services.runtime.errors import WrongStateError
 from tests.store_suite.graph.builders import DIMENSION, fact, new_space, passage, unit
 

@@ -7,12 +7,19 @@ from typing import Protocol
 
 import pytest
 
-from services.graph_query.domain import EntityName, Fact, FactFilter
-from services.graph_query.history.differences import grouped
-from services.graph_query.history.domain import Page, Place, Position, Scope, Selector, Times
-from services.graph_query.history.store import HistoryStore
-from services.graph_query.intervals import OPEN, end_of, start_of
-from services.graph_query.store import GraphStore
+from services.graph_query.core.domain import EntityName, Fact, FactFilter
+from services.graph_query.core.intervals import OPEN, end_of, start_of
+from services.graph_query.core.store import GraphStore
+from services.graph_query.history.domain import (
+    HistoryStore,
+    Page,
+    Place,
+    Position,
+    Scope,
+    Selector,
+    Times,
+)
+from services.graph_query.history.summary import grouped
 from services.runtime.errors import NotFoundError
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import uuid
 from typing import Protocol
 
-from services.graph_query.domain import DeletionCounts
-from services.graph_query.extracted import Contradicted, Reading
-from services.graph_query.history.domain import Scope
-from services.graph_query.history.store import HistoryStore
-from services.graph_query.identity import document_uuid
-from services.graph_query.inventory.store import EPISODES_AT_ONCE, InventoryStore
-from services.graph_query.positions import FIRST
-from services.graph_query.readings import ReadingStore
-from services.graph_query.store import GraphStore
+from services.graph_query.core.domain import FIRST, DeletionCounts
+from services.graph_query.core.identity import document_uuid
+from services.graph_query.core.store import GraphStore
+from services.graph_query.episodes.extraction_result import Contradicted, Reading, ReadingStore
+from services.graph_query.history.domain import HistoryStore, Scope
+from services.graph_query.inventory.domain import EPISODES_AT_ONCE, InventoryStore
 from tests.store_suite.graph.builders import ALWAYS, day, fact, listed, new_space, passage
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from services.graph_query.domain import (
+from services.graph_query.core.domain import (
     FIRST_ENTITY,
     Entity,
     EntityListing,
@@ -15,7 +15,7 @@ from services.graph_query.domain import (
     EntityPage,
     Passage,
 )
-from services.graph_query.store import GraphStore
+from services.graph_query.core.store import GraphStore
 from tests.store_suite.graph.builders import fact, listed, new_space, passage
 
 BY_MENTIONS = EntityListing(order=EntityOrder.MENTIONS)

@@ -8,10 +8,10 @@ from functools import partial
 
 import pytest
 
-from services.graph_query.domain import EntityName, FactFilter, GivenFact, Origin, Passage
-from services.graph_query.identity import entity_uuid
-from services.graph_query.lucene import name_candidates, query_terms
-from services.graph_query.names import name_key
+from services.graph_query.core.domain import EntityName, FactFilter, GivenFact, Origin, Passage
+from services.graph_query.core.full_text import name_candidates, query_terms
+from services.graph_query.core.identity import entity_uuid
+from services.graph_query.core.names import name_key
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage
 from tests.store_suite.graph.structure_suite import Store, only_uuid
 

@@ -10,9 +10,9 @@ from services.graph_query.ontology.domain import (
     Endpoints,
     EntityType,
     Ontology,
+    OntologyStore,
     RelationType,
 )
-from services.graph_query.ontology.store import OntologyStore
 from services.runtime.errors import WrongStateError
 from tests.store_suite.graph.builders import new_space
 

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pytest
 
-from services.graph_query.domain import EntityName, FactFilter
-from services.graph_query.identity import entity_uuid
-from services.graph_query.past.store import Known
-from services.graph_query.searching import SearchStores
-from services.graph_query.store import Hit
+from services.graph_query.core.domain import EntityName, FactFilter
+from services.graph_query.core.identity import entity_uuid
+from services.graph_query.core.store import Hit
+from services.graph_query.search.as_known import Known
+from services.graph_query.search.search import SearchStores
 from services.runtime.times import utc_now
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage, unit
 

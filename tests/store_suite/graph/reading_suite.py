@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from services.graph_query.domain import EntityName, Fact, Origin, Scalar
-from services.graph_query.lucene import name_candidates, query_terms
-from services.graph_query.store import GraphStore, Hit, WordHits
+from services.graph_query.core.domain import EntityName, Fact, Origin, Scalar
+from services.graph_query.core.full_text import name_candidates, query_terms
+from services.graph_query.core.store import GraphStore, Hit, WordHits
 from services.runtime.errors import NotFoundError
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, listed, new_space, passage, unit
 

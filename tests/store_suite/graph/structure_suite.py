@@ -6,12 +6,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
-from services.graph_query.domain import EntityName, Origin
+from services.graph_query.core.domain import EntityName, Origin
+from services.graph_query.core.store import GraphStore
+from services.graph_query.entities.domain import Seeds, StructureStore
+from services.graph_query.entities.paths import shortest
 from services.graph_query.history.domain import Selector
-from services.graph_query.store import GraphStore
-from services.graph_query.structure.domain import Seeds
-from services.graph_query.structure.paths import shortest
-from services.graph_query.structure.store import StructureStore
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage
 
 NOW = 2_000_000_000.0

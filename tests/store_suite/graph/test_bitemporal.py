@@ -11,15 +11,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from deploy.local.stores import LocalStores
-from services.graph_query.domain import Fact, FactFilter, GivenFact
-from services.graph_query.fake import FakeGraphStore
-from services.graph_query.history.domain import Scope, Selector, Times
-from services.graph_query.history.store import HistoryStore
-from services.graph_query.identity import entity_uuid, fact_uuid
-from services.graph_query.intervals import end_of, is_reversed, start_of
-from services.graph_query.names import name_key
-from services.graph_query.store import GraphStore
+from services.graph_query.core.domain import Fact, FactFilter, GivenFact
+from services.graph_query.core.identity import entity_uuid, fact_uuid
+from services.graph_query.core.intervals import end_of, is_reversed, start_of
+from services.graph_query.core.names import name_key
+from services.graph_query.core.store import GraphStore
+from services.graph_query.history.domain import HistoryStore, Scope, Selector, Times
 from services.runtime.errors import NotFoundError
+from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.bitemporal import ALWAYS, Row, Table, differences, row_of, statement
 from tests.store_suite.graph.builders import at, day, fact, new_space, passage
 from tests.store_suite.graph.neo4j_graph import opened

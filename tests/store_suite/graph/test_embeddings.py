@@ -10,16 +10,16 @@ from hashlib import sha256
 import pytest
 
 from deploy.local.stores import LocalStores
+from services.graph_query.core.domain import FIRST
+from services.graph_query.core.store import SpaceState
 from services.graph_query.embeddings import neo4j_store
-from services.graph_query.embeddings.store import TextKind, TextVector, Vectors
-from services.graph_query.fake import FakeGraphStore
+from services.graph_query.embeddings.domain import TextKind, TextVector, Vectors
+from services.graph_query.embeddings.space_models import SpaceModels
 from services.graph_query.findings.domain import FindingFilter
-from services.graph_query.neo4j_store import Neo4jStore
-from services.graph_query.past.store import Known
-from services.graph_query.positions import FIRST
-from services.graph_query.space_models import SpaceModels
-from services.graph_query.store import SpaceState
+from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.search.as_known import Known
 from services.runtime.errors import OverloadedError, StoreUnavailableError
+from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.builders import ALWAYS, DIMENSION, day, fact, new_space, unit
 from tests.store_suite.graph.embedding_suite import (
     NEW,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from services.graph_query.fake import FakeGraphStore
-from services.graph_query.store import GraphStore
+from services.graph_query.core.store import GraphStore
+from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.events_suite import EventsSuite
 from tests.store_suite.graph.facts_suite import FactsSuite
 from tests.store_suite.graph.history_suite import HistorySuite

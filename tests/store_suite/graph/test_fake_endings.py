@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from services.graph_query.fake import FakeGraphStore
-from services.graph_query.ontology.fake import FakeOntologies
-from services.graph_query.ontology.store import OntologyStore
+from services.graph_query.ontology.domain import OntologyStore
+from tests.oracles.graph.ontology import FakeOntologies
+from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.ending_suite import EndingSuite, Graph, ReadingSuite
 from tests.store_suite.graph.ontology_suite import OntologySuite
 

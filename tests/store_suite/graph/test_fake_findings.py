@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.graph_query.fake import FakeGraphStore
+from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.findings_suite import FindingsSuite, Graph
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from services.graph_query.fake import FakeGraphStore
-from services.graph_query.searching import SearchStores
+from services.graph_query.search.search import SearchStores
+from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.ordering_suite import OrderingSuite, PastSuite, RareSuite
 
 

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from deploy.local.stores import LocalStores
-from services.graph_query.fake import FakeGraphStore
-from services.graph_query.neo4j_store import Neo4jStore
-from services.graph_query.positions import FIRST
+from services.graph_query.core.domain import FIRST
+from services.graph_query.graph_store import Neo4jStore
+from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.builders import fact, new_space
 from tests.store_suite.graph.erasure_suite import ErasureSuite, Store
 from tests.store_suite.graph.inventory_suite import InventorySuite

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from deploy.local.stores import LocalStores
-from services.graph_query.store import GraphStore
+from services.graph_query.core.store import GraphStore
 from tests.store_suite.graph.events_suite import EventsSuite
 from tests.store_suite.graph.facts_suite import FactsSuite
 from tests.store_suite.graph.history_suite import HistorySuite

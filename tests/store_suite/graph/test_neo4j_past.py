@@ -9,16 +9,16 @@ import pytest
 from neo4j import AsyncDriver
 
 from deploy.local.stores import LocalStores
-from services.graph_query import neo4j_schema
-from services.graph_query.added_words import add_words
 from services.graph_query.app import build_store
-from services.graph_query.domain import EntityName, GivenFact
+from services.graph_query.core.domain import EntityName, GivenFact
+from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.history.domain import Scope, Selector
-from services.graph_query.neo4j_database import Database
-from services.graph_query.neo4j_store import Neo4jStore
-from services.graph_query.past.store import Known
+from services.graph_query.neo4j import schema as neo4j_schema
+from services.graph_query.neo4j.database import Database
+from services.graph_query.neo4j.queries import load_queries
+from services.graph_query.neo4j.schema import add_words
+from services.graph_query.search.as_known import Known
 from services.runtime.errors import StoreUnavailableError
-from services.runtime.queries import Queries
 from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, passage
 from tests.store_suite.graph.neo4j_graph import opened, settings
 
@@ -185,7 +185,7 @@ async def test_words_with_accents_of_before_are_found_without_them(
 async def test_words_of_before_are_those_that_a_write_of_today_adds(
     store: Neo4jStore, driver: AsyncDriver
 ) -> None:
-    database = Database(driver, Queries.load("services.graph_query", "cypher", ".cypher"))
+    database = Database(driver, load_queries())
     space = new_space()
     told = [
         fact("Nova", "L\u00c4UFT", f"Luna {n}", fact=f"Nova \u00f8yer Stra\u00dfe {n}")

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from deploy.local.stores import LocalStores
-from services.graph_query.domain import EntityName, GivenFact, Passage
-from services.graph_query.store import GraphStore
+from services.graph_query.core.domain import EntityName, GivenFact, Passage
+from services.graph_query.core.store import GraphStore
 from tests.store_suite.graph.builders import expected, fact, new_space, passage
 from tests.store_suite.graph.neo4j_graph import dump, opened
 

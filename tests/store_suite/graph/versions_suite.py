@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from services.graph_query.domain import Fact, FactFilter, Passage
-from services.graph_query.episode_intake import Stores
-from services.graph_query.extracted import Reading
-from services.graph_query.lucene import query_terms
+from services.graph_query.core.domain import Fact, FactFilter, Passage
+from services.graph_query.core.full_text import query_terms
+from services.graph_query.episodes.extraction_result import Reading
+from services.graph_query.episodes.intake import Stores
 from tests.store_suite.graph.builders import ALWAYS, at, day, new_space, passage
 
 FIRST, SECOND, THIRD = "2020-01-01", "2021-01-01", "2022-01-01"

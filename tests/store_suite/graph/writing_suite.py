@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from services.graph_query.domain import DeletionCounts, FactFilter
-from services.graph_query.intervals import OPEN
-from services.graph_query.store import GraphStore
+from services.graph_query.core.domain import DeletionCounts, FactFilter
+from services.graph_query.core.intervals import OPEN
+from services.graph_query.core.store import GraphStore
 from services.runtime.errors import InvalidFieldError, NotFoundError
 from tests.store_suite.graph.builders import fact, listed, new_space, passage
 

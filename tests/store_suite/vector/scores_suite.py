@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from services.models.relevance import bend
 from services.vector_search.domain import FusionKind, Hit, Search, TextMatch
-from services.vector_search.ranking import full_text_score, terms_of
 from services.vector_search.store import VectorStore
+from tests.oracles.vector.bm25 import full_text_score, terms_of
 from tests.store_suite.vector.builders import (
     EAST,
     MODEL,

@@ -12,8 +12,8 @@ import pytest
 
 from services.models.relevance import bend
 from services.vector_search.domain import FusionKind, Search, SpaceState, VectorPath
-from services.vector_search.ranking import FUSED_POOL, full_text_score, fuse, terms_of
 from services.vector_search.store import VectorStore
+from tests.oracles.vector.bm25 import FUSED_POOL, full_text_score, fuse, terms_of
 from tests.store_suite.vector.builders import (
     EAST,
     MODEL,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from services.vector_search.fake import FakeStore
 from services.vector_search.store import VectorStore
-from tests.store_suite.vector.inventory_suite import InventorySuite
+from tests.oracles.vector.store import FakeStore
 from tests.store_suite.vector.scores_suite import ScoresSuite
 from tests.store_suite.vector.searching_suite import SearchingSuite
 from tests.store_suite.vector.words_suite import WordsSuite
@@ -32,7 +31,3 @@ class TestScores(ScoresSuite):
 
 class TestWords(WordsSuite):
     """Searches by words in memory."""
-
-
-class TestInventory(InventorySuite):
-    """Ids and deletions in memory."""

@@ -6,8 +6,8 @@ import pytest
 
 from services.models.relevance import bend
 from services.vector_search.domain import TextMatch
-from services.vector_search.ranking import bm25, full_text_score, terms_of
 from services.vector_search.store import VectorStore
+from tests.oracles.vector.bm25 import bm25, full_text_score, terms_of
 from tests.store_suite.vector.builders import (
     MODEL,
     SPACE,

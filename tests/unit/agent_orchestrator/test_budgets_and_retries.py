@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.agent_orchestrator.ingest.backlog import Backlog
-from services.agent_orchestrator.ingest.graph_turn import is_suspicious
-from services.agent_orchestrator.ingest.retries import Retries, is_of_a_document, told, will_pass
-from services.agent_orchestrator.ingest.turns import call_of
+from services.agent_orchestrator.ingest.pipeline.graph_turn import is_suspicious
+from services.agent_orchestrator.ingest.pipeline.refusals import is_of_a_document
 from services.agent_orchestrator.jobs.queue import Turn
+from services.agent_orchestrator.jobs.retries import Retries, told, will_pass
 from services.agent_orchestrator.jobs.store import Waiting
+from services.agent_orchestrator.jobs.time_slice import call_of
 from services.agent_orchestrator.search.comprehensive import MAX_MARGIN, leg_budget
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable, TextsRefused
 from services.runtime.context import call_scope

@@ -13,26 +13,25 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from services.agent_orchestrator.ingest import formats
-from services.agent_orchestrator.ingest.decoding import decode
 from services.agent_orchestrator.ingest.documents import (
-    ParsedDocument,
-    Rejected,
-    UnreadableError,
-)
-from services.agent_orchestrator.ingest.limits import MIB, Limits
-from services.agent_orchestrator.ingest.parsing import count_documents, parse
-from services.agent_orchestrator.ingest.prepare import prepare
-from services.agent_orchestrator.ingest.upload import (
     DOCX,
     HTML,
     MAIL,
     MAILBOX,
     MARKDOWN,
     MESSAGES,
+    MIB,
     PDF,
     PLAIN,
+    Limits,
+    ParsedDocument,
+    Rejected,
+    UnreadableError,
     Upload,
 )
+from services.agent_orchestrator.ingest.formats.decoding import decode
+from services.agent_orchestrator.ingest.formats.parsing import count_documents, parse
+from services.agent_orchestrator.ingest.pipeline.prepare import prepare
 from tests.hostile import MIXED, docx, paragraph, pdf, zip_bomb
 
 MAY = datetime(2024, 5, 1, 10, tzinfo=UTC)

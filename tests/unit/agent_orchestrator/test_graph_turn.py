@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from braid.graph.v1 import ingest_pb2
-from services.agent_orchestrator.ingest import graph_turn
-from services.agent_orchestrator.ingest.courtesy import Courtesy
-from services.agent_orchestrator.ingest.graph_turn import GraphTurns
-from services.agent_orchestrator.ingest.retries import Retries
-from services.agent_orchestrator.ingest.turns import WaitingError
+from services.agent_orchestrator.ingest.pipeline import graph_turn
+from services.agent_orchestrator.ingest.pipeline.graph_turn import GraphTurns
 from services.agent_orchestrator.jobs.queue import GRAPH, Turn
+from services.agent_orchestrator.jobs.retries import Retries
+from services.agent_orchestrator.jobs.time_slice import Courtesy, WaitingError
 from services.agent_orchestrator.jobs.work import GraphOutcome, WaitingDocument
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable
 from services.runtime.errors import FieldError, InvalidFieldError, StoreUnavailableError

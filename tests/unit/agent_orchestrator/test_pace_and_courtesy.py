@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from services.agent_orchestrator.ingest import pace as pacing
-from services.agent_orchestrator.ingest.courtesy import Courtesy
-from services.agent_orchestrator.ingest.pace import Pace
+from services.agent_orchestrator.ingest.pipeline import episode_retry as pacing
+from services.agent_orchestrator.ingest.pipeline.episode_retry import Pace
+from services.agent_orchestrator.jobs.time_slice import Courtesy
 
 
 def test_a_batch_that_fails_is_cut_down_and_quick_ones_double_it_again() -> None:

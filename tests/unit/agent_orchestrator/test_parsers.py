@@ -9,21 +9,23 @@ from collections.abc import AsyncIterator, Callable
 import psutil
 import pytest
 
-from services.agent_orchestrator.ingest.documents import ParsedDocument, Rejected
-from services.agent_orchestrator.ingest.limits import MIB, Limits
-from services.agent_orchestrator.ingest.parsers import Parsers, open_parsers
-from services.agent_orchestrator.ingest.parsing import parse
-from services.agent_orchestrator.ingest.upload import (
+from services.agent_orchestrator.ingest.documents import (
     DOCX,
     HTML,
     JSON_LINES,
     MAILBOX,
     MARKDOWN,
     MESSAGES,
+    MIB,
     PDF,
     PLAIN,
+    Limits,
+    ParsedDocument,
+    Rejected,
     Upload,
 )
+from services.agent_orchestrator.ingest.formats.parsing import parse
+from services.agent_orchestrator.ingest.sandbox.reader import Parsers, open_parsers
 from tests.hostile import docx, paragraph, pdf
 
 # A page that keeps a parser busy for minutes.
@@ -48,7 +50,7 @@ def children() -> list[psutil.Process]:
 
 def _reads(child: psutil.Process) -> bool:
     try:
-        return any("ingest.child" in word for word in child.cmdline())
+        return any("sandbox.child" in word for word in child.cmdline())
     except psutil.NoSuchProcess:  # it has ended since it was listed
         return False
 

@@ -15,7 +15,12 @@ from services.agent_orchestrator.ingest.documents import (
     Rejected,
     UnreadableError,
 )
-from services.agent_orchestrator.ingest.parsing import Upload, count_documents, is_light, parse
+from services.agent_orchestrator.ingest.formats.parsing import (
+    Upload,
+    count_documents,
+    is_light,
+    parse,
+)
 
 MAY = datetime(2024, 5, 1, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from services.agent_orchestrator.ingest.documents import ParsedDocument, UnreadableError
-from services.agent_orchestrator.ingest.prepare import Prepared, prepare
+from services.agent_orchestrator.ingest.pipeline.prepare import Prepared, prepare
 
 LONG = "\n\n".join(f"Paragraph {n}. " + "words " * 60 for n in range(20))
 MAX = 15 * 2**20

@@ -7,11 +7,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from services.agent_orchestrator.ingest.batches import BATCH_DOCUMENTS, LEAST_DOCUMENTS, Batch
-from services.agent_orchestrator.ingest.documents import ParsedDocument, Rejected
-from services.agent_orchestrator.ingest.parsers import Parsers, open_parsers
-from services.agent_orchestrator.ingest.reading import MAX_TAKES, UPLOADS_AT_ONCE, Reader
-from services.agent_orchestrator.ingest.upload import MAILBOX, MESSAGES, Upload
+from services.agent_orchestrator.ingest.documents import (
+    MAILBOX,
+    MESSAGES,
+    ParsedDocument,
+    Rejected,
+    Upload,
+)
+from services.agent_orchestrator.ingest.pipeline.batches import (
+    BATCH_DOCUMENTS,
+    LEAST_DOCUMENTS,
+    MAX_TAKES,
+    UPLOADS_AT_ONCE,
+    Batch,
+    Reader,
+)
+from services.agent_orchestrator.ingest.sandbox.reader import Parsers, open_parsers
 from services.agent_orchestrator.ingest.uploads import stored_upload, upload_arguments
 from services.agent_orchestrator.jobs.records import JobRecord
 from services.agent_orchestrator.jobs.work import ReadJob, TakenUpload

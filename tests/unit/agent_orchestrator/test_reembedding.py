@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from braid.graph.v1 import embeddings_pb2
-from services.agent_orchestrator.ingest.retries import Retries
-from services.agent_orchestrator.remodelling.reembedding import Reembedding
-from services.agent_orchestrator.remodelling.space_embedder import Registry, SingleModel
-from services.agent_orchestrator.remodelling.tiers import Recorded
+from services.agent_orchestrator.clients.models import Recorded
+from services.agent_orchestrator.ingest.pipeline.space_embedder import Registry, SingleModel
+from services.agent_orchestrator.jobs.retries import Retries
+from services.agent_orchestrator.model_migration.reembedding import Reembedding
 from services.runtime.errors import WrongStateError
 from tests.stubs.embedders import StubEmbedder, StubModels
 

@@ -10,14 +10,12 @@ import pytest
 
 from braid.graph.v1 import ingest_pb2
 from braid.vector.v1 import chunks_pb2
-from services.agent_orchestrator.ingest import giving
-from services.agent_orchestrator.ingest.giving import Giver
-from services.agent_orchestrator.ingest.in_hand import MOST_ATTEMPTS
-from services.agent_orchestrator.ingest.pace import Pace
-from services.agent_orchestrator.ingest.retries import Retries
+from services.agent_orchestrator.ingest.pipeline import episode_retry
+from services.agent_orchestrator.ingest.pipeline.episode_retry import MOST_ATTEMPTS, Giver, Pace
 from services.agent_orchestrator.jobs.records import Failure
+from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.tasks import Counts
-from services.agent_orchestrator.remodelling.reextraction import Reextraction
+from services.agent_orchestrator.model_migration.reextraction import Reextraction
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable
 
 REASON = "The language model gives no usable answer to the text: malformed answer."
@@ -72,7 +70,7 @@ class Saved:
 
 @pytest.fixture(autouse=True)
 def _no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(giving, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(episode_retry, "AGAIN_SECONDS", 0.0)
 
 
 def reextraction(tiers: Tiers) -> Reextraction:

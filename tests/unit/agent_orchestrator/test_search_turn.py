@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pytest
 
-from services.agent_orchestrator.ingest.batches import Batch
-from services.agent_orchestrator.ingest.courtesy import Courtesy
-from services.agent_orchestrator.ingest.parsers import Parsers
-from services.agent_orchestrator.ingest.search_turn import SearchTurns
+from services.agent_orchestrator.ingest.pipeline.batches import Batch
+from services.agent_orchestrator.ingest.pipeline.search_turn import SearchTurns
+from services.agent_orchestrator.ingest.sandbox.reader import Parsers
 from services.agent_orchestrator.jobs.queue import SEARCH, Turn, TurnLostError
+from services.agent_orchestrator.jobs.time_slice import Courtesy
 from services.agent_orchestrator.jobs.work import ReadJob, TakenUpload
 from tests.unit.agent_orchestrator.test_reading import taken
 

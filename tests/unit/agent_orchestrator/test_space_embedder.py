@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from services.agent_orchestrator.ingest.retries import is_of_the_model
-from services.agent_orchestrator.ingest.turns import WaitingError
-from services.agent_orchestrator.remodelling.space_embedder import (
+from services.agent_orchestrator.clients.models import Recorded
+from services.agent_orchestrator.ingest.pipeline.refusals import is_of_the_model
+from services.agent_orchestrator.ingest.pipeline.space_embedder import (
     Registry,
     SingleModel,
     SpaceEmbedder,
 )
-from services.agent_orchestrator.remodelling.tiers import Recorded
+from services.agent_orchestrator.jobs.time_slice import WaitingError
 from services.models.embedder import Embedder
 from services.models.errors import EmbedderUnavailable
 from services.runtime.context import CallContext, call_scope

@@ -136,7 +136,7 @@ class Graph(query_pb2_grpc.GraphQueryServiceServicer):
 
 def served(backend: Backend) -> list[Service]:
     def add(server: grpc.aio.Server) -> None:
-        search_pb2_grpc.add_SearchServiceServicer_to_server(Search(backend), server)
+        search_pb2_grpc.add_SearchServiceServicer_to_server(Search(backend), server)  # type: ignore[abstract]
         ingest_pb2_grpc.add_IngestServiceServicer_to_server(Ingest(backend), server)  # type: ignore[abstract] # what the client calls
         vector_grpc.add_VectorSearchServiceServicer_to_server(Vector(backend), server)  # type: ignore[abstract]
         query_pb2_grpc.add_GraphQueryServiceServicer_to_server(Graph(backend), server)  # type: ignore[abstract]

@@ -13,7 +13,7 @@ from braid.agent.v1.ingest_pb2 import IngestDocumentRequest
 from braid.vector.v1.documents_pb2 import DocumentInput
 from braid_client import document_input
 from braid_client.uploads import document_parts
-from services.agent_orchestrator.ingest.parsing import Upload
+from services.agent_orchestrator.ingest.formats.parsing import Upload
 from services.agent_orchestrator.ingest.uploads import receive
 from services.runtime.ids import chunk_id, content_sha256, document_hash
 from tests.unit.clients.conftest import NAIVE

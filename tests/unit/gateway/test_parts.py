@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gateway.cli.parts import FACT_BYTES, Fact, LongLine, Part, WrongFact, read_lines, split
 from gateway.rest.fact_lines import is_fact_line
 from services.agent_orchestrator.ingest.documents import UnreadableError
-from services.agent_orchestrator.ingest.json_lines import count_lines
+from services.agent_orchestrator.ingest.formats.json_lines import count_lines
 
 LINES = st.lists(st.binary(max_size=40).filter(lambda line: b"\n" not in line), max_size=30)
 

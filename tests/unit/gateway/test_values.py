@@ -20,7 +20,7 @@ from gateway.rest.values import MOST_VALUES, Instant, JsonObject, to_struct
 from services.agent_orchestrator.ingest.documents import UnreadableError, check_values
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.limits import MOST_LEVELS
-from services.vector_search import mapping
+from services.vector_search.servicers import mapping
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text()
 JSON = st.recursive(

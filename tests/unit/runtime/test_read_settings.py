@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings
 
 from gateway.__main__ import main as gateway
 from services.agent_orchestrator.__main__ import main as agent_orchestrator
-from services.agent_orchestrator.serving import serve_orchestrator, serve_worker
+from services.agent_orchestrator.server import serve_orchestrator, serve_worker
 from services.agent_orchestrator.settings import AgentSettings
 from services.graph_query.__main__ import main as graph_query
 from services.graph_query.settings import GraphSettings

@@ -6,10 +6,9 @@ import io
 import zipfile
 from typing import Any
 
-from services.agent_orchestrator.ingest.documents import UnreadableError
+from services.agent_orchestrator.ingest.documents import MIB, Limits, UnreadableError
 from services.agent_orchestrator.ingest.formats.html import html_layout
 from services.agent_orchestrator.ingest.layout import Layout
-from services.agent_orchestrator.ingest.limits import MIB, Limits
 
 # An encrypted document, like one of before 2007, is not a ZIP archive but one of these.
 _OLD_CONTAINER = bytes.fromhex("d0cf11e0a1b11ae1")

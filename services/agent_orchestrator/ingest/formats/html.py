@@ -1,4 +1,4 @@
-"""HTML as text: its visible blocks but the site's own, headings marked, white space as a browser shows it."""
+"""Web pages: their text without menus, banners and footers, and their title without the site's name."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from services.agent_orchestrator.ingest.decoding import decode
-from services.agent_orchestrator.ingest.formats.boilerplate import boilerplate_of, is_permalink
-from services.agent_orchestrator.ingest.formats.page_titles import page_title
+from services.agent_orchestrator.ingest.formats.decoding import decode
 from services.agent_orchestrator.ingest.layout import BLOCK, ITEM, ROW, Layout, Writer, clean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from selectolax.lexbor import LexborHTMLParser, LexborNode
+
 
 # Not shown, or not text.
 _UNSEEN = frozenset(
@@ -180,3 +181,200 @@ def _walk(
             if node.is_text_node:
                 yield node, True
             node = node.next
+
+
+_ROLES = frozenset({"navigation", "contentinfo", "search"})
+_SECTIONS = frozenset({"article", "section", "main", "aside"})
+_MAIN = "main, article, [role=main]"
+_UNSEEN_TAGS = "\\s\u200b-\u200d\u2060\ufe0e\ufe0f\ufeff"
+# A link that shows nothing else is there to be copied: ¶ after a heading, ↩ after a footnote.
+_MARK = re.compile(rf"[{_UNSEEN_TAGS}]*[¶#§🔗⚓↩]?[{_UNSEEN_TAGS}]*")
+_PERMALINK_CLASSES = frozenset(
+    {
+        "anchor",
+        "anchor-link",
+        "anchorjs-link",
+        "hash-link",
+        "header-anchor",
+        "headerlink",
+        "heading-anchor",
+        "heading-link",
+        "permalink",
+    }
+)
+_PERMALINK_WORDS = frozenset({"permalink", "link", "anchor", "direct link", "link to this heading"})
+_SKIP_LINK = re.compile(r"skip to (the )?(main )?(content|navigation|menu|search)", re.IGNORECASE)
+
+Predicate = Callable[["LexborNode"], bool]
+
+
+def boilerplate_of(parser: LexborHTMLParser) -> Predicate:
+    """Tells of an element whether it is left out, with all that it holds.
+
+    A page's header goes, unless it holds the page's only main heading: then it stays where nothing marks the text, and
+    the heading alone stays where something does.
+    """
+    headings = parser.css("h1")
+    banners = [_banner_of(heading) for heading in headings]
+    own_heading = bool(headings) and None not in banners
+    beside: set[int] = set()
+    if own_heading and parser.css_first(_MAIN) is not None:
+        beside = {node.mem_id for node in _around(headings)}
+
+    def is_boilerplate(node: LexborNode) -> bool:
+        tag, role = node.tag, _role(node)
+        if tag == "a" and is_permalink(node):
+            return True
+        if tag == "nav" or role in _ROLES or _is_hidden(node) or node.mem_id in beside:
+            return True
+        if tag == "header" or role == "banner":
+            return _is_of_page(node) and not (own_heading and node.css_first("h1") is not None)
+        return tag == "footer" and _is_of_page(node)
+
+    return is_boilerplate
+
+
+def is_permalink(link: LexborNode) -> bool:
+    """Whether an element is a link that is a mark to copy its address from, or a way past the menus."""
+    attributes = link.attributes
+    if link.tag != "a" or "#" not in (attributes.get("href") or ""):
+        return False
+    text = link.text()
+    if _MARK.fullmatch(text):
+        return True
+    text = text.strip()
+    classes = (attributes.get("class") or "").split()
+    if not _PERMALINK_CLASSES.isdisjoint(classes) and text.casefold() in _PERMALINK_WORDS:
+        return True
+    return _SKIP_LINK.fullmatch(text) is not None
+
+
+def _around(headings: list[LexborNode]) -> Iterator[LexborNode]:
+    """What is in the banners of headings, but what holds one."""
+    above = {id_ for heading in headings for id_ in _path(heading)}
+    for heading in headings:
+        node = heading.parent
+        while node is not None:
+            yield from (child for child in node.iter() if child.mem_id not in above)
+            if node.tag == "header" or _role(node) == "banner":
+                break
+            node = node.parent
+
+
+def _path(node: LexborNode | None) -> Iterator[int]:
+    while node is not None:
+        yield node.mem_id
+        node = node.parent
+
+
+def _banner_of(node: LexborNode) -> LexborNode | None:
+    """The page's header that an element is in."""
+    above = node.parent
+    while above is not None and above.tag != "body":
+        if above.tag == "header" or _role(above) == "banner":
+            return above if _is_of_page(above) else None
+        above = above.parent
+    return None
+
+
+def _is_of_page(node: LexborNode) -> bool:
+    """Whether a header or footer is the page's, and not that of an article or a section in it."""
+    above = node.parent
+    while above is not None:
+        if above.tag in _SECTIONS or _role(above) == "main":
+            return False
+        above = above.parent
+    return True
+
+
+def _is_hidden(node: LexborNode) -> bool:
+    attributes = node.attributes
+    return "hidden" in attributes and attributes["hidden"] != "until-found"
+
+
+def _role(node: LexborNode) -> str:
+    return (node.attributes.get("role") or "").strip().lower()
+
+
+_TITLE_SPACES = re.compile(r"\s+")
+# What is between a page's title and its site's name; a hyphen or colon within a name has no space before it.
+_SEPARATOR = re.compile(r"\s+(?:[-–—−|·•»«:/]|::)\s+|\s*[|»]\s*")
+_SITE_NAMES = (
+    'meta[property="og:site_name"]',
+    'meta[name="og:site_name"]',
+    'meta[name="application-name"]',
+    'meta[name="apple-mobile-web-app-title"]',
+)
+_OWN_TITLES = ('meta[property="og:title"]', 'meta[name="twitter:title"]')
+_SITE_PARTS = (
+    "header",
+    "footer",
+    "nav",
+    "[role=navigation]",
+    "[role=banner]",
+    "[role=contentinfo]",
+)
+_NAMES = ", ".join(f"{part} {tag}" for part in _SITE_PARTS for tag in ("a", "span", "p", "div"))
+_MAX_NAMES = 2_000
+_MAX_NAME = 200
+# The title of a site's first page is its site's name.
+_FIRST_PAGES = frozenset({"home", "homepage", "index", "start", "welcome", "overview"})
+_HEADING_MARK = re.compile(r"[¶#§🔗\s\u200b]+$")
+
+
+def page_title(parser: LexborHTMLParser) -> str:
+    """The page's title; "" when it has none.
+
+    A site's name is left out when the page declares it; or when the rest is what the page calls itself (its main
+    heading), and the name alone is a link or a label in its menus, its banner or its footer.
+    """
+    found = parser.css_first("head > title")
+    title = _plain(found.text()) if found is not None else ""
+    marks = _marks(title)
+    if not marks:
+        return title
+    site = {_plain(name).casefold() for name in _contents(parser, _SITE_NAMES)} - {""}
+    own = {_plain(name).casefold() for name in _contents(parser, _OWN_TITLES)}
+    own |= {_HEADING_MARK.sub("", _plain(one.text())).casefold() for one in parser.css("h1")[:3]}
+    around: set[str] = set()
+    for kept, rest in _parts(title, marks):
+        if kept.casefold() in _FIRST_PAGES:
+            continue
+        if rest.casefold() in site:
+            return kept
+        if kept.casefold() in own:
+            around = around or site | _names(parser)
+            if {rest.casefold()} <= around or {
+                *map(str.casefold, _SEPARATOR.split(rest))
+            } <= around:
+                return kept
+    return title
+
+
+def _marks(title: str) -> list[re.Match[str]]:
+    found = _SEPARATOR.finditer(title)
+    return [mark for mark in found if mark.start() and mark.end() < len(title)]
+
+
+def _parts(title: str, marks: list[re.Match[str]]) -> Iterator[tuple[str, str]]:
+    """Each way to part a title in what is kept and the rest: the ends first, the shortest rest first."""
+    for mark in reversed(marks):
+        yield title[: mark.start()], title[mark.end() :]
+    for mark in marks:
+        yield title[mark.end() :], title[: mark.start()]
+
+
+def _contents(parser: LexborHTMLParser, selectors: tuple[str, ...]) -> Iterator[str]:
+    for selector in selectors:
+        for found in parser.css(selector):
+            yield found.attributes.get("content") or ""
+
+
+def _names(parser: LexborHTMLParser) -> set[str]:
+    """What stands for itself in the page's menus, banner and footer."""
+    texts = (_plain(found.text()) for found in parser.css(_NAMES)[:_MAX_NAMES])
+    return {text.casefold() for text in texts if 0 < len(text) <= _MAX_NAME}
+
+
+def _plain(text: str) -> str:
+    return _TITLE_SPACES.sub(" ", text).strip()

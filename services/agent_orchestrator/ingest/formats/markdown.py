@@ -1,16 +1,21 @@
-"""Markdown as it is written: its text untouched, its headings, lists, tables and code told by a CommonMark parser."""
+"""Markdown documents and their YAML front matter."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import yaml
 
 from services.agent_orchestrator.ingest.layout import BLOCK, ITEM, ROW, Break, Layout
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
+
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _RANKS = {"list_item_open": ITEM, "tr_open": ROW}
@@ -54,3 +59,53 @@ def _title(tokens: Sequence[Token]) -> str:
         if token.type == "heading_open" and token.level == 0:
             return " ".join(tokens[place + 1].content.split())
     return ""
+
+
+MAX_FRONT_MATTER = 64 * 1024
+_START = re.compile(r"---[ \t]*\r?\n")
+_END = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain values without aliases: a few of those can stand for billions of values."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError
+        return super().compose_node(parent, index)
+
+
+def read_front_matter(text: str) -> tuple[dict[str, Any], int]:
+    """The front matter as JSON values (dates as they are), and where the body begins.
+
+    Text that starts with a line of dashes and goes on as anything but a YAML mapping has none.
+    """
+    opening = _START.match(text)
+    if opening is None:
+        return {}, 0
+    closing = _END.search(text, opening.end(), opening.end() + MAX_FRONT_MATTER)
+    if closing is None:
+        return {}, 0
+    try:
+        # A SafeLoader: it makes plain values only.
+        values = yaml.load(text[opening.end() : closing.start()], _Loader)  # noqa: S506
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return {}, 0
+    if not isinstance(values, dict):
+        return {}, 0
+    return {str(key): value for key, value in values.items()}, closing.end()
+
+
+def as_json(value: Any, depth: int = 0) -> Any:
+    """A YAML value as JSON has it: dates and whatever else JSON lacks as text. Nesting is cut at 40 levels."""
+    if depth > 40:  # noqa: PLR2004 - beyond what metadata may have: it is refused there with its reason
+        return None
+    if isinstance(value, dict):
+        return {str(key): as_json(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [as_json(inner, depth + 1) for inner in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, str | bool | int | float) else str(value)

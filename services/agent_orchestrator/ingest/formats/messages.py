@@ -17,15 +17,19 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from services.agent_orchestrator.ingest.chunking import split
-from services.agent_orchestrator.ingest.dates import read_date
 from services.agent_orchestrator.ingest.documents import (
     Metadata,
     Piece,
     Rejected,
     UnreadableError,
     check_values,
+    read_date,
 )
-from services.agent_orchestrator.ingest.json_lines import given_text, line_values, text_value
+from services.agent_orchestrator.ingest.formats.json_lines import (
+    given_text,
+    line_values,
+    text_value,
+)
 from services.agent_orchestrator.ingest.layout import Break, Layout, Writer
 
 _BOM = b"\xef\xbb\xbf"

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from services.agent_orchestrator.ingest.documents import UnreadableError
+from services.agent_orchestrator.ingest.documents import Limits, UnreadableError
 from services.agent_orchestrator.ingest.layout import BLOCK, Layout, Writer, clean
-from services.agent_orchestrator.ingest.limits import Limits
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument

@@ -22,17 +22,20 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.common.v1 import expansion_pb2 as braid_dot_common_dot_v1_dot_expansion__pb2
 from braid.common.v1 import legs_pb2 as braid_dot_common_dot_v1_dot_legs__pb2
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
+from braid.common.v1 import reranking_pb2 as braid_dot_common_dot_v1_dot_reranking__pb2
 from braid.common.v1 import retrieval_pb2 as braid_dot_common_dot_v1_dot_retrieval__pb2
 from braid.graph.v1 import facts_pb2 as braid_dot_graph_dot_v1_dot_facts__pb2
 from braid.vector.v1 import chunks_pb2 as braid_dot_vector_dot_v1_dot_chunks__pb2
+from braid.vector.v1 import search_pb2 as braid_dot_vector_dot_v1_dot_search__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/search.proto\x12\x0e\x62raid.agent.v1\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1c\x62raid/vector/v1/chunks.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc0\x05\n\x1a\x43omprehensiveSearchRequest\x12k\n\x05query\x18\x01 \x01(\tB\\\xbaHYr\x07\x18\x80 \xba\x01\x01\x00\xba\x01M\n\x10string.not_blank\x12\x11must not be blank\x1a&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12\x17\n\nuse_vector\x18\x03 \x01(\x08H\x01\x88\x01\x01\x12\x16\n\tuse_graph\x18\x04 \x01(\x08H\x02\x88\x01\x01\x12\x31\n\x0btext_weight\x18\x05 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x03\x88\x01\x01\x12)\n\x05\x61s_of\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x06\x66ilter\x18\x07 \x01(\x0b\x32\x1c.braid.vector.v1.ChunkFilter\x12\x33\n\x05\x63\x61\x63he\x18\x08 \x01(\x0e\x32\x1a.braid.vector.v1.CacheModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12>\n\x07include\x18\t \x03(\x0e\x32\x1a.braid.agent.v1.AnswerPartB\x11\xbaH\x0e\x92\x01\x0b\x10\n\"\x07\x82\x01\x04\x10\x01 \x00:\xac\x01\xbaH\xa8\x01\x1a\xa5\x01\n\x1d\x63omprehensive_search.some_leg\x12-use_vector and use_graph cannot both be false\x1aU!(has(this.use_vector) && !this.use_vector && has(this.use_graph) && !this.use_graph)B\x08\n\x06_limitB\r\n\x0b_use_vectorB\x0c\n\n_use_graphB\x0e\n\x0c_text_weight\"\xa5\x02\n\x1b\x43omprehensiveSearchResponse\x12\x31\n\x0evector_results\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12.\n\rgraph_results\x18\x02 \x03(\x0b\x32\x17.braid.graph.v1.FactHit\x12-\n\x07results\x18\x03 \x03(\x0b\x32\x1c.braid.agent.v1.SearchResult\x12(\n\x04legs\x18\x04 \x03(\x0b\x32\x1a.braid.common.v1.LegReport\x12\x15\n\rtotal_results\x18\x05 \x01(\x05\x12\x33\n\tembedding\x18\x06 \x01(\x0e\x32 .braid.common.v1.EmbeddingSource\"\xf3\x01\n\x0cSearchResult\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x05 \x01(\t\x12\r\n\x05score\x18\x06 \x01(\x01\x12\x33\n\rcontributions\x18\x07 \x03(\x0b\x32\x1c.braid.agent.v1.Contribution\x12#\n\x05\x66\x61\x63ts\x18\x08 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12)\n\x08metadata\x18\t \x01(\x0b\x32\x17.google.protobuf.Struct\"G\n\x0c\x43ontribution\x12\x0b\n\x03leg\x18\x01 \x01(\t\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\r\n\x05score\x18\x03 \x01(\x01\x12\r\n\x05share\x18\x04 \x01(\x01\"f\n StreamComprehensiveSearchRequest\x12\x42\n\x06search\x18\x01 \x01(\x0b\x32*.braid.agent.v1.ComprehensiveSearchRequestB\x06\xbaH\x03\xc8\x01\x01\"\x94\x01\n!StreamComprehensiveSearchResponse\x12)\n\x03leg\x18\x01 \x01(\x0b\x32\x1a.braid.agent.v1.LegResultsH\x00\x12<\n\x05\x66inal\x18\x02 \x01(\x0b\x32+.braid.agent.v1.ComprehensiveSearchResponseH\x00\x42\x06\n\x04part\"\x9b\x01\n\nLegResults\x12*\n\x06report\x18\x01 \x01(\x0b\x32\x1a.braid.common.v1.LegReport\x12\x31\n\x0evector_results\x18\x02 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12.\n\rgraph_results\x18\x03 \x03(\x0b\x32\x17.braid.graph.v1.FactHit*\x97\x01\n\nAnswerPart\x12\x1b\n\x17\x41NSWER_PART_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41NSWER_PART_RESULTS\x10\x01\x12\x1e\n\x1a\x41NSWER_PART_VECTOR_RESULTS\x10\x02\x12\x1d\n\x19\x41NSWER_PART_GRAPH_RESULTS\x10\x03\x12\x14\n\x10\x41NSWER_PART_LEGS\x10\x04\x32\x96\x02\n\rSearchService\x12w\n\x13\x43omprehensiveSearch\x12*.braid.agent.v1.ComprehensiveSearchRequest\x1a+.braid.agent.v1.ComprehensiveSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x8b\x01\n\x19StreamComprehensiveSearch\x12\x30.braid.agent.v1.StreamComprehensiveSearchRequest\x1a\x31.braid.agent.v1.StreamComprehensiveSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/search.proto\x12\x0e\x62raid.agent.v1\x1a\x1f\x62raid/common/v1/expansion.proto\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/reranking.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1c\x62raid/vector/v1/chunks.proto\x1a\x1c\x62raid/vector/v1/search.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xad\x06\n\x1a\x43omprehensiveSearchRequest\x12k\n\x05query\x18\x01 \x01(\tB\\\xbaHYr\x07\x18\x80 \xba\x01\x01\x00\xba\x01M\n\x10string.not_blank\x12\x11must not be blank\x1a&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12\x17\n\nuse_vector\x18\x03 \x01(\x08H\x01\x88\x01\x01\x12\x16\n\tuse_graph\x18\x04 \x01(\x08H\x02\x88\x01\x01\x12\x31\n\x0btext_weight\x18\x05 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x03\x88\x01\x01\x12)\n\x05\x61s_of\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x06\x66ilter\x18\x07 \x01(\x0b\x32\x1c.braid.vector.v1.ChunkFilter\x12\x33\n\x05\x63\x61\x63he\x18\x08 \x01(\x0e\x32\x1a.braid.vector.v1.CacheModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12>\n\x07include\x18\t \x03(\x0e\x32\x1a.braid.agent.v1.AnswerPartB\x11\xbaH\x0e\x92\x01\x0b\x10\n\"\x07\x82\x01\x04\x10\x01 \x00\x12\x34\n\texpansion\x18\n \x01(\x0b\x32!.braid.common.v1.ExpansionOptions\x12\x35\n\x06rerank\x18\x0b \x01(\x0e\x32\x1b.braid.common.v1.RerankModeB\x08\xbaH\x05\x82\x01\x02\x10\x01:\xac\x01\xbaH\xa8\x01\x1a\xa5\x01\n\x1d\x63omprehensive_search.some_leg\x12-use_vector and use_graph cannot both be false\x1aU!(has(this.use_vector) && !this.use_vector && has(this.use_graph) && !this.use_graph)B\x08\n\x06_limitB\r\n\x0b_use_vectorB\x0c\n\n_use_graphB\x0e\n\x0c_text_weight\"\x8b\x03\n\x1b\x43omprehensiveSearchResponse\x12\x31\n\x0evector_results\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12.\n\rgraph_results\x18\x02 \x03(\x0b\x32\x17.braid.graph.v1.FactHit\x12-\n\x07results\x18\x03 \x03(\x0b\x32\x1c.braid.agent.v1.SearchResult\x12(\n\x04legs\x18\x04 \x03(\x0b\x32\x1a.braid.common.v1.LegReport\x12\x15\n\rtotal_results\x18\x05 \x01(\x05\x12\x33\n\tembedding\x18\x06 \x01(\x0e\x32 .braid.common.v1.EmbeddingSource\x12\x33\n\texpansion\x18\x07 \x01(\x0b\x32 .braid.common.v1.ExpansionReport\x12/\n\treranking\x18\x08 \x01(\x0b\x32\x1c.braid.agent.v1.RerankReport\"\x91\x01\n\x0cRerankReport\x12)\n\x04mode\x18\x01 \x01(\x0e\x32\x1b.braid.common.v1.RerankMode\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\"\xa7\x02\n\x0cSearchResult\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x05 \x01(\t\x12\r\n\x05score\x18\x06 \x01(\x01\x12\x33\n\rcontributions\x18\x07 \x03(\x0b\x32\x1c.braid.agent.v1.Contribution\x12#\n\x05\x66\x61\x63ts\x18\x08 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12)\n\x08metadata\x18\t \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x32\n\texpansion\x18\n \x01(\x0b\x32\x1f.braid.common.v1.ExpansionTrace\"G\n\x0c\x43ontribution\x12\x0b\n\x03leg\x18\x01 \x01(\t\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\r\n\x05score\x18\x03 \x01(\x01\x12\r\n\x05share\x18\x04 \x01(\x01\"\xc8\x01\n\x1b\x45xpandedHybridSearchRequest\x12<\n\x06search\x18\x01 \x01(\x0b\x32$.braid.vector.v1.HybridSearchRequestB\x06\xbaH\x03\xc8\x01\x01\x12\x34\n\texpansion\x18\x02 \x01(\x0b\x32!.braid.common.v1.ExpansionOptions\x12\x35\n\x06rerank\x18\x03 \x01(\x0e\x32\x1b.braid.common.v1.RerankModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\"\xd7\x02\n\x1c\x45xpandedHybridSearchResponse\x12)\n\x04hits\x18\x01 \x03(\x0b\x32\x1b.braid.agent.v1.ExpandedHit\x12\'\n\x03leg\x18\x02 \x01(\x0b\x32\x1a.braid.common.v1.LegReport\x12\x30\n\x0bvector_path\x18\x03 \x01(\x0e\x32\x1b.braid.vector.v1.VectorPath\x12\x16\n\x0espace_revision\x18\x04 \x01(\x03\x12\x33\n\tembedding\x18\x05 \x01(\x0e\x32 .braid.common.v1.EmbeddingSource\x12\x33\n\texpansion\x18\x06 \x01(\x0b\x32 .braid.common.v1.ExpansionReport\x12/\n\treranking\x18\x07 \x01(\x0b\x32\x1c.braid.agent.v1.RerankReport\"\x9e\x01\n\x0b\x45xpandedHit\x12&\n\x03hit\x18\x01 \x01(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12\x33\n\rcontributions\x18\x02 \x03(\x0b\x32\x1c.braid.agent.v1.Contribution\x12\x32\n\texpansion\x18\x03 \x01(\x0b\x32\x1f.braid.common.v1.ExpansionTrace\"f\n StreamComprehensiveSearchRequest\x12\x42\n\x06search\x18\x01 \x01(\x0b\x32*.braid.agent.v1.ComprehensiveSearchRequestB\x06\xbaH\x03\xc8\x01\x01\"\x94\x01\n!StreamComprehensiveSearchResponse\x12)\n\x03leg\x18\x01 \x01(\x0b\x32\x1a.braid.agent.v1.LegResultsH\x00\x12<\n\x05\x66inal\x18\x02 \x01(\x0b\x32+.braid.agent.v1.ComprehensiveSearchResponseH\x00\x42\x06\n\x04part\"\x9b\x01\n\nLegResults\x12*\n\x06report\x18\x01 \x01(\x0b\x32\x1a.braid.common.v1.LegReport\x12\x31\n\x0evector_results\x18\x02 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12.\n\rgraph_results\x18\x03 \x03(\x0b\x32\x17.braid.graph.v1.FactHit*\x97\x01\n\nAnswerPart\x12\x1b\n\x17\x41NSWER_PART_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41NSWER_PART_RESULTS\x10\x01\x12\x1e\n\x1a\x41NSWER_PART_VECTOR_RESULTS\x10\x02\x12\x1d\n\x19\x41NSWER_PART_GRAPH_RESULTS\x10\x03\x12\x14\n\x10\x41NSWER_PART_LEGS\x10\x04\x32\x92\x03\n\rSearchService\x12w\n\x13\x43omprehensiveSearch\x12*.braid.agent.v1.ComprehensiveSearchRequest\x1a+.braid.agent.v1.ComprehensiveSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x8b\x01\n\x19StreamComprehensiveSearch\x12\x30.braid.agent.v1.StreamComprehensiveSearchRequest\x1a\x31.braid.agent.v1.StreamComprehensiveSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x30\x01\x12z\n\x14\x45xpandedHybridSearch\x12+.braid.agent.v1.ExpandedHybridSearchRequest\x1a,.braid.agent.v1.ExpandedHybridSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -49,30 +52,46 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_COMPREHENSIVESEARCHREQUEST'].fields_by_name['cache']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_COMPREHENSIVESEARCHREQUEST'].fields_by_name['include']._loaded_options = None
   _globals['_COMPREHENSIVESEARCHREQUEST'].fields_by_name['include']._serialized_options = b'\272H\016\222\001\013\020\n\"\007\202\001\004\020\001 \000'
+  _globals['_COMPREHENSIVESEARCHREQUEST'].fields_by_name['rerank']._loaded_options = None
+  _globals['_COMPREHENSIVESEARCHREQUEST'].fields_by_name['rerank']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_COMPREHENSIVESEARCHREQUEST']._loaded_options = None
   _globals['_COMPREHENSIVESEARCHREQUEST']._serialized_options = b'\272H\250\001\032\245\001\n\035comprehensive_search.some_leg\022-use_vector and use_graph cannot both be false\032U!(has(this.use_vector) && !this.use_vector && has(this.use_graph) && !this.use_graph)'
+  _globals['_EXPANDEDHYBRIDSEARCHREQUEST'].fields_by_name['search']._loaded_options = None
+  _globals['_EXPANDEDHYBRIDSEARCHREQUEST'].fields_by_name['search']._serialized_options = b'\272H\003\310\001\001'
+  _globals['_EXPANDEDHYBRIDSEARCHREQUEST'].fields_by_name['rerank']._loaded_options = None
+  _globals['_EXPANDEDHYBRIDSEARCHREQUEST'].fields_by_name['rerank']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_STREAMCOMPREHENSIVESEARCHREQUEST'].fields_by_name['search']._loaded_options = None
   _globals['_STREAMCOMPREHENSIVESEARCHREQUEST'].fields_by_name['search']._serialized_options = b'\272H\003\310\001\001'
   _globals['_SEARCHSERVICE'].methods_by_name['ComprehensiveSearch']._loaded_options = None
   _globals['_SEARCHSERVICE'].methods_by_name['ComprehensiveSearch']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_SEARCHSERVICE'].methods_by_name['StreamComprehensiveSearch']._loaded_options = None
   _globals['_SEARCHSERVICE'].methods_by_name['StreamComprehensiveSearch']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_ANSWERPART']._serialized_start=2025
-  _globals['_ANSWERPART']._serialized_end=2176
-  _globals['_COMPREHENSIVESEARCHREQUEST']._serialized_start=290
-  _globals['_COMPREHENSIVESEARCHREQUEST']._serialized_end=994
-  _globals['_COMPREHENSIVESEARCHRESPONSE']._serialized_start=997
-  _globals['_COMPREHENSIVESEARCHRESPONSE']._serialized_end=1290
-  _globals['_SEARCHRESULT']._serialized_start=1293
-  _globals['_SEARCHRESULT']._serialized_end=1536
-  _globals['_CONTRIBUTION']._serialized_start=1538
-  _globals['_CONTRIBUTION']._serialized_end=1609
-  _globals['_STREAMCOMPREHENSIVESEARCHREQUEST']._serialized_start=1611
-  _globals['_STREAMCOMPREHENSIVESEARCHREQUEST']._serialized_end=1713
-  _globals['_STREAMCOMPREHENSIVESEARCHRESPONSE']._serialized_start=1716
-  _globals['_STREAMCOMPREHENSIVESEARCHRESPONSE']._serialized_end=1864
-  _globals['_LEGRESULTS']._serialized_start=1867
-  _globals['_LEGRESULTS']._serialized_end=2022
-  _globals['_SEARCHSERVICE']._serialized_start=2179
-  _globals['_SEARCHSERVICE']._serialized_end=2457
+  _globals['_SEARCHSERVICE'].methods_by_name['ExpandedHybridSearch']._loaded_options = None
+  _globals['_SEARCHSERVICE'].methods_by_name['ExpandedHybridSearch']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_ANSWERPART']._serialized_start=3242
+  _globals['_ANSWERPART']._serialized_end=3393
+  _globals['_COMPREHENSIVESEARCHREQUEST']._serialized_start=386
+  _globals['_COMPREHENSIVESEARCHREQUEST']._serialized_end=1199
+  _globals['_COMPREHENSIVESEARCHRESPONSE']._serialized_start=1202
+  _globals['_COMPREHENSIVESEARCHRESPONSE']._serialized_end=1597
+  _globals['_RERANKREPORT']._serialized_start=1600
+  _globals['_RERANKREPORT']._serialized_end=1745
+  _globals['_SEARCHRESULT']._serialized_start=1748
+  _globals['_SEARCHRESULT']._serialized_end=2043
+  _globals['_CONTRIBUTION']._serialized_start=2045
+  _globals['_CONTRIBUTION']._serialized_end=2116
+  _globals['_EXPANDEDHYBRIDSEARCHREQUEST']._serialized_start=2119
+  _globals['_EXPANDEDHYBRIDSEARCHREQUEST']._serialized_end=2319
+  _globals['_EXPANDEDHYBRIDSEARCHRESPONSE']._serialized_start=2322
+  _globals['_EXPANDEDHYBRIDSEARCHRESPONSE']._serialized_end=2665
+  _globals['_EXPANDEDHIT']._serialized_start=2668
+  _globals['_EXPANDEDHIT']._serialized_end=2826
+  _globals['_STREAMCOMPREHENSIVESEARCHREQUEST']._serialized_start=2828
+  _globals['_STREAMCOMPREHENSIVESEARCHREQUEST']._serialized_end=2930
+  _globals['_STREAMCOMPREHENSIVESEARCHRESPONSE']._serialized_start=2933
+  _globals['_STREAMCOMPREHENSIVESEARCHRESPONSE']._serialized_end=3081
+  _globals['_LEGRESULTS']._serialized_start=3084
+  _globals['_LEGRESULTS']._serialized_end=3239
+  _globals['_SEARCHSERVICE']._serialized_start=3396
+  _globals['_SEARCHSERVICE']._serialized_end=3798
 # @@protoc_insertion_point(module_scope)

@@ -3,10 +3,13 @@
 isort:skip_file
 The orchestrator: one question to all tiers, and documents into them."""
 
+from braid.common.v1 import expansion_pb2 as _expansion_pb2
 from braid.common.v1 import legs_pb2 as _legs_pb2
+from braid.common.v1 import reranking_pb2 as _reranking_pb2
 from braid.common.v1 import retrieval_pb2 as _retrieval_pb2
 from braid.graph.v1 import facts_pb2 as _facts_pb2
 from braid.vector.v1 import chunks_pb2 as _chunks_pb2
+from braid.vector.v1 import search_pb2 as _search_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -74,6 +77,8 @@ class ComprehensiveSearchRequest(_message.Message):
     FILTER_FIELD_NUMBER: _builtins.int
     CACHE_FIELD_NUMBER: _builtins.int
     INCLUDE_FIELD_NUMBER: _builtins.int
+    EXPANSION_FIELD_NUMBER: _builtins.int
+    RERANK_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space."""
     limit: _builtins.int
@@ -90,6 +95,8 @@ class ComprehensiveSearchRequest(_message.Message):
     """Whether earlier answers of the tiers, and an earlier vector of the query, may be used. Default: yes, while nothing
     has changed.
     """
+    rerank: _reranking_pb2.RerankMode.ValueType
+    """Whether and by what the fused list is reranked before it is expanded. Default: the service's setting."""
     @_builtins.property
     def as_of(self) -> _timestamp_pb2.Timestamp:
         """The instant that the answer is about, for documents and facts alike. Default: now."""
@@ -106,6 +113,10 @@ class ComprehensiveSearchRequest(_message.Message):
         A streamed answer's `leg` messages always hold their hits: this is about its `final` one.
         """
 
+    @_builtins.property
+    def expansion(self) -> _expansion_pb2.ExpansionOptions:
+        """How the fused list is expanded along the graph. Default: QUERY_AWARE with its defaults; without the graph's leg, none."""
+
     def __init__(
         self,
         *,
@@ -118,10 +129,12 @@ class ComprehensiveSearchRequest(_message.Message):
         filter: _chunks_pb2.ChunkFilter | None = ...,
         cache: _chunks_pb2.CacheMode.ValueType = ...,
         include: _abc.Iterable[Global___AnswerPart.ValueType] | None = ...,
+        expansion: _expansion_pb2.ExpansionOptions | None = ...,
+        rerank: _reranking_pb2.RerankMode.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_text_weight", b"_text_weight", "_use_graph", b"_use_graph", "_use_vector", b"_use_vector", "as_of", b"as_of", "filter", b"filter", "limit", b"limit", "text_weight", b"text_weight", "use_graph", b"use_graph", "use_vector", b"use_vector"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_text_weight", b"_text_weight", "_use_graph", b"_use_graph", "_use_vector", b"_use_vector", "as_of", b"as_of", "expansion", b"expansion", "filter", b"filter", "limit", b"limit", "text_weight", b"text_weight", "use_graph", b"use_graph", "use_vector", b"use_vector"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_text_weight", b"_text_weight", "_use_graph", b"_use_graph", "_use_vector", b"_use_vector", "as_of", b"as_of", "cache", b"cache", "filter", b"filter", "include", b"include", "limit", b"limit", "query", b"query", "text_weight", b"text_weight", "use_graph", b"use_graph", "use_vector", b"use_vector"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_text_weight", b"_text_weight", "_use_graph", b"_use_graph", "_use_vector", b"_use_vector", "as_of", b"as_of", "cache", b"cache", "expansion", b"expansion", "filter", b"filter", "include", b"include", "limit", b"limit", "query", b"query", "rerank", b"rerank", "text_weight", b"text_weight", "use_graph", b"use_graph", "use_vector", b"use_vector"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
@@ -154,6 +167,8 @@ class ComprehensiveSearchResponse(_message.Message):
     LEGS_FIELD_NUMBER: _builtins.int
     TOTAL_RESULTS_FIELD_NUMBER: _builtins.int
     EMBEDDING_FIELD_NUMBER: _builtins.int
+    EXPANSION_FIELD_NUMBER: _builtins.int
+    RERANKING_FIELD_NUMBER: _builtins.int
     total_results: _builtins.int
     """Number of entries in `vector_results` and `graph_results` together, also where `include` leaves these out."""
     embedding: _retrieval_pb2.EmbeddingSource.ValueType
@@ -174,6 +189,14 @@ class ComprehensiveSearchResponse(_message.Message):
     def legs(self) -> _containers.RepeatedCompositeFieldContainer[_legs_pb2.LegReport]:
         """How each leg ended."""
 
+    @_builtins.property
+    def expansion(self) -> _expansion_pb2.ExpansionReport:
+        """How the fused list was expanded; unset when it was not."""
+
+    @_builtins.property
+    def reranking(self) -> Global___RerankReport:
+        """How the fused list was reranked; unset when it was not asked for."""
+
     def __init__(
         self,
         *,
@@ -183,14 +206,46 @@ class ComprehensiveSearchResponse(_message.Message):
         legs: _abc.Iterable[_legs_pb2.LegReport] | None = ...,
         total_results: _builtins.int = ...,
         embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
+        expansion: _expansion_pb2.ExpansionReport | None = ...,
+        reranking: Global___RerankReport | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "reranking", b"reranking"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding", b"embedding", "graph_results", b"graph_results", "legs", b"legs", "results", b"results", "total_results", b"total_results", "vector_results", b"vector_results"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding", b"embedding", "expansion", b"expansion", "graph_results", b"graph_results", "legs", b"legs", "reranking", b"reranking", "results", b"results", "total_results", b"total_results", "vector_results", b"vector_results"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ComprehensiveSearchResponse: _TypeAlias = ComprehensiveSearchResponse  # noqa: Y015
+
+@_typing.final
+class RerankReport(_message.Message):
+    """How a list was reranked."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MODE_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    mode: _reranking_pb2.RerankMode.ValueType
+    """By what."""
+    status: _legs_pb2.LegStatus.ValueType
+    """OK, or DEGRADED when the model did not answer: the order is then that of the scores."""
+    reason: _legs_pb2.LegReason.ValueType
+    """Why it is degraded."""
+    def __init__(
+        self,
+        *,
+        mode: _reranking_pb2.RerankMode.ValueType = ...,
+        status: _legs_pb2.LegStatus.ValueType = ...,
+        reason: _legs_pb2.LegReason.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["mode", b"mode", "reason", b"reason", "status", b"status"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RerankReport: _TypeAlias = RerankReport  # noqa: Y015
 
 @_typing.final
 class SearchResult(_message.Message):
@@ -209,6 +264,7 @@ class SearchResult(_message.Message):
     CONTRIBUTIONS_FIELD_NUMBER: _builtins.int
     FACTS_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
+    EXPANSION_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The chunk's id; the fact's uuid where a fact has no chunk."""
     document_id: _builtins.str
@@ -227,7 +283,7 @@ class SearchResult(_message.Message):
     """
     @_builtins.property
     def contributions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Contribution]:
-        """Why it is here: one entry for each leg that found it."""
+        """Why it is here: one entry for each leg that found it, and for each step after them that moved it."""
 
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
@@ -236,6 +292,10 @@ class SearchResult(_message.Message):
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
         """The document's metadata, where `vector_results` do not hold it: `include` leaves them out, or only facts brought the chunk."""
+
+    @_builtins.property
+    def expansion(self) -> _expansion_pb2.ExpansionTrace:
+        """How the expansion reached it; unset when the list was not expanded, or the expansion did not reach it."""
 
     def __init__(
         self,
@@ -249,10 +309,11 @@ class SearchResult(_message.Message):
         contributions: _abc.Iterable[Global___Contribution] | None = ...,
         facts: _abc.Iterable[_facts_pb2.Fact] | None = ...,
         metadata: _struct_pb2.Struct | None = ...,
+        expansion: _expansion_pb2.ExpansionTrace | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "metadata", b"metadata"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "contributions", b"contributions", "document_id", b"document_id", "facts", b"facts", "id", b"id", "metadata", b"metadata", "score", b"score", "source", b"source", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "contributions", b"contributions", "document_id", b"document_id", "expansion", b"expansion", "facts", b"facts", "id", b"id", "metadata", b"metadata", "score", b"score", "source", b"source", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -269,16 +330,16 @@ class Contribution(_message.Message):
     SCORE_FIELD_NUMBER: _builtins.int
     SHARE_FIELD_NUMBER: _builtins.int
     leg: _builtins.str
-    """The leg's name: `vector` or `graph`."""
+    """The leg's name: `vector` or `graph`; `rerank` and `expansion` for the steps after them."""
     rank: _builtins.int
     """Rank in that leg, from 1; 0 for a chunk that only facts brought."""
     score: _builtins.float
-    """Score in that leg: the chunk's, or its best fact's."""
+    """Score in that leg: the chunk's, or its best fact's. The reranker's or the expansion mode's own value for these steps."""
     share: _builtins.float
     """What the leg added to the fused score. The vector leg's share is the chunk's score, 0.7 of it for one that only facts
     brought and that no version of its document has at the time asked about. The graph's is what the fact's
     support (braid.graph.v1.FactScores.support) adds to it; 0 for a local fact, or for a fact that is not near enough. Without
-    a chunk it is the fact's score.
+    a chunk it is the fact's score. That of a step is how far it raised or lowered the score; it may be negative.
     """
     def __init__(
         self,
@@ -295,6 +356,130 @@ class Contribution(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Contribution: _TypeAlias = Contribution  # noqa: Y015
+
+@_typing.final
+class ExpandedHybridSearchRequest(_message.Message):
+    """A search by meaning and words whose hits are expanded."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEARCH_FIELD_NUMBER: _builtins.int
+    EXPANSION_FIELD_NUMBER: _builtins.int
+    RERANK_FIELD_NUMBER: _builtins.int
+    rerank: _reranking_pb2.RerankMode.ValueType
+    """Whether and by what the hits are reranked before that. Default: the service's setting."""
+    @_builtins.property
+    def search(self) -> _search_pb2.HybridSearchRequest:
+        """The search."""
+
+    @_builtins.property
+    def expansion(self) -> _expansion_pb2.ExpansionOptions:
+        """How its hits are expanded. Default: NONE."""
+
+    def __init__(
+        self,
+        *,
+        search: _search_pb2.HybridSearchRequest | None = ...,
+        expansion: _expansion_pb2.ExpansionOptions | None = ...,
+        rerank: _reranking_pb2.RerankMode.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "search", b"search"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "rerank", b"rerank", "search", b"search"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExpandedHybridSearchRequest: _TypeAlias = ExpandedHybridSearchRequest  # noqa: Y015
+
+@_typing.final
+class ExpandedHybridSearchResponse(_message.Message):
+    """What a search by meaning and words found, expanded."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HITS_FIELD_NUMBER: _builtins.int
+    LEG_FIELD_NUMBER: _builtins.int
+    VECTOR_PATH_FIELD_NUMBER: _builtins.int
+    SPACE_REVISION_FIELD_NUMBER: _builtins.int
+    EMBEDDING_FIELD_NUMBER: _builtins.int
+    EXPANSION_FIELD_NUMBER: _builtins.int
+    RERANKING_FIELD_NUMBER: _builtins.int
+    vector_path: _chunks_pb2.VectorPath.ValueType
+    """How the vector index was used."""
+    space_revision: _builtins.int
+    """The space's revision in the vector tier that the search was read at."""
+    embedding: _retrieval_pb2.EmbeddingSource.ValueType
+    """Where the query's vector came from."""
+    @_builtins.property
+    def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExpandedHit]:
+        """The hits, best first: in the order of the expansion, with scores that fall along the list."""
+
+    @_builtins.property
+    def leg(self) -> _legs_pb2.LegReport:
+        """How the search itself ended: OK, NO_MATCH, DEGRADED or TIMED_OUT, as the vector tier says."""
+
+    @_builtins.property
+    def expansion(self) -> _expansion_pb2.ExpansionReport:
+        """How the hits were expanded; unset when they were not."""
+
+    @_builtins.property
+    def reranking(self) -> Global___RerankReport:
+        """How the hits were reranked; unset when it was not asked for."""
+
+    def __init__(
+        self,
+        *,
+        hits: _abc.Iterable[Global___ExpandedHit] | None = ...,
+        leg: _legs_pb2.LegReport | None = ...,
+        vector_path: _chunks_pb2.VectorPath.ValueType = ...,
+        space_revision: _builtins.int = ...,
+        embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
+        expansion: _expansion_pb2.ExpansionReport | None = ...,
+        reranking: Global___RerankReport | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "leg", b"leg", "reranking", b"reranking"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding", b"embedding", "expansion", b"expansion", "hits", b"hits", "leg", b"leg", "reranking", b"reranking", "space_revision", b"space_revision", "vector_path", b"vector_path"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExpandedHybridSearchResponse: _TypeAlias = ExpandedHybridSearchResponse  # noqa: Y015
+
+@_typing.final
+class ExpandedHit(_message.Message):
+    """One hit of an expanded list."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HIT_FIELD_NUMBER: _builtins.int
+    CONTRIBUTIONS_FIELD_NUMBER: _builtins.int
+    EXPANSION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def hit(self) -> _chunks_pb2.ChunkHit:
+        """The chunk with its score, 0–1, falling along the list, and the parts of its own relevance to the question."""
+
+    @_builtins.property
+    def contributions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Contribution]:
+        """What each step added to the score."""
+
+    @_builtins.property
+    def expansion(self) -> _expansion_pb2.ExpansionTrace:
+        """How the expansion reached it; unset when it did not."""
+
+    def __init__(
+        self,
+        *,
+        hit: _chunks_pb2.ChunkHit | None = ...,
+        contributions: _abc.Iterable[Global___Contribution] | None = ...,
+        expansion: _expansion_pb2.ExpansionTrace | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "hit", b"hit"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["contributions", b"contributions", "expansion", b"expansion", "hit", b"hit"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExpandedHit: _TypeAlias = ExpandedHit  # noqa: Y015
 
 @_typing.final
 class StreamComprehensiveSearchRequest(_message.Message):

@@ -45,6 +45,11 @@ class SearchServiceStub:
                 request_serializer=braid_dot_agent_dot_v1_dot_search__pb2.StreamComprehensiveSearchRequest.SerializeToString,
                 response_deserializer=braid_dot_agent_dot_v1_dot_search__pb2.StreamComprehensiveSearchResponse.FromString,
                 _registered_method=True)
+        self.ExpandedHybridSearch = channel.unary_unary(
+                '/braid.agent.v1.SearchService/ExpandedHybridSearch',
+                request_serializer=braid_dot_agent_dot_v1_dot_search__pb2.ExpandedHybridSearchRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_search__pb2.ExpandedHybridSearchResponse.FromString,
+                _registered_method=True)
 
 
 class SearchServiceServicer:
@@ -67,6 +72,14 @@ class SearchServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExpandedHybridSearch(self, request, context):
+        """Chunks by meaning and words, as the vector tier's HybridSearch finds them, then reranked and expanded along the graph.
+        Where the graph cannot be asked the answer is the unexpanded list and says so.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SearchServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -79,6 +92,11 @@ def add_SearchServiceServicer_to_server(servicer, server):
                     servicer.StreamComprehensiveSearch,
                     request_deserializer=braid_dot_agent_dot_v1_dot_search__pb2.StreamComprehensiveSearchRequest.FromString,
                     response_serializer=braid_dot_agent_dot_v1_dot_search__pb2.StreamComprehensiveSearchResponse.SerializeToString,
+            ),
+            'ExpandedHybridSearch': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExpandedHybridSearch,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_search__pb2.ExpandedHybridSearchRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_search__pb2.ExpandedHybridSearchResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -136,6 +154,33 @@ class SearchService:
             '/braid.agent.v1.SearchService/StreamComprehensiveSearch',
             braid_dot_agent_dot_v1_dot_search__pb2.StreamComprehensiveSearchRequest.SerializeToString,
             braid_dot_agent_dot_v1_dot_search__pb2.StreamComprehensiveSearchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExpandedHybridSearch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.SearchService/ExpandedHybridSearch',
+            braid_dot_agent_dot_v1_dot_search__pb2.ExpandedHybridSearchRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_search__pb2.ExpandedHybridSearchResponse.FromString,
             options,
             channel_credentials,
             insecure,

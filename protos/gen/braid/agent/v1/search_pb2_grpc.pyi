@@ -23,6 +23,10 @@ class SearchServiceStub:
     """
     StreamComprehensiveSearch: _aio.UnaryStreamMultiCallable[_search_pb2.StreamComprehensiveSearchRequest, _search_pb2.StreamComprehensiveSearchResponse]
     """The same, each leg's results as they arrive, then the fused list."""
+    ExpandedHybridSearch: _aio.UnaryUnaryMultiCallable[_search_pb2.ExpandedHybridSearchRequest, _search_pb2.ExpandedHybridSearchResponse]
+    """Chunks by meaning and words, as the vector tier's HybridSearch finds them, then reranked and expanded along the graph.
+    Where the graph cannot be asked the answer is the unexpanded list and says so.
+    """
 
 class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
     """Asks all tiers at once. One failed leg never fails a search; each leg says how it ended."""
@@ -45,5 +49,15 @@ class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_search_pb2.StreamComprehensiveSearchRequest, _abc.AsyncIterator[_search_pb2.StreamComprehensiveSearchResponse]],
     ) -> _abc.AsyncIterator[_search_pb2.StreamComprehensiveSearchResponse]:
         """The same, each leg's results as they arrive, then the fused list."""
+
+    @_abc_1.abstractmethod
+    def ExpandedHybridSearch(
+        self,
+        request: _search_pb2.ExpandedHybridSearchRequest,
+        context: _aio.ServicerContext[_search_pb2.ExpandedHybridSearchRequest, _abc.Awaitable[_search_pb2.ExpandedHybridSearchResponse]],
+    ) -> _abc.Awaitable[_search_pb2.ExpandedHybridSearchResponse]:
+        """Chunks by meaning and words, as the vector tier's HybridSearch finds them, then reranked and expanded along the graph.
+        Where the graph cannot be asked the answer is the unexpanded list and says so.
+        """
 
 def add_SearchServiceServicer_to_server(servicer: SearchServiceServicer, server: _aio.Server) -> None: ...

@@ -1,0 +1,123 @@
+"""The tiers' models as the orchestrator changes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import grpc
+
+from braid.graph.v1 import embeddings_pb2, embeddings_pb2_grpc
+from braid.vector.v1 import documents_pb2, documents_pb2_grpc, models_pb2, models_pb2_grpc
+from services.agent_orchestrator.clients.inventories import Calls
+from services.runtime.channels import Outgoing
+
+Kind: TypeAlias = "embeddings_pb2.GraphTextKind.ValueType"
+
+KINDS: tuple[Kind, ...] = (
+    embeddings_pb2.GRAPH_TEXT_KIND_FACT,
+    embeddings_pb2.GRAPH_TEXT_KIND_FINDING,
+    embeddings_pb2.GRAPH_TEXT_KIND_NAME,
+)
+PAGE = 128
+
+
+class Recorded(NamedTuple):
+    """A space's model and how many values its vectors have; "" and 0 while the space holds nothing."""
+
+    model: str
+    dimension: int
+
+
+class VectorModels:
+    """Models of a space in the vector tier. Failures are `BraidError`s."""
+
+    def __init__(self, channel: grpc.aio.Channel, outgoing: Outgoing, *, seconds: float) -> None:
+        self._models = models_pb2_grpc.EmbeddingModelServiceStub(channel)
+        self._documents = documents_pb2_grpc.DocumentServiceStub(channel)
+        self._calls = Calls(outgoing, seconds)
+
+    async def recorded(self) -> Recorded:
+        """The space's model."""
+        request = documents_pb2.GetVectorStatsRequest()
+        answer = await self._calls.make(self._documents.GetVectorStats, request)
+        return Recorded(answer.embedding_model, answer.embedding_dimension)
+
+    async def dimensions(self) -> Mapping[str, int]:
+        """How many values the vectors of each of the space's models have, those kept from before included."""
+        request = models_pb2.ListEmbeddingModelsRequest()
+        answer = await self._calls.make(self._models.ListEmbeddingModels, request)
+        return {one.name: one.dimension for one in answer.models}
+
+    async def chunks(self) -> int:
+        """How many chunks the space has."""
+        request = models_pb2.ListEmbeddingModelsRequest()
+        return int((await self._calls.make(self._models.ListEmbeddingModels, request)).chunks)
+
+    async def add(self, model: str, dimension: int) -> None:
+        """Makes room for another model."""
+        request = models_pb2.AddEmbeddingModelRequest(name=model, dimension=dimension)
+        await self._calls.make(self._models.AddEmbeddingModel, request)
+
+    async def missing(self, model: str, after: str) -> Sequence[models_pb2.UnembeddedChunk]:
+        """Some of the chunks without a vector of the model, after an id."""
+        request = models_pb2.ListChunksWithoutEmbeddingRequest(
+            model=model, page_size=PAGE, after_chunk_id=after
+        )
+        return (await self._calls.make(self._models.ListChunksWithoutEmbedding, request)).chunks
+
+    async def put(self, model: str, vectors: Sequence[models_pb2.ChunkEmbedding]) -> None:
+        """Stores vectors of the model."""
+        request = models_pb2.PutEmbeddingsRequest(model=model, embeddings=vectors)
+        await self._calls.make(self._models.PutEmbeddings, request)
+
+    async def hold_writes(self, seconds: int) -> None:
+        """Lets writes wait."""
+        request = models_pb2.HoldWritesRequest(seconds=seconds)
+        await self._calls.make(self._models.HoldWrites, request)
+
+    async def activate(self, model: str) -> None:
+        """The model takes over."""
+        request = models_pb2.ActivateEmbeddingModelRequest(model=model)
+        await self._calls.make(self._models.ActivateEmbeddingModel, request)
+
+    async def remove(self, model: str) -> None:
+        """Removes a former model's vectors."""
+        request = models_pb2.RemoveEmbeddingModelRequest(model=model)
+        await self._calls.make(self._models.RemoveEmbeddingModel, request)
+
+
+class GraphModels:
+    """The model of a space's graph. Failures are `BraidError`s."""
+
+    def __init__(self, channel: grpc.aio.Channel, outgoing: Outgoing, *, seconds: float) -> None:
+        self._stub = embeddings_pb2_grpc.GraphEmbeddingServiceStub(channel)
+        self._calls = Calls(outgoing, seconds)
+
+    async def state(self) -> embeddings_pb2.GetGraphEmbeddingsResponse:
+        """The graph's model."""
+        request = embeddings_pb2.GetGraphEmbeddingsRequest()
+        return await self._calls.make(self._stub.GetGraphEmbeddings, request)
+
+    async def missing(
+        self, kind: Kind, model: str, token: str
+    ) -> embeddings_pb2.ListUnembeddedTextsResponse:
+        """Some of the texts without a vector of the model."""
+        request = embeddings_pb2.ListUnembeddedTextsRequest(
+            kind=kind, model=model, page_size=PAGE, page_token=token
+        )
+        return await self._calls.make(self._stub.ListUnembeddedTexts, request)
+
+    async def put(
+        self, kind: Kind, model: str, vectors: Sequence[embeddings_pb2.TextEmbedding]
+    ) -> None:
+        """Stores vectors of the model."""
+        request = embeddings_pb2.PutTextEmbeddingsRequest(
+            kind=kind, model=model, embeddings=vectors
+        )
+        await self._calls.make(self._stub.PutTextEmbeddings, request)
+
+    async def activate(self, model: str) -> None:
+        """The model takes over."""
+        request = embeddings_pb2.ActivateGraphEmbeddingModelRequest(model=model)
+        await self._calls.make(self._stub.ActivateGraphEmbeddingModel, request)

@@ -1,0 +1,206 @@
+"""The two tiers as the orchestrator calls them: one stub a service, made once, and a limit on every call."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
+from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_grpc
+from braid.graph.v1 import query_pb2, query_pb2_grpc
+from braid.vector.v1 import (
+    chunks_pb2,
+    documents_pb2,
+    documents_pb2_grpc,
+    search_pb2,
+    search_pb2_grpc,
+)
+from braid_client.outcomes import outcome_of
+from services.runtime.context import remaining
+from services.runtime.errors import StoreUnavailableError
+from services.runtime.status import error_from_rpc
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+    from services.agent_orchestrator.clients.health_watch import HealthWatch
+    from services.runtime.channels import Outgoing
+
+
+class VectorTier:
+    """Calls to `vector_search` on behalf of the current call. Failures are `BraidError`s, searches' excepted."""
+
+    def __init__(
+        self,
+        channel: grpc.aio.Channel,
+        outgoing: Outgoing,
+        health: HealthWatch,
+        *,
+        read_seconds: float,
+        write_seconds: float,
+    ) -> None:
+        self._search = search_pb2_grpc.VectorSearchServiceStub(channel)
+        self._documents = documents_pb2_grpc.DocumentServiceStub(channel)
+        self._health = health
+        self._outgoing = outgoing
+        self._read_seconds = read_seconds
+        self._write_seconds = write_seconds
+
+    async def hybrid_search(
+        self, request: search_pb2.HybridSearchRequest, seconds: float
+    ) -> search_pb2.HybridSearchResponse:
+        """Chunks for a question within `seconds`. Raises AioRpcError, and TierAwayError as soon as that is known."""
+        return await self._health.watch(
+            lambda: self._search.HybridSearch(
+                request, timeout=seconds, metadata=self._outgoing.metadata()
+            )
+        )
+
+    async def score_chunks(
+        self, request: search_pb2.ScoreChunksRequest, seconds: float
+    ) -> search_pb2.ScoreChunksResponse:
+        """Scores of chunks within `seconds`. Raises as `hybrid_search` does."""
+        return await self._health.watch(
+            lambda: self._search.ScoreChunks(
+                request, timeout=seconds, metadata=self._outgoing.metadata()
+            )
+        )
+
+    async def check(
+        self, documents: Sequence[documents_pb2.DocumentFingerprint]
+    ) -> dict[str, Timestamp | None]:
+        """Those of the documents whose current version is the given one: since when it holds, by id.
+
+        A tier of an older release does not tell since when.
+        """
+        request = documents_pb2.CheckDocumentsRequest(documents=documents)
+        try:
+            answer = await self._documents.CheckDocuments(
+                request, timeout=remaining(self._read_seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+        return dict(zip_longest(answer.unchanged_document_ids, answer.unchanged_valid_times))
+
+    async def upsert(
+        self, documents: Sequence[documents_pb2.DocumentInput], model: str
+    ) -> Sequence[documents_pb2.UpsertOutcome]:
+        """Stores all documents or none; one outcome a document, in order."""
+        request = documents_pb2.BatchUpsertDocumentsRequest(
+            documents=documents, embedding_model=model
+        )
+        try:
+            answer = await self._documents.BatchUpsertDocuments(
+                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+        return answer.outcomes
+
+    async def chunks(self, chunk_ids: Sequence[str]) -> Sequence[chunks_pb2.Chunk]:
+        """Those of the chunks that are stored."""
+        request = search_pb2.GetChunksRequest(chunk_ids=chunk_ids)
+        try:
+            answer = await self._search.GetChunks(
+                request, timeout=remaining(self._read_seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+        return answer.chunks
+
+    async def delete(
+        self, document_id: str, deletion_id: str
+    ) -> documents_pb2.DeleteDocumentResponse:
+        """Removes a document with all its versions, once under that name."""
+        request = documents_pb2.DeleteDocumentRequest(
+            document_id=document_id, deletion_id=deletion_id
+        )
+        try:
+            return await self._documents.DeleteDocument(
+                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+
+
+class GraphTier:
+    """Calls to `graph_query` on behalf of the current call. Failures are `BraidError`s, searches' excepted."""
+
+    def __init__(
+        self,
+        channel: grpc.aio.Channel,
+        outgoing: Outgoing,
+        health: HealthWatch,
+        *,
+        write_seconds: float,
+    ) -> None:
+        self._query = query_pb2_grpc.GraphQueryServiceStub(channel)
+        self._ingest = graph_ingest_grpc.GraphIngestServiceStub(channel)
+        self._health = health
+        self._outgoing = outgoing
+        self._write_seconds = write_seconds
+
+    async def search_facts(
+        self, request: query_pb2.SearchFactsRequest, seconds: float
+    ) -> query_pb2.SearchFactsResponse:
+        """Facts for a question within `seconds`. Raises AioRpcError, and TierAwayError as soon as that is known."""
+        return await self._health.watch(
+            lambda: self._query.SearchFacts(
+                request, timeout=seconds, metadata=self._outgoing.metadata()
+            )
+        )
+
+    async def add_episodes(self, episodes: Sequence[graph_ingest_pb2.EpisodeInput]) -> None:
+        """Adds all episodes or none; those that are there already change nothing."""
+        request = graph_ingest_pb2.BatchAddEpisodesRequest(episodes=episodes)
+        try:
+            await self._ingest.BatchAddEpisodes(
+                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+
+    async def delete_episodes(
+        self, uuids: Sequence[str]
+    ) -> graph_ingest_pb2.DeleteEpisodesResponse:
+        """Removes episodes and what only they say; unknown ones are passed over."""
+        request = graph_ingest_pb2.DeleteEpisodesRequest(uuids=uuids)
+        try:
+            return await self._ingest.DeleteEpisodes(
+                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+
+    async def add_facts(
+        self, facts: Sequence[graph_ingest_pb2.FactInput], model: str
+    ) -> graph_ingest_pb2.AddFactsResponse:
+        """Adds facts whose vectors, where they have one, are of `model`."""
+        request = graph_ingest_pb2.AddFactsRequest(facts=facts, embedding_model=model)
+        call = self._ingest.AddFacts(
+            iter((request,)),
+            timeout=remaining(self._write_seconds),
+            metadata=self._outgoing.metadata(),
+        )
+        try:
+            return await outcome_of(call)
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+
+
+async def check_serving(channel: grpc.aio.Channel, name: str, seconds: float) -> None:
+    """Asks a tier for its health. StoreUnavailableError unless it serves."""
+    stub = health_pb2_grpc.HealthStub(channel)
+    try:
+        answer = await stub.Check(  # type: ignore[attr-defined] # the stubs lack it
+            health_pb2.HealthCheckRequest(), timeout=seconds
+        )
+    except grpc.aio.AioRpcError:
+        raise StoreUnavailableError(name) from None
+    if answer.status != health_pb2.HealthCheckResponse.SERVING:
+        raise StoreUnavailableError(name)

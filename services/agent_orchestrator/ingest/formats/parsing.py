@@ -1,0 +1,284 @@
+"""Bytes to documents, by content type: ids, titles, metadata and times come from the upload where it has them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from services.agent_orchestrator.ingest.chunking import split
+from services.agent_orchestrator.ingest.documents import (
+    DOCX,
+    HTML,
+    JSON_LINES,
+    MAIL,
+    MAILBOX,
+    MARKDOWN,
+    MAX_SOURCE,
+    MAX_TITLE,
+    MESSAGES,
+    PDF,
+    PLAIN,
+    Limits,
+    Metadata,
+    ParsedDocument,
+    Piece,
+    Rejected,
+    UnreadableError,
+    Upload,
+    check_text,
+    check_values,
+    read_date,
+)
+from services.agent_orchestrator.ingest.formats.decoding import decode, utf8_pieces
+from services.agent_orchestrator.ingest.formats.docx import read_docx
+from services.agent_orchestrator.ingest.formats.html import read_html
+from services.agent_orchestrator.ingest.formats.json_lines import count_lines, read_json_lines
+from services.agent_orchestrator.ingest.formats.mail import (
+    Mail,
+    count_mails,
+    read_mail,
+    split_mailbox,
+)
+from services.agent_orchestrator.ingest.formats.markdown import (
+    as_json,
+    read_front_matter,
+    read_markdown,
+)
+from services.agent_orchestrator.ingest.formats.messages import (
+    Thread,
+    count_threads,
+    read_messages,
+)
+from services.agent_orchestrator.ingest.formats.pdf import read_pdf
+from services.agent_orchestrator.ingest.layout import Break, Layout, check_length, paragraphs
+from services.runtime.ids import derived_uuid
+
+__all__ = ["Outcome", "Upload", "count_documents", "is_light", "parse"]
+
+Outcome = ParsedDocument | Rejected
+
+_LIMITS = Limits()
+# Bytes of text whose encoding is found in some milliseconds: whoever sends it is told at once when there is none.
+_SHORT = 32 * 1024
+
+
+def count_documents(upload: Upload) -> int:
+    """How many documents an upload holds, readable or not. UnreadableError for a single one that is empty or no text.
+
+    No more is told of what is inside yet: each document, and each bad line, fails for itself.
+    """
+    if upload.content_type == JSON_LINES:
+        return count_lines(upload.data)
+    if upload.content_type == MESSAGES:
+        return count_threads(upload.data, _thread_of(upload))
+    if upload.content_type == MAILBOX:
+        return count_mails(upload.data)
+    if not upload.data or upload.data.isspace():
+        raise UnreadableError("is empty")
+    if upload.content_type in {PLAIN, MARKDOWN} and len(upload.data) <= _SHORT:
+        _checked(decode(upload.data))
+    elif is_light(upload):
+        _check_utf8(upload.data)
+    return 1
+
+
+def is_light(upload: Upload) -> bool:
+    """Whether reading it takes no more than decoding and the JSON of the standard library.
+
+    Those take time and memory in proportion to the upload, which is limited, and have no parser of anybody else's that
+    a file could crash: a process of its own would only cost.
+    """
+    if upload.content_type in {JSON_LINES, MESSAGES}:
+        return True
+    if upload.content_type != PLAIN:
+        return False
+    try:
+        deque(utf8_pieces(upload.data), maxlen=0)
+    except UnreadableError:
+        return False
+    return True
+
+
+def parse(upload: Upload, limits: Limits = _LIMITS) -> Iterator[Outcome]:
+    """The documents of an upload, in order. An error that no parser should raise is left to the caller."""
+    if upload.content_type == JSON_LINES:
+        yield from read_json_lines(
+            upload.data,
+            metadata=upload.metadata,
+            valid_time=upload.valid_time,
+            begin=upload.begin,
+        )
+    elif upload.content_type == MESSAGES:
+        for thread in _threads(upload, limits):
+            if isinstance(thread, Rejected):
+                yield thread
+            else:
+                yield _or_rejected(thread.id, partial(thread_document, thread, upload))
+    elif upload.content_type == MAILBOX:
+        for mail, _ in split_mailbox(upload.data):
+            yield _single_or_rejected(replace(upload, data=mail), limits)
+    else:
+        yield _single_or_rejected(upload, limits)
+
+
+def _single_or_rejected(upload: Upload, limits: Limits) -> Outcome:
+    return _or_rejected(upload.document_id or upload.source, partial(_single, upload, limits))
+
+
+def _or_rejected(name: str, read: Callable[[], ParsedDocument]) -> Outcome:
+    try:
+        return read()
+    except UnreadableError as error:
+        return Rejected(name, str(error))
+
+
+def _single(upload: Upload, limits: Limits) -> ParsedDocument:
+    if upload.content_type == HTML:
+        return document_of(upload, read_html(upload.data, limits.text))
+    if upload.content_type == PDF:
+        return document_of(upload, read_pdf(upload.data, limits))
+    if upload.content_type == DOCX:
+        return document_of(upload, read_docx(upload.data, limits))
+    if upload.content_type in {MAIL, MAILBOX}:
+        own_id = upload.content_type == MAILBOX
+        return mail_document(read_mail(upload.data, limits.text), upload, own_id=own_id)
+    text = _checked(decode(upload.data))
+    check_length(len(text), limits.text)
+    if upload.content_type == MARKDOWN:
+        return _markdown(upload, text)
+    return document_of(upload, Layout(text, paragraphs(text)))
+
+
+def _markdown(upload: Upload, text: str) -> ParsedDocument:
+    values, body_start = read_front_matter(text)
+    if not text[body_start:].strip():
+        raise UnreadableError("has no text after its front matter")
+    return document_of(upload, read_markdown(text, body_start), values, body_start)
+
+
+def _threads(upload: Upload, limits: Limits) -> Iterator[Thread | Rejected]:
+    return read_messages(upload.data, _thread_of(upload), limits.text, upload.done)
+
+
+def _thread_of(upload: Upload) -> str:
+    return upload.document_id or upload.source
+
+
+def _check_utf8(data: bytes) -> None:
+    filled = False
+    for piece in utf8_pieces(data):
+        check_text("the document", piece)
+        filled = filled or bool(piece.strip())
+    if not filled:
+        raise UnreadableError("is empty")
+
+
+def _checked(text: str) -> str:
+    check_text("the document", text)
+    if not text.strip():
+        raise UnreadableError("is empty")
+    return text
+
+
+_OWN_FIELDS = ("title", "date", "source")
+
+
+def document_of(
+    upload: Upload,
+    layout: Layout,
+    values: dict[str, Any] | None = None,
+    body_start: int = 0,
+) -> ParsedDocument:
+    """The document of an upload that is one; `values` are what it says of itself."""
+    values = values or {}
+    if not layout.text[body_start:].strip():
+        raise UnreadableError("has no text")
+    source = upload.source or _told(values, "source")
+    title = upload.title or _told(values, "title") or layout.title or _last_part(source)
+    metadata = {**_extra(values, source), **upload.metadata}
+    title = title[:MAX_TITLE]
+    document_id = upload.document_id or source or derived_uuid("document", title, layout.text)
+    check_values(document_id, title, source, metadata)
+    return ParsedDocument(
+        document_id=document_id,
+        title=title,
+        source=source,
+        text=layout.text,
+        metadata=metadata,
+        valid_time=upload.valid_time or read_date("date", values.get("date")),
+        body_start=body_start,
+        pieces=_pieces(layout, body_start),
+    )
+
+
+def thread_document(thread: Thread, upload: Upload) -> ParsedDocument:
+    """The document of a message thread, which is named by its thread."""
+    title = upload.title or thread.id
+    metadata = {**thread.metadata, **upload.metadata}
+    check_values(thread.id, title, upload.source, metadata)
+    return ParsedDocument(
+        document_id=thread.id,
+        title=title,
+        source=upload.source,
+        text=thread.layout.text,
+        metadata=metadata,
+        valid_time=thread.since or upload.valid_time,
+        pieces=thread.pieces,
+    )
+
+
+def mail_document(mail: Mail, upload: Upload, *, own_id: bool) -> ParsedDocument:
+    """The document of a mail; one of a mailbox goes by its `own_id`, others by the upload's."""
+    if not mail.layout.text:
+        raise UnreadableError("has no text")
+    given = "" if own_id else upload.document_id or upload.source
+    title = mail.layout.title if own_id else upload.title or mail.layout.title
+    title = title or _last_part(upload.source)
+    metadata = {**mail.metadata, **upload.metadata}
+    document_id = given or mail.id or derived_uuid("document", title, mail.layout.text)
+    check_values(document_id, title, upload.source, metadata)
+    return ParsedDocument(
+        document_id=document_id,
+        title=title,
+        source=upload.source,
+        text=mail.layout.text,
+        metadata=metadata,
+        valid_time=upload.valid_time or mail.time,
+        pieces=_pieces(mail.layout),
+    )
+
+
+def _pieces(layout: Layout, start: int = 0) -> tuple[Piece, ...]:
+    """No piece goes over the end of a page: a hit names the page that its text is on."""
+    pages = [offset for offset, _ in layout.pages if offset > start]
+    return tuple(
+        Piece(span.start, span.end, layout.page(span.start))
+        for first, end in pairwise([start, *pages, len(layout.text)])
+        for span in split(layout.text, first, breaks=_within(layout.breaks, first, end), end=end)
+    )
+
+
+def _within(breaks: Sequence[Break], start: int, end: int) -> Sequence[Break]:
+    first, last = (bisect_left(breaks, edge, key=lambda b: b.offset) for edge in (start, end))
+    return breaks[first:last]
+
+
+def _told(values: dict[str, Any], name: str) -> str:
+    value = values.get(name)
+    return str(value).strip()[:MAX_SOURCE] if isinstance(value, str | int | float) else ""
+
+
+def _extra(values: dict[str, Any], source: str) -> Metadata:
+    """What the front matter says beyond the fields that have a place of their own."""
+    extra = {key: as_json(value) for key, value in values.items() if key not in _OWN_FIELDS}
+    told = _told(values, "source")
+    return {**extra, "source": told} if told and told != source else extra
+
+
+def _last_part(source: str) -> str:
+    return source.rstrip("/").rpartition("/")[2]

@@ -1,0 +1,289 @@
+"""Batches of documents across uploads, and the reader that fills them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence, Set
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from braid.graph.v1 import ingest_pb2
+from services.agent_orchestrator.ingest.documents import (
+    BEGINNING,
+    ParsedDocument,
+    Place,
+    Rejected,
+    UnreadableError,
+)
+from services.agent_orchestrator.ingest.formats.parsing import Upload
+from services.agent_orchestrator.ingest.pipeline.prepare import Prepared, prepare
+from services.agent_orchestrator.ingest.uploads import stored_upload
+from services.agent_orchestrator.jobs.queue import SEARCH
+from services.agent_orchestrator.jobs.records import Failure
+from services.agent_orchestrator.jobs.work import ReadJob, Searchable, TakenUpload
+from services.runtime.times import to_timestamp
+
+BATCH_DOCUMENTS = 200
+LEAST_DOCUMENTS = 50
+BATCH_CHUNKS = 512
+
+
+@dataclass(eq=False, slots=True)
+class Source:
+    """An upload in hand: how far it has been read in this pass, and whether to its end."""
+
+    taken: TakenUpload
+    upload: Upload
+    position: int = 0
+    place: Place = BEGINNING
+
+    @property
+    def job_id(self) -> str:
+        """The job's id."""
+        return self.taken.job.id
+
+    @property
+    def left(self) -> int:
+        """How many documents are still to be read, whether they count or not."""
+        return max(self.taken.job.documents_total - self.position, 0)
+
+    def counts(self, position: int) -> bool:
+        """Whether the document there is still to be done: those of an earlier pass are, where they failed."""
+        if position < self.taken.position:
+            return False
+        return position >= self.taken.reached or position in self.taken.again
+
+
+class Reached(NamedTuple):
+    """How far an upload was read: its documents, the place in its bytes, and whether that is its end."""
+
+    source: Source
+    position: int
+    place: Place
+    ended: bool
+
+
+@dataclass(eq=False, slots=True)
+class Entry:
+    """A document of a batch, and its place in its upload."""
+
+    source: Source
+    position: int
+    document: Prepared
+
+
+@dataclass(eq=False, slots=True)
+class Batch:
+    """Document ids are distinct, and all of it fits into one message. `number` counts a turn's batches from 0."""
+
+    number: int = 0
+    entries: list[Entry] = field(default_factory=list)
+    failures: list[tuple[Source, Failure]] = field(default_factory=list)
+    # How far the sources were read when the batch was closed, by job id.
+    read: dict[str, Reached] = field(default_factory=dict)
+    size: int = 0
+    chunks: int = 0
+    _ids: set[str] = field(default_factory=set)
+
+    @property
+    def documents(self) -> list[Prepared]:
+        """The documents in order."""
+        return [entry.document for entry in self.entries]
+
+    def fits(self, document: Prepared, max_size: int, left: int) -> bool:
+        """Whether the document can join; `left` documents, this one included, are known to be still to be read."""
+        if not self.entries:
+            return True
+        return (
+            len(self.entries) < self._most(left)
+            and self.chunks + len(document.input.chunks) <= BATCH_CHUNKS
+            and self.size + document.size <= max_size
+            and document.id not in self._ids
+        )
+
+    def _most(self, left: int) -> int:
+        """Documents that it may have. While the first batch of a turn is read, and while the last is stored, the
+        embedder has nothing to do: the first is small, and one with as many as are left is closed.
+        """
+        if not self.number:
+            return LEAST_DOCUMENTS
+        return min(BATCH_DOCUMENTS, max(LEAST_DOCUMENTS, left))
+
+    def add(self, source: Source, position: int, document: Prepared) -> None:
+        """Joins a document to the batch."""
+        self.entries.append(Entry(source, position, document))
+        self._ids.add(document.id)
+        self.size += document.size
+        self.chunks += len(document.input.chunks)
+
+    def refuse(self, source: Source, position: int, document_id: str, reason: str) -> None:
+        """Notes a document that cannot be taken."""
+        self.failures.append((source, Failure(position, document_id, SEARCH, reason)))
+
+    def reject(self, document: Prepared, reason: str) -> None:
+        """Takes a document out of the batch: the others go on."""
+        [entry] = [one for one in self.entries if one.document is document]
+        self.entries.remove(entry)
+        self.refuse(entry.source, entry.position, document.id, reason)
+
+    def note(self, source: Source, *, ended: bool) -> None:
+        """The source has been read so far, or to its end."""
+        self.read[source.job_id] = Reached(source, source.position, source.place, ended)
+
+    @property
+    def passes(self) -> dict[str, int]:
+        """Which pass over each of its jobs it belongs to: job id to how often it had been tried again."""
+        return {job_id: read.source.taken.retries for job_id, read in self.read.items()}
+
+    def keep(self, job_ids: Set[str]) -> None:
+        """Takes out all other jobs, with how far they were read: nothing of them is noted."""
+        self.entries = [one for one in self.entries if one.source.job_id in job_ids]
+        self.failures = [one for one in self.failures if one[0].job_id in job_ids]
+        self.read = {key: value for key, value in self.read.items() if key in job_ids}
+
+    def outcome(self) -> list[ReadJob]:
+        """What is to be noted of the batch, job by job in order of their ids."""
+        searchable: dict[str, list[Searchable]] = {}
+        for entry in self.entries:
+            searchable.setdefault(entry.source.job_id, []).append(_searchable(entry))
+        failures: dict[str, list[Failure]] = {}
+        for source, failure in self.failures:
+            failures.setdefault(source.job_id, []).append(failure)
+        return [
+            ReadJob(
+                job_id=job_id,
+                position=reached.position,
+                read=reached.ended,
+                searchable=searchable.get(job_id, ()),
+                failures=failures.get(job_id, ()),
+                retries=reached.source.taken.retries,
+                offset=reached.place.offset,
+                line=reached.place.line,
+            )
+            for job_id, reached in sorted(self.read.items())
+        ]
+
+
+def ended_jobs(batch: Batch) -> Iterable[str]:
+    """Ids of the jobs that the batch brings to their ends."""
+    return (job_id for job_id, reached in batch.read.items() if reached.ended)
+
+
+def _searchable(entry: Entry) -> Searchable:
+    document = entry.document
+    accepted = to_timestamp(entry.source.taken.job.create_time)
+    episodes = ingest_pb2.BatchAddEpisodesRequest(episodes=document.episodes(accepted))
+    return Searchable(
+        position=entry.position,
+        document_id=document.id,
+        chunks=len(document.input.chunks),
+        episodes=episodes.SerializeToString(),
+        unchanged=document.unchanged,
+        chunks_added=document.chunks_added,
+    )
+
+
+UPLOADS_AT_ONCE = 64
+MAX_TAKES = 6
+ENDED_ITS_WORKER = f"ended the worker {MAX_TAKES} times"
+
+Item = Prepared | Rejected
+Parse = Callable[[Upload], AsyncIterator[Sequence[ParsedDocument | Rejected]]]
+NextUploads = Callable[[Sequence[str]], Awaitable[Sequence[TakenUpload]]]
+
+
+class Reader:
+    """The batches of one turn: `next_uploads` gives more uploads, without those whose ids it is given.
+
+    `in_hand` holds the jobs that are taken up; the turn takes out those that were noted as read to their end.
+    """
+
+    def __init__(
+        self,
+        next_uploads: NextUploads,
+        parse: Parse,
+        *,
+        space: str,
+        dimension: int,
+        max_size: int,
+        in_hand: set[str],
+    ) -> None:
+        self._next_uploads = next_uploads
+        self._parse = parse
+        self._space = space
+        self._dimension = dimension
+        self._max_size = max_size
+        self._batch = Batch()
+        self._left = 0
+        self.in_hand = in_hand
+
+    async def batches(self) -> AsyncIterator[Batch]:
+        """Full batches, and whatever there is once no upload is left. Ends when there is nothing to read."""
+        while taken := await self._next_uploads(sorted(self.in_hand)):
+            self.in_hand.update(one.job.id for one in taken)
+            sources = [_source(one) for one in taken]
+            self._left = sum(one.left for one in sources)
+            if len(sources) >= UPLOADS_AT_ONCE:  # what is left beyond them is not known
+                self._left += BATCH_DOCUMENTS
+            for source in sources:
+                async for batch in self._of_upload(source):
+                    yield batch
+        if self._batch.read:
+            yield self._closed()
+
+    async def _of_upload(self, source: Source) -> AsyncIterator[Batch]:
+        alone = source.taken.takes > MAX_TAKES
+        async for part in self._parse(source.upload):
+            items = await asyncio.to_thread(self._prepared, source, part)
+            for read, item in zip(part, items, strict=True):
+                if self._is_full(item):
+                    yield self._closed()
+                self._add(source, item, read.end, alone=alone)
+                if alone and self._batch.entries:
+                    yield self._closed()
+        self._batch.note(source, ended=True)
+
+    def _prepared(
+        self, source: Source, part: Sequence[ParsedDocument | Rejected]
+    ) -> list[Item | None]:
+        """Each as the tiers take it; None for those that were done before."""
+        start = source.position
+        return [
+            self._prepare(one) if source.counts(start + place) else None
+            for place, one in enumerate(part)
+        ]
+
+    def _prepare(self, parsed: ParsedDocument | Rejected) -> Item:
+        if isinstance(parsed, Rejected):
+            return parsed
+        try:
+            return prepare(parsed, self._space, dimension=self._dimension, max_size=self._max_size)
+        except UnreadableError as error:
+            return Rejected(parsed.document_id, str(error))
+
+    def _is_full(self, item: Item | None) -> bool:
+        return isinstance(item, Prepared) and not self._batch.fits(item, self._max_size, self._left)
+
+    def _add(self, source: Source, item: Item | None, end: Place, *, alone: bool) -> None:
+        position = source.position
+        source.position, source.place = position + 1, end
+        self._left -= 1
+        first = alone and position == source.taken.position
+        if isinstance(item, Rejected):
+            self._batch.refuse(source, position, item.document_id, item.reason)
+        elif isinstance(item, Prepared) and first:
+            self._batch.refuse(source, position, item.id, ENDED_ITS_WORKER)
+        elif isinstance(item, Prepared):
+            self._batch.add(source, position, item)
+        self._batch.note(source, ended=False)
+
+    def _closed(self) -> Batch:
+        batch, self._batch = self._batch, Batch(self._batch.number + 1)
+        return batch
+
+
+def _source(taken: TakenUpload) -> Source:
+    """An upload in hand, read as far as what it comes without."""
+    upload = stored_upload(taken)
+    position = taken.position if upload.begin.offset else 0
+    return Source(taken, upload, position, upload.begin)

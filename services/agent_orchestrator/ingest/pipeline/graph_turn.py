@@ -1,0 +1,240 @@
+"""A space's turn to become graph-ready: its searchable documents, in order, into the graph.
+
+A batch is as large as the graph takes in a few seconds: hundreds of passages with the local extractor, one where a
+language model reads each for ten seconds. The other stage goes on meanwhile, in this space as in all others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from braid.common.v1 import errors_pb2
+from braid.graph.v1 import ingest_pb2
+from services.agent_orchestrator.clients.tiers import GraphTier
+from services.agent_orchestrator.ingest.pipeline.episode_retry import MOST_ATTEMPTS, Pace
+from services.agent_orchestrator.ingest.pipeline.refusals import is_of_a_document
+from services.agent_orchestrator.jobs.queue import GRAPH, Turn
+from services.agent_orchestrator.jobs.retries import Retries, told
+from services.agent_orchestrator.jobs.time_slice import (
+    Courtesy,
+    Slice,
+    WaitingError,
+    call_of,
+    waiting,
+)
+from services.agent_orchestrator.jobs.work import GraphOutcome, WaitingDocument, WorkStore
+from services.models.errors import is_unusable
+from services.runtime.context import call_scope
+from services.runtime.errors import BraidError
+
+DOCUMENTS_AT_ONCE = 200
+EPISODES_AT_ONCE = 500
+# Before a passage is tried again to which the answer could not be used; twice as long each time.
+AGAIN_SECONDS = 0.25
+_GRAPH_STORE = "neo4j"
+# Seconds that a store asks for when it knows nothing: one that asks for more knows what is wrong with itself.
+_UNTOLD_WAIT = 1.0
+
+Documents = Sequence[WaitingDocument]
+Refused = list[tuple[WaitingDocument, str]]
+
+
+class GraphTurns:
+    """Brings searchable documents of spaces into the graph."""
+
+    def __init__(
+        self,
+        work: WorkStore,
+        graph: GraphTier,
+        retries: Retries,
+        courtesy: Courtesy,
+        *,
+        check_serving: Callable[[], Awaitable[None]],
+        turn_seconds: float,
+    ) -> None:
+        self._check_serving = check_serving
+        self._courtesy = courtesy
+        self._work = work
+        self._graph = graph
+        self._retries = retries
+        self._turn_seconds = turn_seconds
+        self._paces: dict[str, Pace] = {}
+        self._in_hand: dict[int, InHand] = {}
+
+    async def run(self, turn: Turn, stop: asyncio.Event) -> None:
+        """Works until nothing waits or the turn is over. WaitingError when it cannot go on now."""
+        pace = self._paces.setdefault(turn.key, Pace(EPISODES_AT_ONCE))
+        time = Slice(self._turn_seconds, stop)
+        with call_scope(call_of(turn, turn.key)):
+            try:
+                await self._batches(turn, pace, time)
+            except Exception as error:
+                reason = waiting(error) or _asked(error)
+                if reason is None:
+                    raise
+                await self._work.say_waiting(turn, reason.reason)
+                raise reason from None
+        if pace.is_full:
+            del self._paces[turn.key]
+
+    async def _batches(self, turn: Turn, pace: Pace, time: Slice) -> None:
+        while True:
+            if pace.is_full:  # it takes processor time then, and no language model's
+                await self._courtesy.give_way(time.stop)
+            if not await self._batch(turn, pace, time.stop) or await self._over(time):
+                return
+
+    async def _batch(self, turn: Turn, pace: Pace, stop: asyncio.Event) -> bool:
+        documents = await self._work.next_documents(turn, count=DOCUMENTS_AT_ONCE, chunks=pace.size)
+        if not documents:
+            return False
+        refused: Refused = []
+        try:
+            for gone, group in groupby(documents, lambda document: document.gone):
+                await self._send(list(group), refused, pace, gone=gone)
+        except BraidError as error:
+            if is_unusable(error):
+                await self._tried(turn, documents, error, stop)
+                return True
+            alone = len(documents) == 1 and pace.size == 1
+            if not alone or not await self._is_to_blame(turn, documents[0], error):
+                raise
+            refused.append((documents[0], told(error)))
+        await self._note(turn, documents, refused)
+        return True
+
+    async def _note(self, turn: Turn, documents: Documents, refused: Refused) -> None:
+        reasons = self._in_part(documents) | {one.number: reason for one, reason in refused}
+        ready = [one for one in documents if one.number not in reasons]
+        failed = [(one, reasons[one.number]) for one in documents if one.number in reasons]
+        await self._work.note_graph(turn, GraphOutcome(ready, failed))
+        for document in documents:
+            self._in_hand.pop(document.number, None)
+
+    def _in_part(self, documents: Documents) -> dict[int, str]:
+        """Why documents lack passages that were given up, by number; those deleted meanwhile lack none."""
+        hands = [(one, self._in_hand.get(one.number)) for one in documents if not one.gone]
+        return {one.number: hand.reason(one) for one, hand in hands if hand and hand.dead}
+
+    async def _tried(
+        self, turn: Turn, documents: Documents, error: BraidError, stop: asyncio.Event
+    ) -> None:
+        """A language model gave no usable answer to some passage. The failure has made the pace slower: what goes
+        next is less, down to that passage alone, which is given up after some tries.
+        """
+        hand = self._hand(documents[0])
+        if len(documents) > 1 or hand.part > 1:
+            return
+        attempts = hand.attempts(documents[0])
+        given_up = attempts >= MOST_ATTEMPTS
+        # The count is one passage's: neither the next one nor another worker starts from it.
+        await self._work.blame(turn, documents[0], 0 if given_up else attempts)
+        if given_up:
+            hand.give_up(told(error))
+            return
+        await self._work.say_waiting(turn, told(error))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(AGAIN_SECONDS * 2 ** (attempts - 1)):
+                await stop.wait()
+
+    async def _is_to_blame(self, turn: Turn, document: WaitingDocument, error: BraidError) -> bool:
+        """Whether a document is given up: alone, it has failed again and again on a graph that serves."""
+        if not is_suspicious(error):
+            return False
+        try:
+            await self._check_serving()
+        except BraidError:
+            return False
+        attempts = self._hand(document).attempts(document)
+        await self._work.blame(turn, document, attempts)
+        return attempts >= MOST_ATTEMPTS
+
+    def _hand(self, document: WaitingDocument) -> InHand:
+        return self._in_hand.setdefault(document.number, InHand())
+
+    async def _over(self, time: Slice) -> bool:
+        return time.stop.is_set() or (time.used and await self._work.others_wait(GRAPH))
+
+    async def _send(
+        self, documents: Documents, refused: Refused, pace: Pace, *, gone: bool
+    ) -> None:
+        """All together, or one by one where one of them may be to blame."""
+        send = self._remove if gone else self._add
+        try:
+            await self._retries.run(lambda: send(documents, pace))
+        except BraidError as error:
+            if not is_of_a_document(error):
+                raise
+            if len(documents) == 1:
+                refused.append((documents[0], told(error)))
+                return
+            for document in documents:
+                await self._send([document], refused, pace, gone=gone)
+
+    async def _add(self, documents: Documents, pace: Pace) -> None:
+        """A document that is longer than what the graph takes at once goes in parts, and goes on where it failed."""
+        episodes = [episode for document in documents for episode in _episodes(document)]
+        hand = self._hand(documents[0]) if len(documents) == 1 else InHand()
+        while hand.through < len(episodes):
+            part = episodes[hand.through : hand.through + pace.size]
+            hand.part = len(part)
+            with pace.measured():
+                await self._graph.add_episodes(part)
+            hand.through += len(part)
+
+    async def _remove(self, documents: Documents, pace: Pace) -> None:
+        uuids = [episode.uuid for document in documents for episode in _episodes(document)]
+        with pace.measured():
+            await self._graph.delete_episodes(uuids)
+
+
+def is_suspicious(error: BraidError) -> bool:
+    """Whether a failure on a graph that serves may be the document's: no other store, such as a model, is away."""
+    if error.reason == errors_pb2.ERROR_REASON_DEADLINE:
+        return error.retry_after is None
+    if error.reason != errors_pb2.ERROR_REASON_STORE_UNAVAILABLE:
+        return False
+    asked = error.retry_after or 0.0
+    return error.metadata.get("store") == _GRAPH_STORE and asked <= _UNTOLD_WAIT
+
+
+def _asked(error: Exception) -> WaitingError | None:
+    """What waiting may not help, such as a graph of another model, is told and tried again: nothing is given up."""
+    return WaitingError(told(error), None) if isinstance(error, BraidError) else None
+
+
+def _episodes(document: WaitingDocument) -> Sequence[ingest_pb2.EpisodeInput]:
+    return ingest_pb2.BatchAddEpisodesRequest.FromString(document.episodes).episodes
+
+
+@dataclass(eq=False, slots=True)
+class InHand:
+    """A document that is sent alone: `through` of its passages are in the graph or given up; it goes on there.
+
+    `part` is how many were sent last, `dead` the reasons of those given up.
+    """
+
+    through: int = 0
+    part: int = 0
+    blamed_at: int = 0
+    dead: list[str] = field(default_factory=list)
+
+    def attempts(self, document: WaitingDocument) -> int:
+        """How often in a row it has failed with this time: anew from 1 where it has gone on since the last."""
+        advanced, self.blamed_at = self.through > self.blamed_at, self.through
+        return 1 if advanced else document.attempts + 1
+
+    def give_up(self, reason: str) -> None:
+        """Passes over the next passage: the others go on."""
+        self.dead.append(reason)
+        self.through += 1
+
+    def reason(self, document: WaitingDocument) -> str:
+        """Why it is not in the graph as a whole."""
+        if document.chunks <= 1:
+            return self.dead[0]
+        return f"{len(self.dead)} of {document.chunks} passages: {self.dead[0]}"

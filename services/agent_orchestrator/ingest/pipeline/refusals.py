@@ -1,0 +1,43 @@
+"""What a tier's refusal of a batch is about: one document of it, the space's model, or a valid time that is taken."""
+
+from __future__ import annotations
+
+import re
+
+from braid.common.v1 import errors_pb2
+from services.agent_orchestrator.jobs.retries import will_pass
+from services.runtime.errors import BraidError
+
+# What one document can be to blame for: the others of its batch go on without it.
+_OF_A_DOCUMENT = frozenset(
+    {errors_pb2.ERROR_REASON_INVALID_FIELD, errors_pb2.ERROR_REASON_INTERNAL}
+)
+
+_MODEL_FIELD = "embedding_model"
+_VECTOR_FIELD = re.compile(r"documents\[\d+\]\.chunks\[\d+\]\.embedding")
+_TIME_FIELD = re.compile(r"documents\[(\d+)\]\.valid_time")
+
+
+def is_of_a_document(error: BraidError) -> bool:
+    """Whether the failure may be one document's alone: a wrong model is every document's."""
+    if any(field.field == _MODEL_FIELD for field in error.fields):
+        return False
+    overload = error.reason == errors_pb2.ERROR_REASON_OVERLOADED
+    return error.reason in _OF_A_DOCUMENT or (overload and not will_pass(error))
+
+
+def is_of_the_model(error: BraidError) -> bool:
+    """Whether the failure is that vectors are not of the space's model, or not as long as its vectors."""
+    return any(
+        field.field == _MODEL_FIELD or _VECTOR_FIELD.fullmatch(field.field)
+        for field in error.fields
+    )
+
+
+def place_of_taken_time(error: BraidError) -> int | None:
+    """Which document of a message has the valid time of another of its versions, if that is the failure."""
+    for field, description in error.fields:
+        match = _TIME_FIELD.fullmatch(field)
+        if match is not None and "another version" in description:
+            return int(match[1])
+    return None

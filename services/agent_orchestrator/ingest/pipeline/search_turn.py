@@ -1,0 +1,208 @@
+"""A space's turn to become searchable: stages that overlap, joined by short queues.
+
+The embedder is the slowest by far. While it works on one batch, the next is parsed and checked, and the one before is
+stored and noted, so that the whole takes little longer than the embedder alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from services.agent_orchestrator.ingest.pipeline.batches import (
+    MAX_TAKES,
+    UPLOADS_AT_ONCE,
+    Batch,
+    Parse,
+    Reader,
+    ended_jobs,
+)
+from services.agent_orchestrator.ingest.pipeline.stages import Stages
+from services.agent_orchestrator.jobs.queue import SEARCH, Turn, TurnLostError
+from services.agent_orchestrator.jobs.retries import told
+from services.agent_orchestrator.jobs.time_slice import Courtesy, Slice, call_of, leaves, waiting
+from services.agent_orchestrator.jobs.work import TakenUpload, WorkStore
+from services.runtime.context import call_scope
+from services.runtime.errors import BraidError
+
+# Batches that wait between two stages: one is ready whenever the next stage is.
+WAITING = 1
+BYTES_AT_ONCE = 8 * 1024 * 1024
+# What surrounds the documents in a message is small.
+ENVELOPE = 64 * 1024
+# A document that ends its worker is found and listed; an upload that does so before its first one is given up.
+MOST_TAKES = MAX_TAKES + 3
+
+Queue = asyncio.Queue[Batch | None]
+Work = Callable[[Batch], Awaitable[None]]
+
+
+class BatchError(Exception):
+    """A batch that cannot become searchable, for a reason that holds for the jobs in it as a whole."""
+
+    def __init__(self, batch: Batch, cause: BraidError) -> None:
+        super().__init__(cause.message)
+        self.job_ids = sorted(batch.read)
+        self.cause = cause
+
+
+@dataclass(eq=False, slots=True)
+class _Run:
+    """One turn under way."""
+
+    turn: Turn
+    time: Slice
+    reader: Reader
+    on_the_way: Counter[str] = field(default_factory=Counter)
+
+
+class SearchTurns:
+    """Brings the uploads of spaces into the vector tier."""
+
+    def __init__(
+        self,
+        work: WorkStore,
+        stages: Stages,
+        parse: Parse,
+        courtesy: Courtesy,
+        *,
+        max_message_bytes: int,
+        turn_seconds: float,
+    ) -> None:
+        self._work = work
+        self._stages = stages
+        self._parse = parse
+        self._courtesy = courtesy
+        self._max_size = max_message_bytes - ENVELOPE
+        self._turn_seconds = turn_seconds
+
+    async def run(self, turn: Turn, stop: asyncio.Event) -> None:
+        """Works until nothing is left to read or the turn is over. WaitingError when it cannot go on now."""
+        with call_scope(call_of(turn, turn.key)), self._courtesy.goes_first():
+            in_hand: set[str] = set()
+            try:
+                await self._stages_of(turn, stop, in_hand)
+            except asyncio.CancelledError:
+                if stop.is_set():
+                    await self._leave(in_hand)
+                raise
+            except Exception as error:
+                if any(isinstance(leaf, TurnLostError) for leaf in leaves(error)):
+                    await self._leave(in_hand)
+                if not await self._is_jobs_fault(turn, error, in_hand):
+                    raise
+
+    async def _leave(self, in_hand: Collection[str]) -> None:
+        """The interruption is not the uploads' fault: it must not count as a worker that one of them ended."""
+        with suppress(BraidError, TimeoutError):
+            await self._work.leave_uploads(in_hand)
+
+    async def _stages_of(self, turn: Turn, stop: asyncio.Event, in_hand: set[str]) -> None:
+        async def more(taken: Collection[str]) -> list[TakenUpload]:
+            return await self._more(turn, taken)
+
+        reader = Reader(
+            more,
+            self._parse,
+            space=turn.key,
+            dimension=await self._stages.dimension(),
+            max_size=self._max_size,
+            in_hand=in_hand,
+        )
+        run = _Run(turn, Slice(self._turn_seconds, stop), reader)
+        works: tuple[Work, ...] = (
+            lambda batch: self._check(run, batch),
+            lambda batch: self._embed(batch, 0),
+            lambda batch: self._embed(batch, 1),
+            self._store,
+            lambda batch: self._note(run, batch),
+        )
+        async with asyncio.TaskGroup() as group:
+            queue: Queue = asyncio.Queue(WAITING)
+            group.create_task(_read(self._until_over(run), queue))
+            for work in works[:-1]:
+                following: Queue = asyncio.Queue(WAITING)
+                group.create_task(_stage(work, queue, following))
+                queue = following
+            group.create_task(_stage(works[-1], queue, None))
+        if in_hand:
+            await self._work.leave_uploads(in_hand)
+
+    async def _more(self, turn: Turn, taken: Collection[str]) -> list[TakenUpload]:
+        uploads = await self._work.take_uploads(
+            turn, taken, count=UPLOADS_AT_ONCE, size=BYTES_AT_ONCE
+        )
+        lost = [one.job.id for one in uploads if one.takes > MOST_TAKES]
+        if not lost:
+            return uploads
+        await self._work.fail_jobs(turn, lost, f"Its reading ended the worker {MOST_TAKES} times.")
+        return await self._more(turn, taken)
+
+    async def _until_over(self, run: _Run) -> AsyncIterator[Batch]:
+        async for batch in run.reader.batches():
+            yield batch
+            if run.time.stop.is_set():
+                return
+            if run.time.used and await self._work.others_wait(SEARCH):
+                return
+
+    async def _check(self, run: _Run, batch: Batch) -> None:
+        await self._leave_ended(batch)
+        await self._stages.check(batch, run.on_the_way.keys())
+        run.on_the_way.update(document.id for document in batch.documents)
+
+    async def _embed(self, batch: Batch, turn: int) -> None:
+        # Two batches at once, in order: the end of one leaves cores idle that the next one takes.
+        if batch.number % 2 == turn:
+            await self._stages.embed(batch)
+
+    async def _store(self, batch: Batch) -> None:
+        await self._leave_ended(batch)
+        await self._stages.store(batch)
+
+    async def _leave_ended(self, batch: Batch) -> None:
+        """What was cancelled while it was on its way is not stored."""
+        batch.keep(await self._work.going_on(batch.passes))
+
+    async def _note(self, run: _Run, batch: Batch) -> None:
+        run.on_the_way.subtract(document.id for document in batch.documents)
+        run.on_the_way += Counter()  # those that are none any more go
+        await self._work.note_read(run.turn, batch.outcome())
+        run.reader.in_hand.difference_update(ended_jobs(batch))
+
+    async def _is_jobs_fault(self, turn: Turn, error: Exception, in_hand: set[str]) -> bool:
+        """Whether jobs are to blame, which have failed then. WaitingError for a reason to wait; else it is a defect."""
+        reason = waiting(error)
+        if reason is not None:
+            await self._work.leave_uploads(in_hand)
+            await self._work.say_waiting(turn, reason.reason)
+            raise reason from None
+        for leaf in leaves(error):
+            if isinstance(leaf, BatchError):
+                await self._work.fail_jobs(turn, leaf.job_ids, told(leaf.cause))
+                await self._work.leave_uploads(in_hand.difference(leaf.job_ids))
+                return True
+        return False
+
+
+async def _read(source: AsyncIterator[Batch], target: Queue) -> None:
+    async for batch in source:
+        await target.put(batch)
+    await target.put(None)
+
+
+async def _stage(work: Work, source: Queue, target: Queue | None) -> None:
+    while (batch := await source.get()) is not None:
+        try:
+            await work(batch)
+        except BraidError as error:
+            if waiting(error) is not None:
+                raise
+            raise BatchError(batch, error) from error
+        if target is not None:
+            await target.put(batch)
+    if target is not None:
+        await target.put(None)

@@ -1,0 +1,103 @@
+"""The embedder of the current call's space: that of its recorded model, whatever the settings say."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from services.agent_orchestrator.clients.models import Recorded
+from services.agent_orchestrator.jobs.time_slice import WaitingError
+from services.models.embedder import Embedder
+from services.models.registry import has_length
+from services.models.vectors import Matrix
+from services.runtime.context import current_call
+
+REMEMBERED = 10_000
+AGAIN_SECONDS = 30.0
+_NOTHING = Recorded("", 0)
+
+
+class Registry(Protocol):
+    """Embedders by model."""
+
+    default: Embedder
+
+    def named(self, model: str, dimension: int | None = None) -> Embedder | None:
+        """The model's embedder, "" for the configured one; None when it is not to be had.
+
+        `dimension` is how many values the space has of it, for models of which so many can be asked.
+        """
+        ...
+
+
+class SingleModel:
+    """Implements `Registry` with the configured model alone."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.default = embedder
+
+    def named(self, model: str, _dimension: int | None = None) -> Embedder | None:
+        """See `Registry`."""
+        return self.default if model in ("", self.default.model) else None
+
+
+class SpaceEmbedder:
+    """Implements `Embedder` for work within a space. `renew` asks which model the space has; until then it is the
+    configured one.
+    """
+
+    def __init__(self, registry: Registry, recorded: Callable[[], Awaitable[Recorded]]) -> None:
+        """`recorded` tells the current call's space's model."""
+        self._registry = registry
+        self._recorded = recorded
+        self._models: OrderedDict[str, Recorded] = OrderedDict()
+
+    @property
+    def model(self) -> str:
+        """See `Embedder`."""
+        return self._embedder().model
+
+    @property
+    def dimension(self) -> int:
+        """See `Embedder`."""
+        return self._embedder().dimension
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        """See `Embedder`. WaitingError for vectors that the space would not take: an unlisted model's length is known
+        from its answers alone.
+        """
+        length = self._recorded_model().dimension
+        rows = await self._embedder().embed(texts)
+        if length not in (0, rows.shape[1]):
+            raise _not_to_be_had()
+        return rows
+
+    async def close(self) -> None:
+        """What embeds is its registry's to close."""
+
+    async def renew(self) -> bool:
+        """Asks for the space's model; whether it is another one than before. WaitingError when it is not to be had."""
+        space, recorded = current_call().space, await self._recorded()
+        found = self._registry.named(*recorded)
+        if found is None or not has_length(found, recorded.dimension):
+            raise _not_to_be_had()
+        before = self._embedder()
+        self._models[space] = recorded
+        self._models.move_to_end(space)
+        while len(self._models) > REMEMBERED:
+            self._models.popitem(last=False)
+        return found is not before
+
+    def _recorded_model(self) -> Recorded:
+        return self._models.get(current_call().space, _NOTHING)
+
+    def _embedder(self) -> Embedder:
+        return self._registry.named(*self._recorded_model()) or self._registry.default
+
+
+def _not_to_be_had() -> WaitingError:
+    return WaitingError(
+        "the space is embedded with a model, or with vectors of a length, that is not configured",
+        AGAIN_SECONDS,
+    )

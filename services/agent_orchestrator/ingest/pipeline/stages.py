@@ -1,0 +1,217 @@
+"""The stages that make a batch searchable: check, embed, store.
+
+Each is idempotent, and each waits a little and tries again while what it needs is away. A document that a tier refuses
+is taken out of its batch, and the others go on.
+
+Documents that the vector tier has already go on to the graph as all others do: sending them again costs the graph a
+look-up by uuid, and heals what a former way of writing may have left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from braid.vector.v1 import documents_pb2
+from services.agent_orchestrator.clients.tiers import VectorTier
+from services.agent_orchestrator.ingest.pipeline.batches import Batch
+from services.agent_orchestrator.ingest.pipeline.prepare import Prepared
+from services.agent_orchestrator.ingest.pipeline.refusals import (
+    is_of_a_document,
+    is_of_the_model,
+    place_of_taken_time,
+)
+from services.agent_orchestrator.ingest.pipeline.space_embedder import SpaceEmbedder
+from services.agent_orchestrator.jobs.retries import Retries, told
+from services.agent_orchestrator.jobs.time_slice import WaitingError
+from services.models.errors import EmbedderUnavailable, TextsRefused
+from services.runtime.errors import BraidError
+
+# Large enough to keep all cores busy; the embedder cuts it into batches of its own.
+EMBED_TEXTS = 256
+EMBED_SECONDS = 120.0
+CHECK_CHUNKS = 1000
+
+Item = TypeVar("Item")
+
+
+class _Text(NamedTuple):
+    """A text to embed, and whose it is."""
+
+    text: str
+    chunk: documents_pb2.ChunkInput
+    document: Prepared
+
+
+class Stages:
+    """What the stages of all turns work with."""
+
+    def __init__(self, *, vector: VectorTier, embedder: SpaceEmbedder, retries: Retries) -> None:
+        self._vector = vector
+        self._embedder = embedder
+        self._retries = retries
+
+    async def dimension(self) -> int:
+        """The dimension of the space's model; one that has not told it yet is asked for a first vector."""
+        await self._retries.run(self._embedder.renew)
+
+        async def ask() -> int:
+            try:
+                return self._embedder.dimension
+            except BraidError:
+                pass  # not known before its first vector
+            return await self._try_out()
+
+        return await self._retries.run(ask)
+
+    async def check(self, batch: Batch, on_the_way: Set[str]) -> None:
+        """Marks documents that are stored as they are, and chunks that need no new vector.
+
+        An earlier version of a document that is still on the way may not be stored yet: the store decides on it.
+        """
+        fresh = [document for document in batch.documents if document.id not in on_the_way]
+        if not fresh:
+            return
+        prints = [
+            documents_pb2.DocumentFingerprint(
+                document_id=document.id, content_hash=document.input.content_hash
+            )
+            for document in fresh
+        ]
+        unchanged = await self._retries.run(lambda: self._vector.check(prints))
+        for document in fresh:
+            document.unchanged = document.id in unchanged
+            document.version_time = unchanged.get(document.id)
+        await self._find_chunks([d for d in batch.documents if not d.unchanged])
+
+    async def embed(self, batch: Batch) -> None:
+        """Gives each new chunk its vector. Texts of like length go together: less is spent on padding.
+
+        A document with a text that the model refuses is taken out.
+        """
+        texts = [
+            _Text(document.embedded_text(chunk), chunk, document)
+            for document in batch.documents
+            if not document.unchanged
+            for chunk in document.unembedded()
+        ]
+        texts.sort(key=lambda one: len(one.text))
+        refused: dict[int, tuple[Prepared, str]] = {}
+        for part in _parts(texts, EMBED_TEXTS):
+            await self._embed_part(part, refused)
+        for document, reason in refused.values():
+            batch.reject(document, reason)
+
+    async def store(self, batch: Batch) -> None:
+        """Stores the changed documents: from here on search finds them."""
+
+        async def upsert(documents: Sequence[Prepared]) -> Sequence[None]:
+            outcomes = await self._upsert(documents)
+            for document, outcome in zip(documents, outcomes, strict=True):
+                document.unchanged = outcome.unchanged
+                document.version_time = (
+                    outcome.valid_time if outcome.HasField("valid_time") else None
+                )
+                document.chunks_added = outcome.chunks_added
+            return [None] * len(documents)
+
+        changed = [document for document in batch.documents if not document.unchanged]
+        await self._all_or_each(batch, changed, upsert)
+
+    async def _upsert(self, documents: Sequence[Prepared]) -> Sequence[documents_pb2.UpsertOutcome]:
+        """WaitingError when the space has changed to another model since: everything is embedded anew then.
+
+        A document that was edited under its former date holds from now on; what it said before holds until then.
+        """
+        inputs = [document.input for document in documents]
+        try:
+            return await self._vector.upsert(inputs, self._embedder.model)
+        except BraidError as error:
+            taken = place_of_taken_time(error)
+            if taken is not None and _is_dated(inputs, taken):
+                inputs[taken].ClearField("valid_time")
+                return await self._upsert(documents)
+            if not is_of_the_model(error) or not await self._embedder.renew():
+                raise
+        raise WaitingError("the space has changed to another embedding model", 0.0)
+
+    async def _find_chunks(self, documents: Sequence[Prepared]) -> None:
+        """A vector is made of title and text: a stored chunk keeps its own while its title is the same."""
+        ids = [chunk.id for document in documents for chunk in document.input.chunks]
+        titles: dict[str, str] = {}
+        for part in _parts(ids, CHECK_CHUNKS):
+            for chunk in await self._retries.run(partial(self._vector.chunks, part)):
+                titles[chunk.id] = chunk.document_title
+        for document in documents:
+            document.stored_chunks = frozenset(
+                chunk.id
+                for chunk in document.input.chunks
+                if titles.get(chunk.id) == document.input.title
+            )
+
+    async def _embed_part(
+        self, part: Sequence[_Text], refused: dict[int, tuple[Prepared, str]]
+    ) -> None:
+        """Halves a part that the model refuses, down to the text that it does not take."""
+
+        async def embed() -> list[list[float]]:
+            async with asyncio.timeout(EMBED_SECONDS):
+                rows: list[list[float]] = (
+                    await self._embedder.embed([one.text for one in part])
+                ).tolist()
+                return rows
+
+        try:
+            rows = await self._retries.run(embed)
+        except TextsRefused as error:
+            if len(part) == 1:
+                await self._retries.run(self._try_out)
+                refused[id(part[0].document)] = (part[0].document, told(error))
+                return
+            for half in _parts(part, (len(part) + 1) // 2):
+                await self._embed_part(half, refused)
+            return
+        for one, row in zip(part, rows, strict=True):
+            one.chunk.embedding.extend(row)
+
+    async def _try_out(self) -> int:
+        """The dimension of a harmless text's vector. A model that refuses even that one is set up wrongly."""
+        try:
+            async with asyncio.timeout(EMBED_SECONDS):
+                return int((await self._embedder.embed(["dimension"])).shape[1])
+        except TextsRefused as error:
+            raise EmbedderUnavailable(f"refuses every text: {error.cause}") from None
+
+    async def _all_or_each(
+        self,
+        batch: Batch,
+        documents: Sequence[Prepared],
+        work: Callable[[Sequence[Prepared]], Awaitable[Sequence[Item]]],
+    ) -> list[Item]:
+        """The work done on all documents together, or one by one where one of them may be to blame."""
+        if not documents:
+            return []
+        try:
+            return list(await self._retries.run(lambda: work(documents)))
+        except BraidError as error:
+            if not is_of_a_document(error):
+                raise
+            if len(documents) == 1:
+                batch.reject(documents[0], told(error))
+                return []
+        return [
+            item
+            for document in documents
+            for item in await self._all_or_each(batch, [document], work)
+        ]
+
+
+def _parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _is_dated(inputs: Sequence[documents_pb2.DocumentInput], place: int) -> bool:
+    return place < len(inputs) and inputs[place].HasField("valid_time")

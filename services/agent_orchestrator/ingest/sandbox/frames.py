@@ -1,0 +1,118 @@
+"""What travels between a worker and the child that reads files for it: frames of JSON and of bytes, nothing pickled.
+
+The child reads what strangers have made: whatever it answers is taken as data.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from services.agent_orchestrator.ingest.documents import (
+    MIB,
+    Limits,
+    ParsedDocument,
+    Piece,
+    Rejected,
+    Upload,
+    check_text,
+    check_values,
+)
+
+# Before each frame: its length.
+PREFIX = 4
+MAX_FRAME = 512 * 1024 * 1024
+# Sent by a child that has started, and by one that has begun with a request.
+READY = {"ready": True}
+BEGUN = {"begun": True}
+# How a child ends that has no memory left to say so.
+OUT_OF_MEMORY = 86
+
+
+def out_of_memory(limits: Limits) -> str:
+    """The reason of a file that takes too much memory."""
+    return f"takes over {limits.memory_bytes // MIB} MiB of memory to be read"
+
+
+def frame(data: bytes) -> bytes:
+    """Bytes with their length before them."""
+    return len(data).to_bytes(PREFIX, "big") + data
+
+
+def json_frame(values: dict[str, Any]) -> bytes:
+    """A JSON object as a frame."""
+    return frame(json.dumps(values).encode())
+
+
+def request_header(upload: Upload, limits: Limits) -> dict[str, Any]:
+    """What the child is told before the bytes that it is to read."""
+    return {
+        "limits": asdict(limits),
+        "content_type": upload.content_type,
+        "document_id": upload.document_id,
+        "title": upload.title,
+        "source": upload.source,
+        "metadata": upload.metadata,
+        "valid_time": _told(upload.valid_time),
+    }
+
+
+def read_request(header: dict[str, Any], data: bytes) -> tuple[Upload, Limits]:
+    """The upload and the limits of a request."""
+    told = {**header, "valid_time": _time(header["valid_time"])}
+    limits = Limits(**told.pop("limits"))
+    return Upload(data=data, **told), limits
+
+
+def outcome_frames(outcome: ParsedDocument | Rejected) -> Sequence[bytes]:
+    """An outcome as frames: a header, and a document's text after it."""
+    if isinstance(outcome, Rejected):
+        return [json_frame({"rejected": [outcome.document_id, outcome.reason]})]
+    header = {
+        "document_id": outcome.document_id,
+        "title": outcome.title,
+        "source": outcome.source,
+        "metadata": outcome.metadata,
+        "valid_time": _told(outcome.valid_time),
+        "body_start": outcome.body_start,
+        "pieces": [[p.start, p.end, p.page, _told(p.time)] for p in outcome.pieces],
+    }
+    return [json_frame({"document": header}), frame(outcome.text.encode())]
+
+
+def read_rejected(told: Any) -> Rejected:
+    """A refusal from its header."""
+    document_id, reason = told
+    return Rejected(str(document_id), str(reason))
+
+
+def read_document(header: dict[str, Any], text: bytes) -> ParsedDocument:
+    """A document from its header and its text. ValueError, TypeError, KeyError, UnreadableError when it is none."""
+    document = ParsedDocument(
+        document_id=str(header["document_id"]),
+        title=str(header["title"]),
+        source=str(header["source"]),
+        text=text.decode(),
+        metadata=dict(header["metadata"]),
+        valid_time=_time(header["valid_time"]),
+        body_start=int(header["body_start"]),
+        pieces=tuple(_piece(*piece) for piece in header["pieces"]),
+    )
+    check_values(document.document_id, document.title, document.source, document.metadata)
+    check_text("the document", document.text)
+    return document
+
+
+def _piece(start: int, end: int, page: int, time: str | None) -> Piece:
+    return Piece(int(start), int(end), int(page), _time(time))
+
+
+def _told(time: datetime | None) -> str | None:
+    return time.isoformat() if time else None
+
+
+def _time(told: str | None) -> datetime | None:
+    return datetime.fromisoformat(told) if told else None

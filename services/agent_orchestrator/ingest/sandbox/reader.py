@@ -1,0 +1,278 @@
+"""Uploads to documents for whatever runs jobs: light ones in a thread, others in child processes that may die.
+
+    async with open_parsers() as parsers:
+        async for part in parsers.parse(upload): ...    # some documents at a time, in order
+
+The same upload gives the same number of outcomes each time: one a document, whatever becomes of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from services.agent_orchestrator.ingest.documents import (
+    BEGINNING,
+    MAILBOX,
+    Limits,
+    ParsedDocument,
+    Place,
+    Rejected,
+    UnreadableError,
+    Upload,
+)
+from services.agent_orchestrator.ingest.formats.mail import split_mailbox
+from services.agent_orchestrator.ingest.formats.parsing import is_light, parse
+from services.agent_orchestrator.ingest.sandbox.frames import (
+    MAX_FRAME,
+    OUT_OF_MEMORY,
+    PREFIX,
+    frame,
+    json_frame,
+    out_of_memory,
+    read_document,
+    read_rejected,
+    request_header,
+)
+from services.runtime.telemetry import get_logger
+
+_MODULE = "services.agent_orchestrator.ingest.sandbox.child"
+_BUFFER = 1024 * 1024
+_START_SECONDS = 60.0
+_STOP_SECONDS = 5.0
+_NONSENSE = (ValueError, TypeError, KeyError, UnreadableError)
+
+
+class ReaderStoppedError(Exception):
+    """The child is no more: `reason` is why, in words for whoever sent the file, if it had `begun` with that."""
+
+    def __init__(self, reason: str, *, begun: bool = True) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.begun = begun
+
+
+class ReaderProcess:
+    """A child and its pipes. After ReaderStoppedError, or a read that was cut short, it is of no more use."""
+
+    def __init__(self, process: Process) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise ValueError("the process has no pipes")
+        self._process = process
+        self._requests = process.stdin
+        self._answers = process.stdout
+        self._begun = False
+
+    @classmethod
+    async def start(cls) -> ReaderProcess:
+        """A new child, without this process's environment: that holds credentials. RuntimeError when none starts."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            _MODULE,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            env={"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"},
+            limit=_BUFFER,
+        )
+        child = cls(process)
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                await child._frame()
+        except (TimeoutError, EOFError, ValueError) as error:
+            await child.stop()
+            raise RuntimeError("the process that reads files does not start") from error
+        return child
+
+    async def read(
+        self, upload: Upload, limits: Limits
+    ) -> tuple[Sequence[ParsedDocument | Rejected], bool]:
+        """What the upload is read as, and whether the child can read another. ReaderStoppedError when it is no more."""
+        self._begun = False
+        try:
+            async with asyncio.timeout(limits.seconds):
+                return await self._exchange(upload, limits)
+        except TimeoutError:
+            reason = f"takes over {limits.seconds:g} seconds to be read"
+            raise ReaderStoppedError(reason) from None
+        except (EOFError, OSError):
+            raise await self._ended(limits) from None
+        except _NONSENSE:
+            raise ReaderStoppedError("made its reader answer nonsense") from None
+
+    async def stop(self) -> None:
+        """Ends the child, whatever it does, and waits for its end."""
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        async with asyncio.timeout(_STOP_SECONDS):
+            await self._process.wait()
+
+    async def _exchange(
+        self, upload: Upload, limits: Limits
+    ) -> tuple[Sequence[ParsedDocument | Rejected], bool]:
+        self._requests.write(json_frame(request_header(upload, limits)))
+        self._requests.write(frame(upload.data))
+        await self._requests.drain()
+        outcomes: list[ParsedDocument | Rejected] = []
+        while True:
+            told = json.loads(await self._frame())
+            self._begun = True
+            if "begun" in told:
+                continue
+            if "document" in told:
+                outcomes.append(await self._document(told["document"]))
+            elif "rejected" in told:
+                outcomes.append(read_rejected(told["rejected"]))
+            else:
+                return outcomes, self._goes_on(told)
+
+    async def _document(self, header: dict[str, Any]) -> ParsedDocument:
+        text = await self._frame()
+        return await asyncio.to_thread(read_document, header, text)
+
+    def _goes_on(self, told: dict[str, Any]) -> bool:
+        if told["end"]:
+            get_logger("ingest").warning("a parser failed", error=str(told["end"])[:100])
+        return not told["last"]
+
+    async def _frame(self) -> bytes:
+        size = int.from_bytes(await self._answers.readexactly(PREFIX), "big")
+        if size > MAX_FRAME:
+            raise ValueError("a frame is too long")
+        return await self._answers.readexactly(size)
+
+    async def _ended(self, limits: Limits) -> ReaderStoppedError:
+        """Why there came no answer: what the operating system tells of the child's end."""
+        async with asyncio.timeout(_STOP_SECONDS):
+            code = await self._process.wait()
+        if code == -signal.SIGXCPU:
+            reason = f"takes over {limits.seconds:g} seconds to be read"
+        elif code == OUT_OF_MEMORY:
+            reason = out_of_memory(limits)
+        elif code < 0:
+            reason = f"made its reader crash (signal {-code})"
+        else:
+            reason = f"made its reader end (status {code})"
+        return ReaderStoppedError(reason, begun=self._begun)
+
+
+PART = 64
+AT_ONCE = 2
+IDLE_SECONDS = 15.0
+
+Outcomes = Sequence[ParsedDocument | Rejected]
+
+
+class Parsers:
+    """Reads uploads, `at_once` of the heavy ones at a time; a child that has nothing to do ends after a while."""
+
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        *,
+        at_once: int = AT_ONCE,
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
+        self._limits = limits or Limits()
+        self._places = asyncio.Semaphore(at_once)
+        self._idle_seconds = idle_seconds
+        self._idle: dict[ReaderProcess, asyncio.TimerHandle] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    async def parse(self, upload: Upload) -> AsyncIterator[Outcomes]:
+        """The upload's documents in order, some at a time; what cannot be read is there with its reason."""
+        if await asyncio.to_thread(is_light, upload):
+            async for light in self._parse_here(upload):
+                yield light
+            return
+        for single, end in _singles(upload):
+            async with self._places:
+                part = await self._read(single)
+            yield [replace(one, end=end) for one in part]
+
+    async def close(self) -> None:
+        """Ends the children that wait."""
+        for process, timer in list(self._idle.items()):
+            timer.cancel()
+            self._dismiss(process)
+        await asyncio.gather(*self._ending, return_exceptions=True)
+
+    async def _parse_here(self, upload: Upload) -> AsyncIterator[Outcomes]:
+        documents = parse(upload, self._limits)
+        while part := await asyncio.to_thread(lambda: list(islice(documents, PART))):
+            yield part
+
+    async def _read(self, upload: Upload) -> Outcomes:
+        """What a child makes of the upload. One that is found dead says nothing of the upload: another is tried."""
+        while True:
+            process, is_new = await self._process()
+            try:
+                outcomes, reusable = await process.read(upload, self._limits)
+            except ReaderStoppedError as stopped:
+                await process.stop()
+                if is_new or stopped.begun:
+                    return [_refused(upload, stopped)]
+                continue
+            except BaseException:
+                await process.stop()
+                raise
+            await self._keep(process, reusable=reusable)
+            return outcomes
+
+    async def _process(self) -> tuple[ReaderProcess, bool]:
+        if not self._idle:
+            return await ReaderProcess.start(), True
+        process, timer = self._idle.popitem()
+        timer.cancel()
+        return process, False
+
+    async def _keep(self, process: ReaderProcess, *, reusable: bool) -> None:
+        if not reusable:
+            await process.stop()
+            return
+        loop = asyncio.get_running_loop()
+        self._idle[process] = loop.call_later(self._idle_seconds, self._dismiss, process)
+
+    def _dismiss(self, process: ReaderProcess) -> None:
+        del self._idle[process]
+        ending = asyncio.create_task(process.stop())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+
+@asynccontextmanager
+async def open_parsers(
+    limits: Limits | None = None, *, at_once: int = AT_ONCE, idle_seconds: float = IDLE_SECONDS
+) -> AsyncIterator[Parsers]:
+    """Parsers whose children end with the block. None is started before the first file that needs one."""
+    parsers = Parsers(limits, at_once=at_once, idle_seconds=idle_seconds)
+    try:
+        yield parsers
+    finally:
+        await parsers.close()
+
+
+def _singles(upload: Upload) -> Iterator[tuple[Upload, Place]]:
+    """An upload of many files as one of each, and where reading can go on after it: a bad one spoils no other."""
+    if upload.content_type != MAILBOX:
+        yield upload, BEGINNING
+        return
+    for mail, end in split_mailbox(upload.data):
+        yield replace(upload, data=mail), Place(upload.begin.offset + end)
+
+
+def _refused(upload: Upload, stopped: ReaderStoppedError) -> Rejected:
+    get_logger("ingest").warning(
+        "a file stopped its reader", content_type=upload.content_type, reason=stopped.reason
+    )
+    return Rejected(upload.document_id or upload.source, stopped.reason)

@@ -1,0 +1,88 @@
+"""Retries with backoff while a tier or the embedder is away, and the reason that users see when that did not help."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_delay,
+    wait_exponential_jitter,
+)
+
+from braid.common.v1 import errors_pb2
+from services.models.errors import TextsRefused, is_unusable
+from services.runtime.context import current_call_or_none
+from services.runtime.errors import INTERNAL_MESSAGE, BraidError
+
+Result = TypeVar("Result")
+
+FIRST_WAIT = 0.1
+LONGEST_WAIT = 5.0
+
+_PASSING = frozenset(
+    {
+        errors_pb2.ERROR_REASON_STORE_UNAVAILABLE,
+        errors_pb2.ERROR_REASON_EMBEDDER_UNAVAILABLE,
+        errors_pb2.ERROR_REASON_DEADLINE,
+    }
+)
+_MODEL_FIELD = "embedding_model"
+
+
+class Retries:
+    """Repeats idempotent work with growing waits until it succeeds or `seconds` have passed."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    async def run(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """The work's result; the last failure when it never succeeds, any other failure at once."""
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(will_pass),
+            stop=stop_after_delay(self._seconds),
+            wait=_Wait(),
+            reraise=True,
+        )
+
+        async def attempt() -> Result:
+            return await work()
+
+        return await retrying(attempt)
+
+
+class _Wait(wait_exponential_jitter):
+    """Grows from try to try; at least as long as the other side asked for, and never over the longest wait."""
+
+    def __init__(self) -> None:
+        super().__init__(multiplier=FIRST_WAIT, max=LONGEST_WAIT, jitter=FIRST_WAIT)
+
+    def __call__(self, retry_state: RetryCallState) -> float:
+        error = retry_state.outcome.exception() if retry_state.outcome else None
+        asked = (error.retry_after or 0.0) if isinstance(error, BraidError) else 0.0
+        return max(super().__call__(retry_state), min(asked, LONGEST_WAIT))
+
+
+def will_pass(error: BaseException) -> bool:
+    """Whether waiting can help. An overload without a known wait is a message that is too large: it cannot."""
+    if not isinstance(error, BraidError):
+        return isinstance(error, TimeoutError)
+    if error.reason == errors_pb2.ERROR_REASON_OVERLOADED:
+        return error.retry_after is not None
+    if isinstance(error, TextsRefused) or is_unusable(error):
+        return False
+    return error.reason in _PASSING
+
+
+def told(error: BraidError) -> str:
+    """The reason of a failure without positions in messages that the caller never sent; of a defect, the request id."""
+    if error.reason == errors_pb2.ERROR_REASON_INTERNAL:
+        # Whoever reads of a job sees no request: the one of the worker's call is in the logs of all services.
+        call = current_call_or_none()
+        return f"{INTERNAL_MESSAGE} It is {call.request_id}." if call else INTERNAL_MESSAGE
+    if any(field.field == _MODEL_FIELD for field in error.fields):
+        return error.message
+    return "; ".join(description for _, description in error.fields) or error.message

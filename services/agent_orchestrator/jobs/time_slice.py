@@ -1,0 +1,112 @@
+"""What all turns share: their time, the caller that they act for, errors that are worth waiting for, and priority."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from services.agent_orchestrator.jobs.queue import Turn, TurnLostError
+from services.agent_orchestrator.jobs.retries import told, will_pass
+from services.runtime.context import CallContext
+from services.runtime.errors import BraidError, DeadlineError
+
+LONGEST_DELAY = 60.0
+
+
+@dataclass(eq=False, slots=True)
+class Slice:
+    """A turn's time: over at once when the worker stops, else after `seconds` if others wait."""
+
+    seconds: float
+    stop: asyncio.Event
+    began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+
+    @property
+    def used(self) -> bool:
+        """Whether the turn is over if somebody waits."""
+        return asyncio.get_running_loop().time() - self.began >= self.seconds
+
+
+class WaitingError(Exception):
+    """The turn cannot go on now for the reason in the message; `delay` in seconds is when to try again, if known."""
+
+    def __init__(self, reason: str, delay: float | None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.delay = delay
+
+
+def call_of(turn: Turn, space: str) -> CallContext:
+    """The call that a turn's calls to the tiers belong to: nobody waits for it, so it has no deadline."""
+    return CallContext(
+        request_id=f"{turn.stage}-{turn.id}",
+        method="worker",
+        space=space,
+        user="",
+        scopes=frozenset({"read", "write"}),
+    )
+
+
+def waiting(error: BaseException) -> WaitingError | None:
+    """The failure as a reason to wait; None when waiting does not help. TurnLostError passes as it is."""
+    found: WaitingError | None = None
+    for leaf in leaves(error):
+        if isinstance(leaf, TurnLostError):
+            raise leaf
+        if isinstance(leaf, WaitingError):
+            return leaf
+        if will_pass(leaf):
+            found = found or _waiting(leaf)
+    return found
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """The single failures in a group."""
+    if not isinstance(error, BaseExceptionGroup):
+        yield error
+        return
+    for inner in error.exceptions:
+        yield from leaves(inner)
+
+
+def _waiting(error: BaseException) -> WaitingError:
+    known = error if isinstance(error, BraidError) else DeadlineError()
+    asked = known.retry_after
+    return WaitingError(told(known), None if asked is None else min(asked, LONGEST_DELAY))
+
+
+LONGEST_SECONDS = 8.0
+
+
+class Courtesy:
+    """Between the stages of one worker."""
+
+    def __init__(self, seconds: float = LONGEST_SECONDS) -> None:
+        self._seconds = seconds
+        self._first = 0
+        self._free = asyncio.Event()
+        self._free.set()
+
+    @contextmanager
+    def goes_first(self) -> Iterator[None]:
+        """The time of the block is the first stage's."""
+        self._first += 1
+        self._free.clear()
+        try:
+            yield
+        finally:
+            self._first -= 1
+            if not self._first:
+                self._free.set()
+
+    async def give_way(self, stop: asyncio.Event) -> None:
+        """Waits until nobody goes first, or long enough, or `stop` is set."""
+        if self._free.is_set():
+            return
+        waits = [asyncio.ensure_future(event.wait()) for event in (self._free, stop)]
+        await asyncio.wait(waits, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
+        await asyncio.gather(*waits, return_exceptions=True)

@@ -1,0 +1,1 @@
+"""Jobs that move a space to another embedding or language model while it serves."""

@@ -1,0 +1,67 @@
+"""The two processes of the orchestrator: one that answers, and workers, any number of them on any machines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings
+from services.agent_orchestrator.app import Embedders, open_app
+from services.agent_orchestrator.settings import AgentSettings
+from services.agent_orchestrator.worker import open_worker
+from services.models.cache import CachedEmbedder
+from services.models.circuits import Circuits
+from services.models.factory import build_embedder
+from services.models.language_settings import FallbackModelSettings, LanguageModelSettings
+from services.models.registry import EmbedderRegistry
+from services.models.settings import EmbeddingSettings
+from services.runtime.read_settings import read_settings
+from services.runtime.server import serve
+from services.runtime.settings import RuntimeSettings
+
+
+def build_embedders(settings: EmbeddingSettings, circuits: Circuits) -> Embedders:
+    """One model: behind its cache for queries, without for documents."""
+    documents = build_embedder(settings.model_copy(update={"cache_entries": 0}), circuits)
+    if settings.cache_entries == 0:
+        return Embedders(queries=documents, documents=documents)
+    return Embedders(CachedEmbedder(documents, settings.cache_entries), documents)
+
+
+def read_agent_options() -> AgentOptions:
+    """The agent's settings and language models, from the environment."""
+    models = (read_settings(LanguageModelSettings), read_settings(FallbackModelSettings))
+    return AgentOptions(read_settings(AnswerSettings), models)
+
+
+async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) -> None:
+    """Accepts, reads and streams until told to stop."""
+    embedding = read_settings(EmbeddingSettings)
+    circuits = Circuits()
+    embedders = build_embedders(embedding, circuits)
+    registry = EmbedderRegistry(embedding, embedders.documents, circuits)
+    try:
+        embedders = replace(embedders, documents=registry)
+        async with open_app(settings, runtime, embedders, read_agent_options()) as app:
+            await serve(
+                settings=runtime,
+                listen=settings.listen,
+                services=app.services,
+                probes=app.probes,
+            )
+    finally:
+        await registry.close()
+        await embedders.queries.close()
+
+
+async def serve_worker(settings: AgentSettings, runtime: RuntimeSettings) -> None:
+    """Works on jobs until told to stop; answers for its health."""
+    embedding = read_settings(EmbeddingSettings)
+    circuits = Circuits()
+    embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}), circuits)
+    registry = EmbedderRegistry(embedding, embedder, circuits)
+    try:
+        async with open_worker(settings, runtime, embedder, registry) as probes:
+            await serve(settings=runtime, listen=settings.worker_listen, services=[], probes=probes)
+    finally:
+        await registry.close()
+        await embedder.close()

@@ -1,0 +1,149 @@
+"""Builds a worker's objects, once, in one place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+
+from services.agent_orchestrator.app import PROBE_SECONDS, Tiers, open_tiers
+from services.agent_orchestrator.clients.tiers import check_serving
+from services.agent_orchestrator.database import Database, open_database
+from services.agent_orchestrator.deletion.deletions import DeletionTask
+from services.agent_orchestrator.deletion.store import DELETE, DeletionStore
+from services.agent_orchestrator.ingest.pipeline.graph_turn import GraphTurns
+from services.agent_orchestrator.ingest.pipeline.search_turn import SearchTurns
+from services.agent_orchestrator.ingest.pipeline.space_embedder import (
+    Registry,
+    SingleModel,
+    SpaceEmbedder,
+)
+from services.agent_orchestrator.ingest.pipeline.stages import Stages
+from services.agent_orchestrator.ingest.sandbox.reader import Parsers, open_parsers
+from services.agent_orchestrator.jobs.queue import CHANNEL, GRAPH, SEARCH, TASK, TurnQueue
+from services.agent_orchestrator.jobs.retries import Retries
+from services.agent_orchestrator.jobs.store import JobStore
+from services.agent_orchestrator.jobs.tasks import Handler, TaskStore
+from services.agent_orchestrator.jobs.time_slice import Courtesy
+from services.agent_orchestrator.jobs.watching import Listener
+from services.agent_orchestrator.jobs.work import WorkStore
+from services.agent_orchestrator.jobs.worker import (
+    Housekeeping,
+    Runner,
+    SpaceRunner,
+    TaskRunner,
+    Worker,
+)
+from services.agent_orchestrator.model_migration.reembedding import Reembedding
+from services.agent_orchestrator.model_migration.reextraction import Reextraction
+from services.agent_orchestrator.model_migration.servicer import REEMBED, REEXTRACT
+from services.agent_orchestrator.settings import AgentSettings
+from services.models.embedder import Embedder
+from services.runtime.health import Probe
+from services.runtime.settings import RuntimeSettings
+
+TASKS_AT_ONCE = 2
+
+
+@asynccontextmanager
+async def open_worker(
+    settings: AgentSettings,
+    runtime: RuntimeSettings,
+    embedder: Embedder,
+    registry: Registry | None = None,
+) -> AsyncIterator[Mapping[str, Probe]]:
+    """A worker at work until the block is left, its probes; what it holds then is given back.
+
+    `registry` has the models of spaces that are embedded with another one than `embedder`'s.
+    """
+    models = registry or SingleModel(embedder)
+    async with (
+        open_tiers(settings, runtime) as tiers,
+        open_database(settings, "braid-agent-worker") as database,
+        open_parsers(at_once=settings.jobs_at_once) as parsers,
+    ):
+        turns = TurnQueue(database, lease_seconds=settings.lease_seconds)
+        work = WorkStore(database, turns)
+        embedders = SpaceEmbedder(models, tiers.vector_models.recorded)
+        runners = _runners(settings, runtime, tiers, embedders, work=work, parsers=parsers)
+        handlers = {
+            **_handlers(tiers, database, turns),
+            **_model_handlers(settings, tiers, models, work),
+        }
+        runners[TASK] = TaskRunner(TaskStore(database, turns), handlers, TASKS_AT_ONCE)
+        worker = Worker(turns, runners, lease_seconds=settings.lease_seconds)
+        others = _others(settings, work, worker)
+        working = asyncio.create_task(worker.run(), name="worker")
+        try:
+            yield {"turns": worker.check}
+        finally:
+            await worker.stop(runtime.drain_seconds)
+            for task in (working, *others):
+                task.cancel()
+            await asyncio.gather(working, *others, return_exceptions=True)
+
+
+def _others(settings: AgentSettings, work: WorkStore, worker: Worker) -> list[asyncio.Task[None]]:
+    listener = Listener(settings.database(), CHANNEL, worker.heard)
+    keeper = Housekeeping(work, keep_days=settings.keep_ended_days)
+    return [
+        asyncio.create_task(listener.run(), name="listener"),
+        asyncio.create_task(keeper.run(), name="housekeeping"),
+    ]
+
+
+def _handlers(tiers: Tiers, database: Database, turns: TurnQueue) -> Mapping[str, Handler]:
+    """What jobs that are no uploads do, by kind."""
+    deletions = DeletionStore(database, turns, JobStore(database, turns))
+    return {DELETE: DeletionTask(deletions, tiers.vector, tiers.graph_ids).run}
+
+
+def _model_handlers(
+    settings: AgentSettings, tiers: Tiers, models: Registry, work: WorkStore
+) -> Mapping[str, Handler]:
+    retries = Retries(settings.retry_seconds)
+    others_wait = partial(work.others_wait, TASK)
+    reembedding = Reembedding(models, tiers.vector_models, tiers.graph_models, retries, others_wait)
+    reextraction = Reextraction(
+        tiers.vector,
+        tiers.vector_ids,
+        tiers.vector_models,
+        tiers.graph,
+        retries=retries,
+        others_wait=others_wait,
+    )
+    return {REEMBED: reembedding.run, REEXTRACT: reextraction.run}
+
+
+def _runners(
+    settings: AgentSettings,
+    runtime: RuntimeSettings,
+    tiers: Tiers,
+    embedder: SpaceEmbedder,
+    *,
+    work: WorkStore,
+    parsers: Parsers,
+) -> dict[str, Runner]:
+    retries = Retries(settings.retry_seconds)
+    courtesy = Courtesy()
+    search = SearchTurns(
+        work,
+        Stages(vector=tiers.vector, embedder=embedder, retries=retries),
+        parsers.parse,
+        courtesy,
+        max_message_bytes=runtime.max_message_bytes,
+        turn_seconds=settings.turn_seconds,
+    )
+    graph = GraphTurns(
+        work,
+        tiers.graph,
+        retries,
+        courtesy,
+        check_serving=lambda: check_serving(tiers.channels["graph"], "graph", PROBE_SECONDS),
+        turn_seconds=settings.turn_seconds,
+    )
+    return {
+        SEARCH: SpaceRunner(work, settings.jobs_at_once, search.run),
+        GRAPH: SpaceRunner(work, settings.graphs_at_once, graph.run),
+    }

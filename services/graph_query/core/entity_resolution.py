@@ -1,0 +1,174 @@
+"""Which entity a given name and type means, as a function of all types that the name is given with.
+
+A name is one entity until facts give it several types. Then it is one entity for each type; the first
+type in alphabetical order keeps the name's plain uuid, and whatever names it without a type means that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from services.graph_query.core.domain import EntityName
+from services.graph_query.core.identity import entity_uuid
+from services.graph_query.core.names import name_key
+
+Types = frozenset[str]
+
+
+def homonyms(space: str, key: str, types: Collection[str]) -> dict[str, str]:
+    """The entities of a name by type, in the order of types; "" is the type of one without any."""
+    return NameKeys(space).homonyms(key, types)
+
+
+class NameKeys:
+    """Names' keys and the plain uuids of these in one space, each made once."""
+
+    def __init__(self, space: str) -> None:
+        self.space = space
+        self._keys: dict[str, str] = {}
+        self._uuids: dict[str, str] = {}
+
+    def key(self, name: str) -> str:
+        """The key of a name."""
+        found = self._keys.get(name)
+        if found is None:
+            found = self._keys[name] = name_key(name)
+        return found
+
+    def uuid(self, key: str) -> str:
+        """The uuid of the entity that is the first of a name, by its key."""
+        found = self._uuids.get(key)
+        if found is None:
+            found = self._uuids[key] = entity_uuid(self.space, key)
+        return found
+
+    def homonyms(self, key: str, types: Collection[str]) -> dict[str, str]:
+        """The entities of a name by type, in the order of types; "" is the type of one without any."""
+        first, *rest = sorted(types) or [""]
+        return {first: self.uuid(key)} | {
+            other: entity_uuid(self.space, key, other) for other in rest
+        }
+
+
+class NewEntity(NamedTuple):
+    """An entity to create."""
+
+    uuid: str
+    key: str
+    type: str
+
+
+class Retyped(NamedTuple):
+    """An entity that takes another type, or loses its own."""
+
+    uuid: str
+    key: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """Names' types before a write (`held`: only names that have an entity) and after it."""
+
+    space: str
+    held: Mapping[str, Types]
+    types: Mapping[str, Types]
+    # Each name is asked for several times in a write, and making keys and uuids takes a while.
+    names: NameKeys = field(compare=False, repr=False)
+    _after: dict[str, dict[str, str]] = field(default_factory=dict, compare=False, repr=False)
+    _meant: dict[EntityName, str] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def adding(
+        cls,
+        space: str,
+        held: Mapping[str, Types],
+        ends: Iterable[EntityName],
+        names: NameKeys | None = None,
+    ) -> Resolution:
+        """What follows from giving these names."""
+        keys = names or NameKeys(space)
+        types = dict(held)
+        for end in set(ends):
+            key = keys.key(end.name)
+            told = types.setdefault(key, frozenset())
+            if end.type and end.type not in told:
+                types[key] = told | {end.type}
+        return cls(space, held, types, keys)
+
+    @classmethod
+    def removing(
+        cls, space: str, held: Mapping[str, Types], gone: Iterable[tuple[str, str]]
+    ) -> Resolution:
+        """What follows when nothing gives these (key, type) any more."""
+        types = dict(held)
+        for key, entity_type in gone:
+            types[key] = types[key] - {entity_type}
+        return cls(space, held, types, NameKeys(space))
+
+    def uuid(self, name: EntityName) -> str:
+        """The entity that a given name means after the write."""
+        meant = self._meant.get(name)
+        if meant is None:
+            key = self.names.key(name.name)
+            meant = self._homonyms(key).get(name.type) or self.names.uuid(key)
+            self._meant[name] = meant
+        return meant
+
+    def named(self, key: str) -> tuple[str, ...]:
+        """All entities of a name after the write, by type."""
+        return tuple(self._homonyms(key).values())
+
+    def changed(self) -> list[str]:
+        """Names that were there and have other types now."""
+        return sorted(key for key, types in self.held.items() if self.types[key] != types)
+
+    def created(self) -> list[NewEntity]:
+        """Entities that are new."""
+        return [
+            NewEntity(uuid, key, kind)
+            for key in sorted(self.types)
+            if self.held.get(key) != self.types[key]
+            for kind, uuid in self._homonyms(key).items()
+            if uuid not in self._before(key).values()
+        ]
+
+    def vanished(self) -> list[str]:
+        """Entities that are no more, because their type is not or because it bears the plain uuid now."""
+        return [
+            uuid
+            for key in self.changed()
+            for uuid in self._before(key).values()
+            if uuid not in self.named(key)
+        ]
+
+    def retyped(self) -> list[Retyped]:
+        """Bearers of plain uuids that stay and are of another type."""
+        found = []
+        for key in self.changed():
+            old = next(iter(self._before(key)))
+            new = next(iter(self._homonyms(key)))
+            if old != new:
+                found.append(Retyped(entity_uuid(self.space, key), key, old, new))
+        return found
+
+    def left(self) -> list[str]:
+        """Entities with facts that belong to another one now."""
+        return [
+            uuid
+            for key in self.changed()
+            for kind, uuid in self._before(key).items()
+            if kind in self.types[key] and self._homonyms(key)[kind] != uuid
+        ]
+
+    def _homonyms(self, key: str) -> dict[str, str]:
+        found = self._after.get(key)
+        if found is None:
+            found = self._after[key] = self.names.homonyms(key, self.types[key])
+        return found
+
+    def _before(self, key: str) -> dict[str, str]:
+        return self.names.homonyms(key, self.held[key]) if key in self.held else {}

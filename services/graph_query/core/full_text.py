@@ -1,0 +1,298 @@
+"""Words as full text compares them, Lucene queries that no text can break out of, and stems."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import lru_cache
+from itertools import islice
+
+from Stemmer import Stemmer
+
+from services.graph_query.core.names import (
+    STOP_WORDS,
+    WORD,
+    link_key,
+    link_token,
+    relation_term,
+    word_set,
+)
+from services.graph_query.core.tokens import tokenize
+
+# Thai, Lao, Myanmar, Khmer, Japanese, Chinese, Korean.
+_UNSPACED = (
+    "\u0e01-\u0e5b\u0e81-\u0edf\u1000-\u109f\u1100-\u11ff\u1780-\u17dc\u3005-\u3007\u3041-\u30fa\u30fc-\u30ff"
+    "\u3105-\u318e\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+)
+
+
+_RUN = re.compile(rf"(?:(?=\w)[{_UNSPACED}])+")
+
+
+_PART = re.compile(rf"{_RUN.pattern}|[^\W{_UNSPACED}]+")
+
+
+# Lucene takes each of these for a word already, so that a pair is found as a phrase.
+_SINGLE = re.compile(
+    "[\u3005-\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+
+
+_LETTERS = str.maketrans(
+    {
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "ħ": "h",
+        "ı": "i",
+        "ŧ": "t",
+        "ŋ": "n",
+        "æ": "ae",
+        "œ": "oe",
+        "þ": "th",
+    }
+)
+
+
+_MARKED = re.compile(
+    "([a-z\u0180-\u02af\u0370-\u03ff])[\u0300-\u036f]+|([аеиоуыэюяі])[\u0300\u0301]+|(е)\u0308"
+)
+
+
+def plain_word(word: str) -> str:
+    """A lower-case word without its accents: é as e, ß as ss; й stays, being another letter than и."""
+    if word.isascii():
+        return word
+    plain = unicodedata.normalize("NFD", word.replace("ß", "ss").translate(_LETTERS))
+    return unicodedata.normalize("NFC", _MARKED.sub(r"\1\2\3", plain))
+
+
+def words_of_query(text: str) -> Iterator[str]:
+    """The words to look for, in order: one with accents without them and as it is; pairs of a run without spaces."""
+    for word in _parts(text):
+        if _RUN.match(word):
+            yield from _pairs(word) or [word]
+        else:
+            yield from dict.fromkeys((plain_word(word), word))
+
+
+def added_words(text: str) -> str | None:
+    """What an index of words needs beside a text so that `words_of_query` finds it; None where it needs no more."""
+    if text.isascii():
+        return None
+    added: list[str] = []
+    for word in _parts(text):
+        if _RUN.match(word):
+            if not _SINGLE.fullmatch(word):
+                added.extend((*_pairs(word), *word))
+        elif (plain := plain_word(word)) != word:
+            added.append(plain)
+    return " ".join(added) or None
+
+
+def all_words(text: str) -> set[str]:
+    """All words that a text is found by."""
+    words = {match.group().lower() for match in WORD.finditer(text)}
+    for word in _parts(text):
+        words.update((*_pairs(word), *word) if _RUN.match(word) else (word, plain_word(word)))
+    return words
+
+
+def parts_of_runs(text: str, max_letters: int) -> Iterator[str]:
+    """All that stands in runs without spaces and may be a name: two letters or more."""
+    for word in _parts(text):
+        if _RUN.match(word):
+            for start in range(len(word) - 1):
+                for end in range(start + 2, min(start + max_letters, len(word)) + 1):
+                    yield word[start:end]
+
+
+def _parts(text: str) -> Iterator[str]:
+    if text.isascii():
+        return (match.group().lower() for match in WORD.finditer(text))
+    text = unicodedata.normalize("NFKC", text)
+    # Vowel signs of Thai and its like are no letters here, and would part a word.
+    text = "".join(char for char in text if not _is_vowel_sign(char))
+    return (match.group().lower() for match in _PART.finditer(text))
+
+
+def _is_vowel_sign(char: str) -> bool:
+    return "\u0e00" <= char < "\u1800" and unicodedata.category(char).startswith("M")
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+_PIECE = re.compile(r"[A-Za-z0-9]+")
+
+
+_MAX_TERMS = 64
+
+
+_MAX_TERM_LENGTH = 100
+
+
+_MAX_CLAUSES = 500
+
+
+_MAX_NAME_WORDS = 10
+
+
+# Of a name in a script without spaces.
+_MAX_NAME_LETTERS = 8
+
+
+_MAX_RUN_PARTS = 100
+
+
+_MAX_NAME_KEYS = 200
+
+
+# Lucene's own English stop words: the analyzer drops them, so a clause of these alone would match nothing.
+_ANALYZER_STOP_WORDS = word_set(
+    """a an and are as at be but by for if in into is it no not of on or such that the their then
+    there these they this to was will with"""
+)
+
+
+def query_terms(text: str) -> list[str]:
+    """The words of a question that are worth looking for, in order, each once."""
+    words = (word for word in words_of_query(text) if WORD.fullmatch(word))
+    kept = (word for word in words if word not in STOP_WORDS and len(word) <= _MAX_TERM_LENGTH)
+    return list(dict.fromkeys(kept))[:_MAX_TERMS]
+
+
+def words_query(space: str, fields: Sequence[str], terms: Sequence[str]) -> str:
+    """Any of the terms in any of the fields, within the space; "" when there are no terms."""
+    if not terms:
+        return ""
+    told = " ".join(f'{field}:"{term}"' for field in fields for term in terms)
+    return f"{_space_clause(space)}+({told})"
+
+
+def ends_clause(entities: Sequence[str]) -> str:
+    """Only facts with one of these entities at either end; "" for no such filter. Uuids are ours.
+
+    A fact has half of each end's uuid as a word: no two entities share it, and it is short enough to lie in the
+    fact's own record.
+    """
+    if not entities:
+        return ""
+    told = " ".join(f'braid_ends:"{uuid[:18].replace("-", "")}"' for uuid in entities)
+    return f" +({told})"
+
+
+def relation_clause(relation: str) -> str:
+    """Only facts of a relation, given by its key; "" for no such filter, or where it would hide facts.
+
+    Facts from before relations had terms are found by the words of their names, which were ASCII: among them are some
+    that the analyzer takes for the same, and none whose name is stop words alone.
+    """
+    if not relation:
+        return ""
+    term = f'braid_ends:"{relation_term(relation)}"'
+    if not relation.isascii():
+        return f" +{term}^0"
+    pieces = _PIECE.findall(relation)
+    if all(piece in _ANALYZER_STOP_WORDS for piece in pieces):
+        return ""
+    return f' +({term} name:"{" ".join(WORD.findall(relation))}")^0'
+
+
+def phrase_queries(space: str, phrases: Iterable[str]) -> Iterator[str]:
+    """Passages in which any of the word sequences stands, some hundred to a query.
+
+    The analyzer of these fields splits at white space and changes nothing.
+    """
+    wanted = sorted(phrases)
+    for start in range(0, len(wanted), _MAX_CLAUSES):
+        told = " ".join(f'words:"{phrase}"' for phrase in wanted[start : start + _MAX_CLAUSES])
+        yield f'+group_id:"{space}" +({told})'
+
+
+def name_candidates(question: str) -> list[str]:
+    """Linking keys that a question may name entities by, longest first."""
+    keys: dict[str, int] = {}
+    for sentence in tokenize(question):
+        for start in range(len(sentence.words)):
+            for end in range(start + 1, min(start + _MAX_NAME_WORDS, len(sentence.words)) + 1):
+                if end - start == 1 and not _may_stand_alone(sentence.text, sentence.spans[start]):
+                    continue
+                keys.setdefault(" ".join(sentence.words[start:end]), end - start)
+    for letters in islice(parts_of_runs(question, _MAX_NAME_LETTERS), _MAX_RUN_PARTS):
+        keys.setdefault(link_key(letters), 1)
+    return sorted(keys, key=lambda key: (-keys[key], key))[-_MAX_NAME_KEYS:]
+
+
+def _may_stand_alone(text: str, span: tuple[int, int]) -> bool:
+    word = text[span[0] : span[1]]
+    return not word[0].islower() and link_token(word) not in STOP_WORDS
+
+
+def _space_clause(space: str) -> str:
+    """The space inside the query. Left out where the analyzer would leave nothing of it."""
+    pieces = [piece.lower() for piece in _PIECE.findall(space)]
+    if all(piece in _ANALYZER_STOP_WORDS for piece in pieces):
+        return ""
+    # Without a boost the clause is a filter: the space makes no fact more relevant, and costs no scoring.
+    return f'+group_id:"{space}"^0 '
+
+
+_SHORTEST_BEGINNING = 3
+
+
+# Of a longer stem a letter more, as it is like more words.
+_LONGER_STEM = 6
+
+
+def question_stems(text: str) -> frozenset[str]:
+    """The stems of the words of a question that are worth looking for, each word once however it is spelled."""
+    return stems_of(query_terms(_parted(text)))
+
+
+@lru_cache(maxsize=16_384)
+def text_stems(text: str) -> frozenset[str]:
+    """The stems of all words of a statement or of a relation's name."""
+    return stems_of(all_words(_parted(text)))
+
+
+def stems_of(words: Iterable[str]) -> frozenset[str]:
+    """The stems of lower-case words, without accents."""
+    return frozenset(_stem(link_token(plain_word(word))) for word in words)
+
+
+def names_relation(stems: Set[str], relation: str) -> bool:
+    """Whether one of these stems of a question names a relation: `owner` and `leader` name OWNS and LEADS."""
+    return any(_is_alike(stem, own) for own in _relation_stems(relation) for stem in stems)
+
+
+def relation_beginnings(terms: Sequence[str]) -> list[str]:
+    """Beginnings of three or four letters that the key of a relation named by one of the terms may have in it."""
+    stems = sorted(stem for stem in stems_of(terms) if len(stem) >= _SHORTEST_BEGINNING)
+    return list(
+        dict.fromkeys(stem[: _SHORTEST_BEGINNING + (len(stem) >= _LONGER_STEM)] for stem in stems)
+    )
+
+
+@lru_cache(maxsize=8_192)
+def _relation_stems(relation: str) -> frozenset[str]:
+    return stems_of(all_words(_parted(relation)) - STOP_WORDS)
+
+
+def _is_alike(one: str, other: str) -> bool:
+    shorter, longer = sorted((one, other), key=len)
+    return one == other or (len(shorter) >= _SHORTEST_BEGINNING and longer.startswith(shorter))
+
+
+def _parted(text: str) -> str:
+    """A text with the words of names like WORKS_AT apart."""
+    return text.replace("_", " ")
+
+
+@lru_cache(maxsize=16_384)
+def _stem(word: str) -> str:
+    stem: str = Stemmer("english").stemWord(word)
+    return stem

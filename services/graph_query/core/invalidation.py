@@ -1,0 +1,35 @@
+"""When a fact ends: as stated, unless a caller has ended it, unless episodes that contradict it have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from services.graph_query.core.intervals import end_of
+
+CALLER = ""
+"""The cause of an ending that a caller asked for; any other one is the uuid of an episode."""
+
+
+class Ending(NamedTuple):
+    """That a fact ends at an instant, and what says so."""
+
+    cause: str
+    at: datetime
+
+
+class End(NamedTuple):
+    """When a fact ends, and the episode that says so: none where it ends as stated or by a caller's word."""
+
+    at: datetime | None
+    told_by: str = ""
+
+
+def effective_end(stated: datetime | None, endings: Iterable[Ending]) -> End:
+    """The caller's word if there is one, else the earliest of what is stated and what episodes say."""
+    told = {ending.cause: ending.at for ending in endings}
+    if CALLER in told:
+        return End(told[CALLER])
+    ends = [End(stated), *(End(told[cause], cause) for cause in sorted(told))]
+    return min(ends, key=lambda end: end_of(end.at))

@@ -1,0 +1,237 @@
+"""Names and relations: the keys they are compared by, how they are shown, and which ones are reserved."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from enum import IntEnum
+from functools import lru_cache
+from hashlib import sha256
+from typing import NamedTuple
+
+from services.runtime.errors import FieldError, InvalidFieldError
+
+WORD = re.compile(r"\w+")
+
+
+_MAX_TOKENS = 10
+
+
+_MAX_TOKEN_LENGTH = 100
+
+
+_MIN_LENGTH = 3
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text as a set."""
+    return frozenset(text.split())
+
+
+MONTHS = word_set(
+    """january february march april may june july august september october november december"""
+)
+
+
+WEEKDAYS = word_set("""monday tuesday wednesday thursday friday saturday sunday""")
+
+
+STOP_WORDS = word_set(
+    """a about after again against all although also am among an and another any are as at be
+    because been before being between both but by can could despite did do does during each
+    either else even ever every few finally first following for from had has have he hence her
+    here hers him his how however i if in indeed instead into is it its itself just last later
+    like many may me meanwhile might more moreover most much my neither never next no nor not
+    nothing now of off on once one only onto or other others our out over own per perhaps please
+    rather second several she should since so some still such than that the their them then
+    there therefore these they third this those though three through throughout thus to today
+    together too two under until unless up upon us was we well were what when where whereas
+    whether which while who whom whose why will with within without would yes yet you your"""
+)
+
+
+def clean_name(name: str) -> str:
+    """The name as it is shown: NFC, white space collapsed."""
+    return " ".join(unicodedata.normalize("NFC", name).split())
+
+
+def name_key(name: str) -> str:
+    """The key of an entity's identity: NFC, case-folded, white space collapsed."""
+    folded = unicodedata.normalize("NFC", name).casefold()
+    return " ".join(unicodedata.normalize("NFC", folded).split())
+
+
+def link_token(word: str) -> str:
+    """One word as the linking key has it: case-folded, without accents, never empty, no white space."""
+    if word.isascii():
+        return word.lower()
+    return _folded(word).replace(" ", "") or word
+
+
+@lru_cache(maxsize=8_192)  # a write asks for each of its names several times
+def link_key(name: str) -> str:
+    """The looser key by which text is linked to names: `\\w+` words, case and accents ignored."""
+    key = name_key(name)
+    words = key if key.isascii() else _folded(key)
+    return " ".join(WORD.findall(words))
+
+
+def is_linkable(name: str) -> bool:
+    """Whether text is linked to this name: 1–10 words, no lone stop word or month, 3 characters or more."""
+    words = link_key(name).split()
+    if not 1 <= len(words) <= _MAX_TOKENS or len(name_key(name)) < _MIN_LENGTH:
+        return False
+    if any(len(word) > _MAX_TOKEN_LENGTH for word in words):
+        return False
+    return len(words) > 1 or not is_common(words[0])
+
+
+def is_common(word: str) -> bool:
+    """Whether a folded word alone names nothing: a stop word, a month, a day of the week, a number."""
+    return word in STOP_WORDS or word in MONTHS or word in WEEKDAYS or word.isdigit()
+
+
+def title_names(title: str) -> tuple[str, ...]:
+    """The names that a document's title gives: the title, and the title without a trailing `(…)`."""
+    whole = clean_name(title)
+    names = [whole]
+    if whole.endswith(")") and " (" in whole:
+        names.append(whole[: whole.rindex(" (")].strip())
+    return tuple(dict.fromkeys(name for name in names if is_linkable(name)))
+
+
+def _folded(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    kept = "".join(char for char in plain if not unicodedata.combining(char))
+    return " ".join(kept.casefold().split())
+
+
+# Dashes and apostrophes are typed in several ways; joiners only shape the letters beside them.
+_SAME = str.maketrans({"‐": "-", "‑": "-", "–": "-", "’": "'", "\u200c": None, "\u200d": None})
+
+
+# Canonical combining classes. An overlay; the optional vowel points of Hebrew, Arabic and Syriac; and whatever stands
+# above or below a letter. Others belong to the letter: Indic nuktas and viramas, kana voicing, Thai vowels.
+_OVERLAY = 1
+
+
+_POINTS = range(10, 37)
+
+
+_FIRST_ACCENT = 200
+
+
+_TERM_LENGTH = 16
+
+
+def clean_relation(name: str) -> str:
+    """The name as it is shown: NFC, white space collapsed."""
+    return clean_name(name)
+
+
+@lru_cache(maxsize=8_192)  # a batch of facts has few relations
+def relation_key(name: str) -> str:
+    """The name as it is compared: without letter case, accents and repeated white space. The key of a key is itself."""
+    if name.isascii():
+        return " ".join(name.lower().split())
+    # Folding a letter can bring out an accent, and joining what is left another letter to fold.
+    key, former = name, ""
+    while key != former:
+        key, former = _folded_relation(key), key
+    # Accents alone are a name that no relation has, and not the empty one, which stands for all.
+    return key or clean_name(name)
+
+
+def relation_term(name: str) -> str:
+    """One word that stands for the relation in the full-text index, whatever the script of its name: 16 hex digits.
+
+    Neo4j keeps up to 54 of them in the fact's own record: two ends and a relation fit.
+    """
+    return sha256(relation_key(name).encode()).hexdigest()[:_TERM_LENGTH]
+
+
+def _folded_relation(text: str) -> str:
+    apart = unicodedata.normalize("NFKD", text.translate(_SAME))
+    kept = "".join(char for char in apart if not _is_accent(char))
+    return " ".join(unicodedata.normalize("NFKC", kept.casefold()).split())
+
+
+def _is_accent(char: str) -> bool:
+    kind = unicodedata.combining(char)
+    return kind == _OVERLAY or kind in _POINTS or kind >= _FIRST_ACCENT
+
+
+class Source(IntEnum):
+    """Where a spelling stands; the smaller one is preferred."""
+
+    TITLE = 0
+    STATED = 1
+    TEXT = 2
+
+
+class Spelling(NamedTuple):
+    """A name as written somewhere."""
+
+    source: int
+    text: str
+
+
+def best(spellings: Iterable[Spelling]) -> Spelling:
+    """A title's spelling before a stated fact's before a sentence's; mixed case before capitals or small
+    letters alone; then the first in the order of characters.
+    """
+    return min(spellings, key=_preference)
+
+
+def _preference(spelling: Spelling) -> tuple[int, bool, str]:
+    text = spelling.text
+    return spelling.source, text in (text.upper(), text.lower()), text
+
+
+def filter_key(text: str, field: str) -> str:
+    """The key of a name to look for, "" when none is given. InvalidFieldError for white space alone."""
+    key = name_key(text)
+    if text and not key:
+        raise InvalidFieldError(FieldError(field, "must not be blank"))
+    return key
+
+
+RESERVED_OF_FACTS = word_set(
+    """uuid group_id name relation_key fact fact_embedding episodes created_at expired_at valid_at invalid_at
+    reference_time valid_from valid_until origin source_node_uuid target_node_uuid source_uuid
+    target_uuid attribute_names attributes stated_at stated_until next_model next_embedding
+    braid_known_from braid_cause braid_ended_by braid_ends braid_words"""
+)
+
+
+RESERVED_OF_ENTITIES = word_set(
+    """uuid group_id name name_embedding name_source labels created_at summary attributes attribute_names
+    next_model next_embedding braid_types braid_types_until"""
+)
+
+
+# Graphiti renames relations that do not fit to the first; the second joins duplicates; the third is the local graph's.
+RESERVED_RELATIONS = frozenset({"RELATES_TO", "IS_DUPLICATE_OF", "CO_OCCURS"})
+
+
+# A type becomes a label of its entity: these are the labels that the graph itself is made of.
+RESERVED_TYPES = word_set(
+    """BraidDeletion BraidFinding BraidOntology BraidPassage BraidPastClaim BraidPastEnding BraidPastFact BraidSentence
+    BraidSource BraidSpace BraidSubject Community Document Entity EntityName Episodic FactClaim FactEnding FactVersion
+    Saga"""
+)
+
+
+LONGEST_KEY = 200
+
+
+def key_refusal(key: str) -> str | None:
+    """Why an attribute cannot have this name in the graph; None when it can."""
+    if not key.strip():
+        return "a name must not be blank"
+    if "\0" in key:
+        return "a name must not contain NUL"
+    if len(key) > LONGEST_KEY:
+        return f"a name must have {LONGEST_KEY} characters at most"
+    return None

@@ -1,0 +1,56 @@
+"""When passages stand in their documents: versions follow each other, and a passage may be in any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from services.graph_query.core.intervals import OPEN
+
+
+class Period(NamedTuple):
+    """From `since` up to `until`, in epoch seconds, but for `gaps`: the ends of each, one after the other."""
+
+    since: float = -OPEN
+    until: float = OPEN
+    gaps: tuple[float, ...] = ()
+
+    def meets(self, since: float, until: float) -> bool:
+        """Whether it has an instant in common with the range, both of whose ends are inclusive."""
+        if self.since > until or self.until <= since:
+            return False
+        ends = zip(self.gaps[::2], self.gaps[1::2], strict=True)
+        return not any(begin <= since and until < end for begin, end in ends)
+
+
+ALWAYS = Period()
+
+
+def period_of(
+    starts: Collection[float], versions: Collection[float], own_start: float = -OPEN
+) -> Period:
+    """When a passage stands in a document whose versions begin at `versions`, of which it is in those of `starts`.
+
+    A version ends where the next one begins. What is in none that is known stands from ever on. Nothing stands before
+    `own_start`: where that is later than all its versions, the period is empty.
+    """
+    own = sorted(starts) or [-OPEN]
+    ends = dict(pairwise(sorted({*versions, *own})))
+    spans = _joined([(start, ends.get(start, OPEN)) for start in own])
+    last = spans[-1][1]
+    spans = [(max(since, own_start), until) for since, until in spans if until > own_start]
+    if not spans:
+        return Period(last, last)
+    gaps = tuple(end for former, later in pairwise(spans) for end in (former[1], later[0]))
+    return Period(spans[0][0], spans[-1][1], gaps)
+
+
+def _joined(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    joined = [spans[0]]
+    for since, until in spans[1:]:
+        if since == joined[-1][1]:
+            joined[-1] = (joined[-1][0], until)
+        else:
+            joined.append((since, until))
+    return joined

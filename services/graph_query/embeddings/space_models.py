@@ -1,0 +1,171 @@
+"""The embedder of a space and the vector that a search compares with: always of the model recorded for the space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from services.graph_query.core.store import (
+    CHANGING,
+    MAX_DIMENSION,
+    SpaceState,
+)
+from services.graph_query.embeddings.domain import RETRY_SECONDS, EmbeddingStore, Vectors
+from services.models.embedder import Embedder
+from services.models.registry import embedder_of, length_of
+from services.models.vectors import Matrix
+from services.runtime.errors import (
+    EmbedderUnavailableError,
+    FieldError,
+    InvalidFieldError,
+    OverloadedError,
+    WrongStateError,
+)
+from services.runtime.telemetry import get_logger
+
+if TYPE_CHECKING:
+    from services.models.vectors import Matrix
+
+EXACT_LIMIT = 1_000
+
+
+_FIELD = "query_embedding.values"
+
+
+class Shortfall(Enum):
+    """Why an answer is less than it could be: vectors left out although the space has some, or the order not had."""
+
+    EMBEDDER = "embedder"
+    MODEL = "model"
+    RERANKER = "reranker"
+    LATE = "late"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVector:
+    """A query's vector as its caller made it."""
+
+    model: str
+    values: Sequence[float]
+
+
+async def query_vector(
+    embedder: Embedder,
+    query: str,
+    given: QueryVector | None,
+    state: SpaceState,
+    *,
+    text_only: bool = False,
+) -> tuple[Sequence[float] | None, Shortfall | None]:
+    """A vector of the space's model, or why there is none although the space has vectors.
+
+    InvalidFieldError for a given vector that the index cannot be asked with.
+    """
+    if state.vectors == 0:
+        return None, None
+    if text_only:
+        return None, Shortfall.EMBEDDER
+    if given is not None and given.model == state.model:
+        _check(given.values, state.dimension)
+        return given.values, None
+    changing = state.model == CHANGING
+    own = None if changing else embedder_of(embedder, state.model, state.dimension)
+    if own is None:
+        return None, Shortfall.MODEL
+    return await _made(own, query, state.dimension)
+
+
+async def _made(
+    embedder: Embedder, query: str, dimension: int
+) -> tuple[Sequence[float] | None, Shortfall | None]:
+    """A vector made here; none when the model makes them longer or shorter than the space has them."""
+    try:
+        row = (await embedder.embed([query]))[0]
+    except EmbedderUnavailableError:
+        return None, Shortfall.EMBEDDER
+    if dimension not in (0, len(row)):
+        return None, Shortfall.MODEL
+    return [float(value) for value in row], None
+
+
+def _check(values: Sequence[float], dimension: int) -> None:
+    """`dimension` is that of the space's vectors, 0 when it is not known."""
+    if dimension and len(values) != dimension:
+        raise InvalidFieldError(FieldError(_FIELD, f"must have {dimension} values"))
+    if len(values) > MAX_DIMENSION:
+        raise InvalidFieldError(FieldError(_FIELD, f"must have at most {MAX_DIMENSION} values"))
+    if not any(values):
+        raise InvalidFieldError(FieldError(_FIELD, "must not be all zeros"))
+
+
+_NOT_THIS = "The space's vectors are of a model, or of a length, that is not configured."
+
+
+# Spaces that are warned of; all others are not.
+_MOST_TOLD = 1_000
+
+
+class Embedded(NamedTuple):
+    """Vectors, one a row, and the model that made them."""
+
+    rows: Matrix
+    model: str
+
+
+class SpaceModels:
+    """Which model embeds a space, and how many values its vectors have there."""
+
+    def __init__(self, store: EmbeddingStore, embedder: Embedder) -> None:
+        """`embedder` is the configured one; it may have others beside it."""
+        self._store = store
+        self._embedder = embedder
+        self._told: set[str] = set()
+
+    async def embedder(self, space: str) -> Embedder:
+        """What embeds it. OverloadedError while it changes over, WrongStateError when its model is not to be had."""
+        return self._of(await self._store.vectors(space))
+
+    async def embed(self, space: str, texts: Sequence[str], model: str = "") -> Embedded | None:
+        """Vectors of a model, "" for the space's; None when the space would not take them, or none is to be had."""
+        held = await self._store.vectors(space)
+        if model not in ("", self._embedder.model, held.model):
+            # Any name goes to the provider: none that the caller alone gives is asked for.
+            return None
+        try:
+            own = self._of(held, model)
+            rows = await own.embed(texts)
+        except WrongStateError:
+            self._tell(space)
+            return None
+        except (EmbedderUnavailableError, OverloadedError):
+            return None
+        if not held.takes(own.model, rows.shape[1]):
+            self._tell(space)
+            return None
+        return Embedded(rows, own.model)
+
+    async def length(self, space: str, model: str) -> int | None:
+        """Values of the model's vectors in the space; None where the first one will tell."""
+        held = await self._store.vectors(space)
+        if held.model == model and held.dimension:
+            return held.dimension
+        return length_of(self._embedder) if model == self._embedder.model else None
+
+    def _of(self, held: Vectors, model: str = "") -> Embedder:
+        if held.changing_to:
+            raise OverloadedError(RETRY_SECONDS)
+        name = model or held.model
+        # The length of the space's vectors says nothing of another model's.
+        length = held.dimension if name == held.model else None
+        own = embedder_of(self._embedder, name, length)
+        if own is None or not held.takes(own.model, length_of(own)):
+            raise WrongStateError(_NOT_THIS)
+        return own
+
+    def _tell(self, space: str) -> None:
+        """Warns once a space."""
+        if space not in self._told and len(self._told) < _MOST_TOLD:
+            self._told.add(space)
+            get_logger("graph").warning("texts go without vectors", space=space, reason=_NOT_THIS)

@@ -1,0 +1,283 @@
+"""Entities in Neo4j: neighbourhoods, listings, details, paths and mention subgraphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from services.graph_query.core.domain import (
+    Entity,
+    EntityListing,
+    EntityOrder,
+    EntityPage,
+    EntityPosition,
+    Fact,
+    FactFilter,
+    GraphStats,
+    Neighborhood,
+)
+from services.graph_query.core.intervals import OPEN
+from services.graph_query.entities.domain import (
+    EntityDetails,
+    NamedEntity,
+    Pair,
+    Seeds,
+    Step,
+    Subgraph,
+    SubgraphEntity,
+    SubgraphEpisode,
+    SubgraphMention,
+    Titled,
+    other_spellings,
+)
+from services.graph_query.history.domain import Selector
+from services.graph_query.local_extraction.extract import MentionKind
+from services.graph_query.neo4j.database import Database, Rows
+from services.graph_query.neo4j.row_mapping import (
+    entity,
+    entity_ref,
+    entity_type,
+    filter_parameters,
+    instant,
+    neighbor_fact,
+)
+from services.graph_query.neo4j.schema import index_states
+from services.runtime.errors import NotFoundError
+
+_LISTINGS = {
+    EntityOrder.NAME: "list_entities",
+    EntityOrder.MENTIONS: "list_entities_by_mentions",
+}
+
+
+# Entities that are looked at for one page: see the contract.
+_MAX_SCANNED = 10_000
+
+
+# Looked at beyond the wanted neighbours where facts contradict some of those.
+_SPARE_NEIGHBORS = 20
+
+
+class Neo4jEntities:
+    """Neighbourhoods, listings and counts. Raises what `GraphStore` says."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def neighborhood(
+        self, space: str, name: str, entity_type: str, limit: int, only: FactFilter
+    ) -> Neighborhood:
+        """An entity's neighbours with up to three facts each."""
+        named = [
+            entity(row)
+            for row in await self._database.read("entities_named", space=space, key=name)
+        ]
+        center = next((one for one in named if not entity_type or one.type == entity_type), None)
+        if center is None:
+            raise NotFoundError("entity")
+        rows, total = await self._neighbors(center.uuid, limit, filter_parameters(space, only))
+        return Neighborhood(
+            center=center,
+            nodes=tuple(entity(row) for row in rows),
+            edges=tuple(neighbor_fact(edge) for row in rows for edge in row["edges"]),
+            total=total,
+            homonyms=tuple(
+                entity_ref(one.uuid, one.name, [one.type] if one.type else [])
+                for one in named
+                if one.uuid != center.uuid
+            ),
+        )
+
+    async def _neighbors(self, uuid: str, limit: int, only: Mapping[str, Any]) -> tuple[Rows, int]:
+        """The first neighbours with their facts, and how many there are.
+
+        Stated facts contradict all that joins some of them: others take their place.
+        """
+        rows = await self._database.read("neighbors", uuid=uuid, limit=limit, **only)
+        if any(not row["edges"] for row in rows) and rows[0]["total"] > limit:
+            more = limit + _SPARE_NEIGHBORS
+            rows = await self._database.read("neighbors", uuid=uuid, limit=more, **only)
+        found = [row for row in rows if row["edges"]]
+        total = rows[0]["total"] - (len(rows) - len(found)) if rows else 0
+        return found[:limit], total
+
+    async def list_entities(
+        self, space: str, listing: EntityListing, after: EntityPosition, limit: int
+    ) -> EntityPage:
+        """Entities after a position, in as many scans as fill the page, up to a bound."""
+        found: list[Entity] = []
+        for scan in _scans(listing, limit + 1):
+            row = await self._scan_entities(space, listing, after, limit + 1 - len(found), scan)
+            found += [entity(one) for one in row["entities"]]
+            if len(found) > limit:
+                last = found[limit - 1]
+                return EntityPage(found[:limit], EntityPosition(last.mentions, last.key, last.uuid))
+            if row["seen"] < scan:
+                return EntityPage(found)
+            after = _entity_position(*row["last"])
+        return EntityPage(found, after)
+
+    async def _scan_entities(
+        self,
+        space: str,
+        listing: EntityListing,
+        after: EntityPosition,
+        limit: int,
+        scan: int,
+    ) -> dict[str, Any]:
+        rows = await self._database.read(
+            _LISTINGS[listing.order],
+            space=space,
+            type=listing.type,
+            titles=listing.document_titles,
+            after_rank=-after.mentions,
+            after_key=after.key,
+            after_uuid=after.uuid,
+            limit=limit,
+            scan=scan,
+        )
+        return rows[0]
+
+    async def stats(self, space: str) -> GraphStats:
+        """The space's graph in numbers, and the state of the indexes."""
+        row = (await self._database.read("graph_stats", space=space))[0]
+        types: dict[str, int] = {}
+        for labels, number in row["types"]:
+            types[entity_type(labels)] = types.get(entity_type(labels), 0) + number
+        return GraphStats(
+            entities=row["entities"],
+            facts=row["facts"],
+            local_facts=row["local_facts"],
+            episodes=row["episodes"],
+            entities_by_type=types,
+            last_write=instant(row["last_write"]),
+            indexes=await index_states(self._database),
+            revision=row["revision"],
+        )
+
+
+def _scans(listing: EntityListing, wanted: int) -> Iterator[int]:
+    """How many entities the queries for a page look at, one after the other until it is full."""
+    if not listing.type and listing.document_titles is None:
+        yield wanted
+        return
+    left, scan = _MAX_SCANNED, 4 * wanted
+    while left > 0:
+        yield min(scan, left)
+        left -= scan
+        scan *= 2
+
+
+def _entity_position(rank: int | None, key: str, uuid: str) -> EntityPosition:
+    return EntityPosition(-(rank or 0), key, uuid)
+
+
+_CITATIONS = 5
+
+
+_LOOKED_AT = 20_000
+
+
+class Neo4jStructure:
+    """`StructureStore` on Neo4j."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def entities(self, space: str, entity: Selector, now: float) -> list[EntityDetails]:
+        """Entities with their other spellings; of an entity's mentions and facts the first 20,000 are read."""
+        rows = await self._database.read(
+            "entity_details",
+            space=space,
+            anchor={
+                "key": entity.name_key,
+                "type": entity.type,
+                "uuids": [entity.uuid] if entity.uuid else [],
+            },
+            now=now,
+            open=OPEN,
+            looked_at=_LOOKED_AT,
+        )
+        return [_details(row) for row in rows]
+
+    async def names_linked(self, space: str, keys: Sequence[str]) -> dict[str, list[NamedEntity]]:
+        """Names by linking key."""
+        rows = await self._database.read("names_linked", space=space, keys=sorted(keys))
+        return {row["key"]: sorted(NamedEntity(*one) for one in row["named"]) for row in rows}
+
+    async def titled(self, space: str, uuids: Sequence[str]) -> dict[str, Titled]:
+        """Entities by uuid."""
+        told = {"uuids": list(uuids), "about": int(MentionKind.ABOUT)}
+        rows = await self._database.read("entities_titled", space=space, **told)
+        return {row["uuid"]: Titled(entity(row), row["titled"]) for row in rows}
+
+    async def steps(
+        self, space: str, uuids: Sequence[str], only: FactFilter, limit: int, *, local: bool
+    ) -> list[Step]:
+        """Neighbours of entities."""
+        told = {"uuids": list(uuids), "since": only.since, "until": only.until, "local": local}
+        rows = await self._database.read("steps", space=space, limit=limit, **told)
+        return [Step(*columns) for columns in rows[0]["steps"]]
+
+    async def joining(
+        self, space: str, pairs: Sequence[Pair], only: FactFilter, *, local: bool
+    ) -> dict[Pair, Fact]:
+        """The best fact between each two entities."""
+        rows = await self._database.read(
+            "joining_facts",
+            space=space,
+            pairs=[list(pair) for pair in pairs],
+            since=only.since,
+            until=only.until,
+            local=local,
+            open=OPEN,
+            citations=_CITATIONS,
+        )
+        return {(row["pair"][0], row["pair"][1]): neighbor_fact(row["edge"]) for row in rows}
+
+    async def subgraph(self, space: str, seeds: Seeds) -> Subgraph:
+        """Chunks first, then who mentions whom among them."""
+        told = {"chunks": list(seeds.chunks), "entities": list(seeds.entities)}
+        rows = await self._database.read(
+            "subgraph_episodes",
+            space=space,
+            max_mentions=seeds.max_mentions,
+            max_about=seeds.max_about,
+            limit=seeds.max_episodes + 1,
+            about=int(MentionKind.ABOUT),
+            **told,
+        )
+        shown = [
+            SubgraphEpisode(row["uuid"], row["document_id"], row["title"], row["seed"])
+            for row in rows[: seeds.max_episodes]
+        ]
+        found = await self._mentions(space, [one.uuid for one in shown], seeds.entities)
+        return Subgraph(shown, *found, truncated=len(rows) > len(shown))
+
+    async def _mentions(
+        self, space: str, episodes: Sequence[str], entities: Sequence[str]
+    ) -> tuple[list[SubgraphEntity], list[SubgraphMention]]:
+        if not episodes:
+            return [], []
+        told = {"episodes": list(episodes), "entities": list(entities)}
+        rows = await self._database.read(
+            "subgraph_mentions", space=space, about=int(MentionKind.ABOUT), **told
+        )
+        return [_subgraph_entity(row) for row in rows], list(_subgraph_mentions(rows))
+
+
+def _details(row: Mapping[str, Any]) -> EntityDetails:
+    found = entity(dict(row))
+    aliases = other_spellings(found.name, row["spellings"])
+    return EntityDetails(found, aliases, row["holding"], instant(row["created_at"]))
+
+
+def _subgraph_entity(row: Mapping[str, Any]) -> SubgraphEntity:
+    ref = entity_ref(row["uuid"], row["name"], row["labels"])
+    return SubgraphEntity(ref, row["frequency"], row["titled"])
+
+
+def _subgraph_mentions(rows: Sequence[Mapping[str, Any]]) -> Iterable[SubgraphMention]:
+    for row in rows:
+        for episode, kind, sentences in sorted(row["rows"]):
+            yield SubgraphMention(episode, row["uuid"], kind, tuple(sentences))

@@ -1,0 +1,1 @@
+"""Adding and deleting episodes: local extraction, what language models extract, and document versions."""

@@ -1,0 +1,125 @@
+"""The versions that passages stand in, and what follows for their co-occurrences, within one write to a space."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from services.graph_query.core.domain import Passage
+from services.graph_query.core.identity import document_uuid
+from services.graph_query.core.intervals import OPEN
+from services.graph_query.core.version_validity import Period, period_of
+from services.graph_query.local_extraction.cooccurrence import ReadPassage, passage_rows
+from services.graph_query.local_extraction.gazetteer import Gazetteer
+from services.graph_query.neo4j.database import Rows
+from services.graph_query.neo4j.space_writer import (
+    SpaceWriter,
+    as_passage,
+    stored_period,
+    stored_start,
+)
+
+
+def with_starts(passage: Passage, held: Passage | None) -> Passage:
+    """A given passage with the versions that it stands in: the given one, and those known of it.
+
+    Of several times of its own the first counts.
+    """
+    starts = {*passage.given_starts, *(held.starts if held else ())}
+    own_start = min(passage.given_own_start, held.own_start if held else OPEN)
+    period = period_of(starts, starts, own_start)
+    return replace(passage, starts=tuple(sorted(starts)), own_start=own_start, period=period)
+
+
+def carried(passages: Iterable[Passage], held: Mapping[str, Passage]) -> list[Passage]:
+    """Those of the passages, all of them there as they are, that a version has which they were not known in, or that
+    hold by themselves since earlier.
+    """
+    return [
+        with_starts(passage, held[passage.uuid])
+        for passage in passages
+        if not set(passage.given_starts) <= set(held[passage.uuid].starts)
+        or passage.given_own_start < held[passage.uuid].own_start
+    ]
+
+
+async def note_documents(writer: SpaceWriter, passages: Sequence[Passage]) -> set[str]:
+    """Creates the documents of passages, or names them anew; those whose passages' periods are to be settled."""
+    documents: dict[str, dict[str, Any]] = {}
+    for passage in passages:
+        uuid = document_uuid(writer.space, passage.document_id)
+        row = documents.setdefault(uuid, {"uuid": uuid, "versions": set(), "bare": False})
+        row |= {
+            "document_id": passage.document_id,
+            "title": passage.title,
+            "source": passage.source,
+            "versions": row["versions"] | set(passage.given_starts),
+            "bare": row["bare"] or not passage.given_starts,
+        }
+    rows = [{**row, "versions": sorted(row["versions"])} for _, row in sorted(documents.items())]
+    return {row["uuid"] for row in await writer.run("create_documents", rows=rows)}
+
+
+async def carry(writer: SpaceWriter, passages: Sequence[Passage]) -> None:
+    """Notes further versions of passages that are there, and their own times."""
+    if passages:
+        rows = [[one.uuid, list(one.starts), stored_start(one.own_start)] for one in passages]
+        await writer.run("carry_passages", rows=rows)
+
+
+async def settle_periods(writer: SpaceWriter, documents: Collection[str]) -> None:
+    """Lets what documents say hold when their versions do: of each, by uuid, all passages are looked at."""
+    if not documents:
+        return
+    told = await writer.ask("passages_of_documents", documents=sorted(documents))
+    changed: dict[str, Period] = {}
+    for row in told:
+        versions = {start for _, starts, *_ in row["passages"] for start in starts}
+        if versions != set(row["versions"]):
+            one = {"uuid": row["document"], "versions": sorted(versions)}
+            await writer.run("set_versions", rows=[one])
+        changed |= _changed(row["passages"], versions)
+    if changed:
+        rows = await writer.passages(sorted(changed))
+        passages = [as_passage(row) for row in rows if row["own"]]
+        gazetteer = writer.gazetteer
+        put = await asyncio.to_thread(_rows, writer.space, passages, gazetteer, changed)
+        await writer.run("set_periods", rows=put)
+
+
+async def settle_versioned(writer: SpaceWriter, documents: Collection[str]) -> None:
+    """The same for those of the documents that have versions: one of them, or the only one, may be gone."""
+    if documents:
+        rows = await writer.ask("documents_of_versions", documents=sorted(documents))
+        await settle_periods(writer, [row["uuid"] for row in rows])
+
+
+def _changed(passages: Sequence[Sequence[Any]], versions: Collection[float]) -> dict[str, Period]:
+    periods = {}
+    for uuid, starts, own_start, since, until, gaps in passages:
+        period = period_of(starts, versions, -OPEN if own_start is None else own_start)
+        if period != stored_period(since, until, gaps):
+            periods[uuid] = period
+    return periods
+
+
+def _rows(
+    space: str, passages: Sequence[Passage], gazetteer: Gazetteer, periods: Mapping[str, Period]
+) -> Rows:
+    return [
+        {
+            "uuid": passage.uuid,
+            "since": periods[passage.uuid].since,
+            "until": periods[passage.uuid].until,
+            "gaps": list(periods[passage.uuid].gaps) or None,
+            "sentences": [
+                [row.uuid, row.subject, row.targets]
+                for row in passage_rows(
+                    space, ReadPassage.of(passage), gazetteer
+                ).sentences.values()
+            ],
+        }
+        for passage in passages
+    ]

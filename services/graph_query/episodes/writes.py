@@ -1,0 +1,227 @@
+"""Adding and deleting episodes within one write."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from services.graph_query.core.domain import DeletionCounts, EpisodeCounts, Passage
+from services.graph_query.core.identity import document_uuid, entity_uuid
+from services.graph_query.core.names import name_key, title_names
+from services.graph_query.episodes.extraction_writes import take_back
+from services.graph_query.episodes.version_validity import (
+    carried,
+    carry,
+    note_documents,
+    settle_periods,
+    settle_versioned,
+    with_starts,
+)
+from services.graph_query.facts.erasure import erase_endings, note_past_endings
+from services.graph_query.facts.invalidation import settle_ends
+from services.graph_query.facts.writes import Withdrawn, withdraw_claims
+from services.graph_query.findings.neo4j_store import forget_episodes, forget_extracted
+from services.graph_query.local_extraction.cooccurrence import (
+    Changes,
+    ReadPassage,
+    SentenceRow,
+    added,
+    merged,
+    passage_rows,
+    removed,
+)
+from services.graph_query.local_extraction.gazetteer import Gazetteer
+from services.graph_query.neo4j.run_in_thread import beside
+from services.graph_query.neo4j.space_writer import SpaceWriter, as_passage
+from services.runtime.errors import FieldError, InvalidFieldError
+
+
+async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> EpisodeCounts:
+    """Adds the passages that are not there yet and replaces those that differ."""
+    known = {row["uuid"]: row for row in await writer.passages([p.uuid for p in passages])}
+    refuse_foreign(known.values())
+    held = {uuid: as_passage(row) for uuid, row in known.items()}
+    fresh = [with_starts(p, held.get(p.uuid)) for p in passages if not is_same(held.get(p.uuid), p)]
+    renewed = {passage.uuid for passage in fresh}
+    further = carried([p for p in passages if p.uuid not in renewed], held)
+    replaced = [held[p.uuid] for p in fresh if p.uuid in held]
+    if not fresh and not further:
+        return EpisodeCounts()
+    await _unread(writer, [p.uuid for p in replaced if known[p.uuid]["read"]])
+    cut = await _take_out(writer, replaced)
+    keys = {name_key(name) for passage in fresh for name in title_names(passage.title)}
+    put = {key: (entity_uuid(writer.space, key),) for key in keys if key not in writer.gazetteer}
+    async with beside(_read_all, fresh) as reading:
+        older = await writer.relink(put)
+        reads = await reading
+    async with beside(_added, writer.space, reads, writer.gazetteer) as extracting:
+        unsettled = await note_documents(writer, [*fresh, *further])
+        await writer.create_passages(reads)
+        changes = merged([await extracting, older])
+    await writer.apply(changes)
+    await writer.link(put)
+    await _settle(writer, cut, changes, {passage.document_id for passage in (*fresh, *replaced)})
+    await carry(writer, further)
+    unsettled |= {document_uuid(writer.space, passage.document_id) for passage in further}
+    await settle_periods(writer, unsettled)
+    return EpisodeCounts(
+        episodes=len(fresh) - len(replaced),
+        entities=writer.entities_created,
+        mentions=_new_mentions(changes, cut),
+        local_facts=_new_local_facts(changes, cut),
+    )
+
+
+async def delete_episodes(writer: SpaceWriter, uuids: Sequence[str]) -> DeletionCounts:
+    """Removes episodes and everything that only they say or name."""
+    rows = [row for row in await writer.passages(uuids) if row["own"]]
+    gone = [as_passage(row) for row in rows]
+    if not gone:
+        return DeletionCounts()
+    return await remove_passages(writer, gone, {passage.document_id for passage in gone})
+
+
+async def remove_passages(
+    writer: SpaceWriter,
+    gone: Sequence[Passage],
+    documents: Collection[str],
+    claimed: Collection[str] = (),
+    *,
+    erase: bool = False,
+) -> DeletionCounts:
+    """Removes passages of these documents, and all claims of `claimed` and of documents that have none left.
+
+    With `erase` what they had made known of facts that stay is removed from the past too.
+    """
+    writer.taken |= {passage.uuid: passage.document_id for passage in gone}
+    taken = await take_back(writer, [passage.uuid for passage in gone])
+    cut = await _take_out(writer, gone)
+    uuids_of = {document_uuid(writer.space, document) for document in documents}
+    emptied = await writer.run("delete_empty_documents", uuids=sorted(uuids_of))
+    claimants = {*claimed, *emptied[0]["documents"], *taken.claimants}
+    withdrawn = await withdraw_claims(writer, claimants, taken.named)
+    older, entities = await _follow(writer, cut, withdrawn, documents)
+    await settle_versioned(writer, uuids_of)
+    revived = await settle_ends(writer, taken.ended())
+    if not erase:
+        await note_past_endings(writer, taken.endings)
+    versions = await erase_endings(writer, taken.endings) if erase else 0
+    return DeletionCounts(
+        episodes=len(gone),
+        facts=withdrawn.facts,
+        local_facts=sum(len(row.targets) for row in cut.sentences_cut),
+        mentions=len(cut.mentions_cut) + _lost_mentions(older),
+        entities=entities,
+        revived=len(revived),
+        findings=await forget_episodes(writer, [passage.uuid for passage in gone]),
+        versions=versions,
+    )
+
+
+async def _unread(writer: SpaceWriter, uuids: Sequence[str]) -> None:
+    """Takes back all that a language model read in episodes whose text is about to change."""
+    if not uuids:
+        return
+    taken = await take_back(writer, uuids)
+    withdrawn = await withdraw_claims(writer, taken.claimants, taken.named)
+    await _follow(writer, Changes(), withdrawn, ())
+    await settle_ends(writer, taken.ended())
+    await note_past_endings(writer, taken.endings)
+    await forget_extracted(writer, uuids)
+
+
+async def _follow(
+    writer: SpaceWriter, cut: Changes, withdrawn: Withdrawn, documents: Collection[str]
+) -> tuple[Changes, int]:
+    """What follows from withdrawn claims and cut mentions: changes in older passages, entities that went."""
+    lost = await writer.unlink(cut.cut_entities() | withdrawn.ends)
+    put = {key: uuids for key, uuids in withdrawn.renamed.items() if key not in lost}
+    older = await writer.relink(put, lost)
+    await writer.apply(older)
+    touched = {*documents, *withdrawn.documents}
+    entities = await _settle(writer, merged([cut, older]), older, touched, withdrawn.ends)
+    return older, entities
+
+
+async def _take_out(writer: SpaceWriter, passages: Sequence[Passage]) -> Changes:
+    """Removes passages with their rows; their names and facts stay for the caller to settle."""
+    if not passages:
+        return Changes()
+    cut = await asyncio.to_thread(_removed, writer.space, passages, writer.gazetteer)
+    await writer.apply(cut)
+    await writer.run("delete_passages", uuids=[passage.uuid for passage in passages])
+    return cut
+
+
+async def _settle(
+    writer: SpaceWriter,
+    cut: Changes,
+    changes: Changes,
+    documents: Collection[str],
+    ends: Collection[str] = (),
+) -> int:
+    """What follows from changed mentions: names without a source, orphans, citations."""
+    entities = 0
+    if cut.mentions_cut or changes.mentions_cut or ends:
+        touched = cut.cut_entities() | changes.cut_entities() | set(ends)
+        lost = await writer.unlink(touched)
+        if lost:
+            older = await writer.relink({}, lost)
+            await writer.apply(older)
+            touched |= older.cut_entities()
+            documents = {*documents, *await writer.documents_of(older.touched_episodes())}
+        entities = await writer.delete_orphans(touched)
+        await writer.renew_names(touched)
+    await writer.cite(await writer.documents_of(changes.touched_episodes(), documents))
+    return entities
+
+
+def _read_all(passages: Sequence[Passage]) -> list[ReadPassage]:
+    return [ReadPassage.of(passage) for passage in passages]
+
+
+def _added(space: str, reads: Sequence[ReadPassage], gazetteer: Gazetteer) -> Changes:
+    return merged(added(passage_rows(space, read, gazetteer)) for read in reads)
+
+
+def _removed(space: str, passages: Sequence[Passage], gazetteer: Gazetteer) -> Changes:
+    reads = _read_all(passages)
+    return merged(removed(passage_rows(space, read, gazetteer)) for read in reads)
+
+
+def is_same(held: Passage | None, given: Passage) -> bool:
+    """Whether a passage is there as it is given, whatever its time."""
+    if held is None:
+        return False
+    return (held.document_id, held.title, held.source, held.content) == (
+        given.document_id,
+        given.title,
+        given.source,
+        given.content,
+    )
+
+
+def refuse_foreign(rows: Iterable[Mapping[str, Any]]) -> None:
+    """InvalidFieldError when an episode is another space's."""
+    if any(not row["own"] for row in rows):
+        raise InvalidFieldError(FieldError("uuid", "is not the id of a chunk of this space"))
+
+
+def _new_mentions(changes: Changes, cut: Changes) -> int:
+    before = {(row.episode, row.entity) for row in (*changes.mentions_cut, *cut.mentions_cut)}
+    return sum((row.episode, row.entity) not in before for row in changes.mentions_put)
+
+
+def _lost_mentions(changes: Changes) -> int:
+    after = {(row.episode, row.entity) for row in changes.mentions_put}
+    return sum((row.episode, row.entity) not in after for row in changes.mentions_cut)
+
+
+def _new_local_facts(changes: Changes, cut: Changes) -> int:
+    before = _pairs([*changes.sentences_cut, *cut.sentences_cut])
+    return len(_pairs(changes.sentences_put) - before)
+
+
+def _pairs(rows: Iterable[SentenceRow]) -> set[tuple[str, str, str]]:
+    return {(row.uuid, row.subject, target) for row in rows for target in row.targets}

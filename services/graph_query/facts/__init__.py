@@ -1,0 +1,1 @@
+"""Writing given facts: their entities, claims, ends and versions."""

@@ -1,0 +1,87 @@
+"""What episodes say of entities, within one write to a space: names, types, summaries, attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from services.graph_query.core.domain import DescribedEntity, EntityName, Scalar
+from services.graph_query.core.entity_resolution import Resolution
+from services.graph_query.core.fact_batch import clean_end
+from services.graph_query.core.names import RESERVED_OF_ENTITIES
+from services.graph_query.neo4j.space_writer import SpaceWriter
+from services.runtime.ids import derived_uuid
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """The entities that an episode describes."""
+
+    episode: str
+    entities: Sequence[DescribedEntity]
+
+    def names(self) -> list[EntityName]:
+        """Their names and types."""
+        return [clean_end(entity.name) for entity in self.entities]
+
+
+NOTHING = Described("", ())
+
+
+async def describe(
+    writer: SpaceWriter, found: Resolution, described: Described, model: str
+) -> None:
+    """Notes what an episode says of entities and shows the latest that is said of each."""
+    entities = {found.uuid(clean_end(one.name)): one for one in reversed(described.entities)}
+    if not entities:
+        return
+    rows = [_row(described.episode, uuid, one) for uuid, one in sorted(entities.items())]
+    await writer.run("create_descriptions", episode=described.episode, rows=rows, now=writer.now)
+    await renew_descriptions(writer, entities)
+    vectors = [
+        {"uuid": uuid, "vector": list(one.embedding)}
+        for uuid, one in sorted(entities.items())
+        if one.embedding
+    ]
+    if vectors:
+        await writer.run("set_name_vectors", rows=vectors)
+        length = len(vectors[0]["vector"])
+        await writer.run("change_vectors", change=0, model=model, dimension=length)
+
+
+async def renew_descriptions(writer: SpaceWriter, entities: Collection[str]) -> None:
+    """Shows the latest that any episode says of entities, or nothing."""
+    if entities:
+        await writer.run("renew_descriptions", uuids=sorted(entities))
+
+
+async def take_back_descriptions(
+    writer: SpaceWriter, episodes: Sequence[str]
+) -> set[tuple[str, EntityName]]:
+    """Takes back what episodes say of entities; these, by uuid and as they were named.
+
+    What later episodes said goes too: it was written with the former before the model's eyes.
+    """
+    rows = await writer.ask("take_descriptions", episodes=sorted(episodes))
+    await renew_descriptions(writer, {row["uuid"] for row in rows})
+    return {(row["uuid"], EntityName(row["name"], row["type"])) for row in rows}
+
+
+def _row(episode: str, uuid: str, entity: DescribedEntity) -> dict[str, Any]:
+    attributes = allowed_attributes(entity.attributes)
+    name = clean_end(entity.name)
+    return {
+        "uuid": uuid,
+        "mention": derived_uuid("mention", episode, uuid),
+        "name": name.name,
+        "type": name.type,
+        "summary": entity.summary,
+        "names": list(attributes),
+        "values": list(attributes.values()),
+    }
+
+
+def allowed_attributes(attributes: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Those under names that the graph keeps nothing of its own under."""
+    return {key: attributes[key] for key in sorted(attributes) if key not in RESERVED_OF_ENTITIES}

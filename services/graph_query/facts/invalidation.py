@@ -1,0 +1,113 @@
+"""Ending facts and reviving them, and the versions that each change leaves, within one write to a space."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from services.graph_query.core.intervals import end_of
+from services.graph_query.core.invalidation import CALLER, Ending, effective_end
+from services.graph_query.neo4j.row_mapping import instant
+from services.graph_query.neo4j.space_writer import SpaceWriter
+from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
+from services.runtime.ids import derived_uuid
+
+
+async def keep_versions(writer: SpaceWriter, uuids: Iterable[str]) -> None:
+    """Keeps facts as their edges are: known until this write. Unknown facts are passed over."""
+    known_until = writer.now.timestamp()
+    told = [{"fact_uuid": uuid, "uuid": _version_uuid(uuid, known_until)} for uuid in sorted(uuids)]
+    if told:
+        await writer.run("keep_versions", rows=told, now=known_until)
+
+
+def _version_uuid(fact: str, known_until: float) -> str:
+    return derived_uuid("past version", fact, repr(known_until))
+
+
+class Told(NamedTuple):
+    """That a cause ended a fact."""
+
+    fact: str
+    cause: str
+
+
+async def end_fact(writer: SpaceWriter, uuid: str, at: datetime) -> bool:
+    """Ends a fact by a caller's word; whether it ends otherwise than before.
+
+    NotFoundError, InvalidFieldError.
+    """
+    rows = await writer.ask("endings_of", uuids=[uuid])
+    if not rows:
+        raise NotFoundError("fact")
+    if rows[0]["since"] >= at.timestamp():
+        raise InvalidFieldError(
+            FieldError("invalid_time", "must be after the time since when the fact holds")
+        )
+    if Ending(CALLER, at) in _endings(rows[0]):
+        return False
+    await put_endings(writer, CALLER, [(uuid, at)])
+    return bool(await settle_ends(writer, [uuid]))
+
+
+async def put_endings(
+    writer: SpaceWriter, cause: str, ends: Iterable[tuple[str, datetime]]
+) -> None:
+    """Notes that a cause ends facts; `settle_ends` makes it so."""
+    rows = [{"cause": cause, "uuid": uuid, "at": at} for uuid, at in sorted(ends)]
+    if rows:
+        await writer.run("put_endings", rows=rows)
+
+
+async def settle_ends(
+    writer: SpaceWriter, facts: Collection[str], cause: str | None = None
+) -> list[str]:
+    """Lets facts end as everything that is known of their ends says; those that changed."""
+    changed, attributed = [], []
+    for row in await writer.ask("endings_of", uuids=sorted(facts)) if facts else []:
+        at, told_by = effective_end(instant(row["stated"]), _endings(row))
+        if end_of(at) != row["until"]:
+            told = {"uuid": row["uuid"], "at": at, "until": end_of(at), "told_by": told_by}
+            changed.append(told)
+        elif told_by != row["told_by"]:
+            attributed.append({"uuid": row["uuid"], "told_by": told_by})
+    if attributed:
+        await writer.run("attribute_ends", rows=attributed)
+    if changed:
+        await keep_versions(writer, [row["uuid"] for row in changed])
+        known = writer.now.timestamp()
+        await writer.run("end_facts", rows=changed, now=writer.now, known=known, cause=cause)
+    return [row["uuid"] for row in changed]
+
+
+async def take_back_endings(writer: SpaceWriter, episodes: Sequence[str]) -> list[Told]:
+    """Takes back what episodes ended; of which facts, which are yet to be settled."""
+    told = await writer.ask("take_endings", causes=sorted(episodes))
+    return [Told(row["uuid"], row["cause"]) for row in told]
+
+
+async def drop_endings(writer: SpaceWriter, facts: Collection[str], *, moved: bool) -> list[Told]:
+    """Forgets what ended facts that are no more, and tells it.
+
+    Episodes that are there go on saying that they ended, should anybody tell them again; not of facts that moved.
+    """
+    if not facts:
+        return []
+    rows = await writer.run("drop_endings", uuids=sorted(facts), moved=moved)
+    return [Told(row["uuid"], row["cause"]) for row in rows]
+
+
+async def settle_new(writer: SpaceWriter, facts: Collection[str], cause: str | None) -> None:
+    """Lets new facts end that were ended before they were taken back."""
+    rows = await writer.ask("facts_with_endings", uuids=sorted(facts)) if facts else []
+    await settle_ends(writer, [row["uuid"] for row in rows], cause)
+
+
+def _endings(row: dict[str, Any]) -> list[Ending]:
+    found = []
+    for cause, at in row["endings"]:
+        when = instant(at)
+        if when is not None:
+            found.append(Ending(cause, when))
+    return found

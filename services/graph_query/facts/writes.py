@@ -1,0 +1,235 @@
+"""Adding given facts and taking documents' claims back, within one write."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from services.graph_query.core.domain import EntityName, FactCounts, GivenFact
+from services.graph_query.core.entity_resolution import Resolution
+from services.graph_query.core.fact_batch import FactBatch, GivenEnds, PreparedFact, claims_of
+from services.graph_query.core.full_text import added_words
+from services.graph_query.core.names import Source, Spelling, best, is_linkable, link_key, name_key
+from services.graph_query.facts.entity_descriptions import NOTHING, Described, describe
+from services.graph_query.facts.entity_typing import (
+    apply_types,
+    claimant_nodes,
+    delete_unclaimed,
+    known_names,
+)
+from services.graph_query.facts.invalidation import put_endings, settle_new
+from services.graph_query.local_extraction.gazetteer import Uuids
+from services.graph_query.neo4j.space_writer import SpaceWriter
+
+# A claim of a new fact, in the order that the query has.
+_CLAIM = ("document_id", "document_uuid", "episode_uuid", "given")
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """What went with the claims of documents: facts, their ends, and names that mean other entities now."""
+
+    facts: int = 0
+    ends: frozenset[str] = frozenset()
+    renamed: Mapping[str, Uuids] = field(default_factory=dict)
+    documents: frozenset[str] = frozenset()
+
+
+async def add_facts(
+    writer: SpaceWriter,
+    batch: FactBatch,
+    model: str,
+    described: Described = NOTHING,
+) -> FactCounts:
+    """Adds the facts that are not there yet; one that is may gain a document or its vector.
+
+    `described` are entities that a text describes whether or not a fact joins them.
+    """
+    ends = list(dict.fromkeys(batch.ends() + described.names()))
+    by_key = _spelt(ends, lambda end: batch.names.key(end.name))
+    held = await known_names(writer, {key: spelling.text for key, spelling in by_key.items()})
+    found = Resolution.adding(writer.space, held.types, ends, batch.names)
+    spelt = _spelt(ends, found.uuid)
+    touched = await apply_types(writer, found, {**by_key, **spelt})
+    await writer.respell(spelt, held.shown)
+    await describe(writer, found, described, model)
+    told = batch.by_uuid(found)
+    facts = dict(reversed(told))
+    known = {row["uuid"]: row for row in await writer.ask("facts_by_uuid", uuids=sorted(facts))}
+    new = [uuid for uuid in sorted(facts) if uuid not in known]
+    given = claims_of(told, {uuid: dict(row["claims"]) for uuid, row in known.items()})
+    claims = _by_fact(writer.space, given)
+    rows = [
+        [uuid, *one.ends_under(found), *one.columns, claims[uuid], _added_words(one.fact)]
+        for uuid, one in ((uuid, facts[uuid]) for uuid in new)
+    ]
+    await _create(writer, rows, described)
+    await _set_vectors(writer, facts, known, model)
+    await _claim(writer, {uuid: claims[uuid] for uuid in sorted(claims.keys() & known)})
+    touched |= {document for document, _ in given}
+    touched |= await _link_names(writer, found)
+    await _let_ask(writer, held.unasked)
+    await writer.renew_names(_of(found), always=True)
+    await writer.cite(touched)
+    documented = {uuid for document, uuid in given if document}
+    if cited := [uuid for uuid in new if uuid in documented]:
+        await writer.run("cause_versions", uuids=cited, known=writer.now.timestamp())
+    await _end_new(writer, told, new, described.episode or None)
+    return FactCounts(added=len(new), unchanged=len(batch) - len(new))
+
+
+async def claim_facts(writer: SpaceWriter, claimant: str, given: Mapping[str, set[str]]) -> None:
+    """Lets a document or an episode claim facts that are there: how it gives each, by uuid."""
+    told = {(claimant, uuid): ends for uuid, ends in given.items()}
+    await _claim(writer, _by_fact(writer.space, told))
+
+
+async def _let_ask(writer: SpaceWriter, unasked: Collection[str]) -> None:
+    """Lets questions be linked to names that only texts gave until now, those that text is linked to aside."""
+    rows = [[key, link_key(key), False] for key in sorted(unasked) if not is_linkable(key)]
+    if rows:
+        await writer.run("link_names", rows=rows)
+
+
+async def _end_new(
+    writer: SpaceWriter,
+    facts: Sequence[tuple[str, PreparedFact]],
+    new: Collection[str],
+    cause: str | None,
+) -> None:
+    """Lets facts end that come contradicted, and those that were ended before they were taken back."""
+    told = [(episode, uuid, at) for uuid, one in facts for episode, at in one.fact.ended_by]
+    causes = sorted({episode for episode, *_ in told})
+    rows = await writer.ask("own_episodes", uuids=causes) if causes else []
+    for episode in sorted(row["uuid"] for row in rows):
+        await put_endings(writer, episode, {(uuid, at) for one, uuid, at in told if one == episode})
+    await settle_new(writer, {*new, *(uuid for _, uuid, _ in told)}, cause)
+
+
+async def withdraw_claims(
+    writer: SpaceWriter,
+    claimants: Collection[str],
+    named: Collection[tuple[str, EntityName]] = (),
+) -> Withdrawn:
+    """Takes back what documents and episodes claimed: facts that nothing else claims, types that nothing else gives.
+
+    `named` are entities that episodes described, by uuid, which they do no longer.
+    """
+    claims = await writer.run("delete_claims", documents=sorted(claimants)) if claimants else []
+    if not claims and not named:
+        return Withdrawn()
+    by_fact: defaultdict[str, set[str]] = defaultdict(set)
+    for claim in claims:
+        by_fact[claim["uuid"]].add(claim["document_id"])
+    facts = await delete_unclaimed(writer, by_fact)
+    given = {(uuid, name_key(end.name), end.type) for uuid, end in named if end.type}
+    typed = sorted({end for claim in claims for end in _typed_ends(claim)} | given)
+    gone = await writer.ask("types_no_more", rows=[list(end) for end in typed]) if typed else []
+    held = (await known_names(writer, dict.fromkeys(row["key"] for row in gone))).types
+    lost = [(row["key"], row["type"]) for row in gone]
+    found = Resolution.removing(writer.space, held, lost)
+    moved = await apply_types(writer, found, {})
+    await writer.renew_names(_of(found), always=True)
+    await writer.cite((), {claim["uuid"] for claim in claims})
+    ends = {uuid for claim in claims for uuid in (claim["source"], claim["target"])}
+    ends |= {uuid for uuid, _ in named}
+    return Withdrawn(
+        facts,
+        frozenset({*ends, *found.vanished()}),
+        {key: found.named(key) for key in found.changed() if key in writer.gazetteer},
+        frozenset(moved),
+    )
+
+
+def _added_words(fact: GivenFact) -> str | None:
+    return added_words(f"{fact.fact} {fact.relation}")
+
+
+def _of(found: Resolution) -> set[str]:
+    return {uuid for key in found.changed() for uuid in found.named(key)}
+
+
+def _typed_ends(claim: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
+    """The ends of a claim that have a type: entity, name key, type."""
+    for told in claim["given"]:
+        ends = GivenEnds.decode(told)
+        for uuid, end in ((claim["source"], ends.subject), (claim["target"], ends.object)):
+            if end.type:
+                yield uuid, name_key(end.name), end.type
+
+
+def _spelt(ends: Iterable[EntityName], place: Callable[[EntityName], str]) -> dict[str, Spelling]:
+    spelt: dict[str, Spelling] = {}
+    for end in ends:
+        told, where = Spelling(Source.STATED, end.name), place(end)
+        other = spelt.get(where)
+        spelt[where] = told if other is None else best((told, other))
+    return spelt
+
+
+def _by_fact(
+    space: str, given: Mapping[tuple[str, str], set[str]]
+) -> defaultdict[str, list[list[Any]]]:
+    """Claims by the fact that they are of, as columns."""
+    nodes = {one: claimant_nodes(space, one) for one in {claimant for claimant, _ in given}}
+    claims: defaultdict[str, list[list[Any]]] = defaultdict(list)
+    for (claimant, uuid), told in sorted(given.items()):
+        claims[uuid].append([claimant, *nodes[claimant], sorted(told)])
+    return claims
+
+
+async def _claim(writer: SpaceWriter, claims: Mapping[str, Iterable[list[Any]]]) -> None:
+    """Notes claims of facts that are there, by fact, as columns."""
+    rows = [
+        {"uuid": uuid, **dict(zip(_CLAIM, columns, strict=True))}
+        for uuid, several in claims.items()
+        for columns in several
+    ]
+    if rows:
+        await writer.run("create_claims", rows=rows)
+
+
+async def _create(writer: SpaceWriter, rows: Sequence[list[Any]], described: Described) -> None:
+    """Creates facts with their claims: one query, as each takes long."""
+    if not rows:
+        return
+    told = {"now": writer.now, "known": writer.now.timestamp(), "cause": described.episode or None}
+    await writer.run("create_facts", rows=rows, **told)
+
+
+async def _link_names(writer: SpaceWriter, found: Resolution) -> set[str]:
+    """Lets text be linked to the given names; the documents whose mentions that changed."""
+    named = {key: found.named(key) for key in found.types}
+    put = {
+        key: uuids
+        for key, uuids in named.items()
+        if writer.gazetteer.uuids(key) != uuids and is_linkable(key)
+    }
+    if not put:
+        return set()
+    changes = await writer.relink(put)
+    await writer.apply(changes)
+    await writer.link({key: uuids for key, uuids in put.items() if key in found.held})
+    await writer.delete_orphans(changes.cut_entities())
+    await writer.renew_names(changes.cut_entities())
+    return await writer.documents_of(changes.touched_episodes())
+
+
+async def _set_vectors(
+    writer: SpaceWriter,
+    facts: Mapping[str, PreparedFact],
+    known: Mapping[str, Mapping[str, Any]],
+    model: str,
+) -> None:
+    """Gives vectors to facts that have none."""
+    told = [
+        {"uuid": uuid, "vector": list(facts[uuid].fact.embedding)}
+        for uuid in sorted(facts)
+        if facts[uuid].fact.embedding and not (uuid in known and known[uuid]["embedded"])
+    ]
+    if told:
+        await writer.run("set_fact_vectors", rows=told)
+        length = len(told[0]["vector"])
+        await writer.run("change_vectors", change=len(told), model=model, dimension=length)

@@ -1,0 +1,265 @@
+"""The graph in Neo4j, in Graphiti's data model, with Braid's own nodes beside it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from services.graph_query.core.domain import (
+    DeletionCounts,
+    EndedFact,
+    EpisodeCounts,
+    FactCounts,
+    FactFilter,
+    GivenFact,
+    Passage,
+)
+from services.graph_query.core.fact_batch import FactBatch
+from services.graph_query.core.store import WordHits
+from services.graph_query.embeddings.domain import RETRY_SECONDS
+from services.graph_query.embeddings.neo4j_store import Neo4jEmbeddings
+from services.graph_query.entities.neo4j_store import Neo4jEntities, Neo4jStructure
+from services.graph_query.episodes.neo4j_store import Neo4jReadings
+from services.graph_query.episodes.writes import add_episodes, delete_episodes
+from services.graph_query.facts.invalidation import end_fact
+from services.graph_query.facts.writes import add_facts
+from services.graph_query.findings.neo4j_store import Neo4jFindings
+from services.graph_query.history.neo4j_store import Neo4jHistory
+from services.graph_query.inventory.neo4j_store import Neo4jInventory
+from services.graph_query.llm_extraction.graph_reader import KnownGraph, Neo4jKnownGraph
+from services.graph_query.local_extraction.gazetteer import Gazetteer, GazetteerCache
+from services.graph_query.neo4j.database import READ_LIMIT, WRITE_LIMIT, Database, Transaction
+from services.graph_query.neo4j.row_mapping import filter_parameters, instant
+from services.graph_query.neo4j.schema import check_ready, ensure_schema
+from services.graph_query.neo4j.space_locks import Turns
+from services.graph_query.neo4j.space_writer import SpaceWriter
+from services.graph_query.neo4j.warm_up import Warmer
+from services.graph_query.ontology.neo4j_store import Neo4jOntologies
+from services.graph_query.search.as_known import Neo4jPast
+from services.graph_query.search.neo4j_store import Neo4jSearch
+from services.graph_query.search.reranking import Neo4jOrdering
+from services.runtime.context import remaining
+from services.runtime.errors import (
+    DeadlineError,
+    FieldError,
+    InvalidFieldError,
+    NotFoundError,
+    OverloadedError,
+    StoreUnavailableError,
+    WrongStateError,
+)
+from services.runtime.queries import Queries
+from services.runtime.times import utc_now
+
+T = TypeVar("T")
+
+
+_KNOWN_SPACES = 10_000
+
+
+# Less than a probe is given, so that what a late one means can be told.
+_PING_SECONDS = 1.5
+
+
+_TICK = timedelta(microseconds=1)
+
+
+Work = Callable[[SpaceWriter], Awaitable[T]]
+
+
+class Neo4jStore(Neo4jSearch, Neo4jEntities):
+    """`GraphStore` on Neo4j. Writers of one space queue at its node; spaces do not wait for each other."""
+
+    def __init__(
+        self, database: Database, schema: Queries, *, probed: Database | None = None
+    ) -> None:
+        """`probed`, of a connection of its own, is asked whether Neo4j answers: no caller is before it there."""
+        super().__init__(database)
+        self._probed = probed or database
+        self._schema = schema
+        self._gazetteers = GazetteerCache()
+        self._spaces: set[str] = set()
+        self._turns = Turns(WRITE_LIMIT)
+        self._ready = False
+        self.warmer = Warmer(self._rehearse)
+        self.findings = Neo4jFindings(database, self._write)
+        self.readings = Neo4jReadings(database, self._write)
+        self.ontologies = Neo4jOntologies(database)
+        self.history = Neo4jHistory(database)
+        self.ordering = Neo4jOrdering(database)
+        self.past = Neo4jPast(database)
+        self.structure = Neo4jStructure(database)
+        self.inventory = Neo4jInventory(database, self._write)
+        self.embeddings = Neo4jEmbeddings(database, self._write)
+
+    async def ensure_schema(self) -> None:
+        """Creates constraints and indexes that are missing and waits for them."""
+        await ensure_schema(self._database, self._schema)
+        self._ready = True
+        self.warmer.start()
+
+    async def search_words(
+        self,
+        space: str,
+        terms: Sequence[str],
+        link_keys: Sequence[str],
+        only: FactFilter,
+        limit: int,
+    ) -> WordHits:
+        """See `GraphStore`. While a cold Neo4j plans its first search, others wait: DeadlineError when too long."""
+        if self.warmer.plans_searches:
+            await self._until_searchable()
+        return await super().search_words(space, terms, link_keys, only, limit)
+
+    async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
+        """Adds passages in one transaction."""
+        counts, revision = await self._write(space, lambda writer: add_episodes(writer, passages))
+        return replace(counts, revision=revision)
+
+    async def delete_episodes(self, space: str, uuids: Sequence[str]) -> DeletionCounts:
+        """Removes episodes in one transaction."""
+        return (await self._write(space, lambda writer: delete_episodes(writer, uuids)))[0]
+
+    async def add_facts(
+        self, space: str, facts: Sequence[GivenFact] | FactBatch, model: str
+    ) -> FactCounts:
+        """Adds facts in one transaction."""
+        batch = facts if isinstance(facts, FactBatch) else FactBatch.of(space, facts)
+        length = batch.vector_length() if model else 0
+        counts, revision = await self._write(
+            space, lambda writer: add_facts(writer, batch, model), model, length
+        )
+        return replace(counts, revision=revision)
+
+    def known(self, space: str, model: str) -> KnownGraph:
+        """A space as a language model's reading is compared with it, by vectors of this model."""
+        return Neo4jKnownGraph(self._database, self, space, model)
+
+    async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
+        """Ends a fact in one transaction."""
+        changed, revision = await self._write(space, lambda writer: end_fact(writer, uuid, at))
+        found = await self.facts(space, [uuid])
+        if uuid not in found:  # deleted by another call meanwhile
+            raise NotFoundError("fact")
+        return EndedFact(found[uuid], changed, revision)
+
+    @property
+    def pools(self) -> tuple[Database]:
+        """The pool of all calls, to be measured."""
+        return (self._database,)
+
+    async def ping(self) -> None:
+        """Raises StoreUnavailableError when Neo4j does not answer or its indexes are not there."""
+        self._check_schema()
+        started = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(_PING_SECONDS):
+                await check_ready(self._probed, self._schema)
+        except TimeoutError:
+            # One that is as busy as can be may be late for the probe, but answers its callers.
+            if not self._database.answered_since(started):
+                raise StoreUnavailableError("neo4j") from None
+        except StoreUnavailableError:
+            self.warmer.note(answers=False)
+            raise
+        self.warmer.note(answers=True)
+
+    async def close(self) -> None:
+        """Closes all connections."""
+        await self._database.close()
+        await self._probed.close()
+
+    def _check_schema(self) -> None:
+        if not self._ready:
+            raise StoreUnavailableError("neo4j", message="neo4j has no schema yet.")
+
+    async def _until_searchable(self) -> None:
+        try:
+            async with asyncio.timeout(remaining(READ_LIMIT)):
+                await self.warmer.searchable()
+        except TimeoutError:
+            raise DeadlineError from None
+
+    async def _rehearse(self, name: str) -> None:
+        """Runs a query of no space and no rows: it finds nothing, changes nothing, and is planned."""
+        nothing = {
+            **filter_parameters("", FactFilter(0.0, 0.0)),
+            "lucene": 'text:"nothing"',
+            "vector": [1.0],
+            "limit": 1,
+            "fetch": 1,
+            "checked": 1,
+            "scan": 1,
+        }
+        await self._database.rehearse(name, **nothing)
+
+    async def _write(
+        self, space: str, work: Work[T], model: str = "", length: int = 0
+    ) -> tuple[T, int]:
+        """Runs a write of a space. Before the graph is of this design it would lose what was known of facts.
+
+        `model` and `length` are of the vectors that it brings.
+        """
+        self._check_schema()
+
+        async def transaction(tx: Transaction) -> tuple[T, int, int, SpaceWriter]:
+            rows = await tx.run("lock_space", space=space)
+            if not rows:  # the database was emptied under us: the next attempt makes the node anew
+                self._spaces.discard(space)
+                raise StoreUnavailableError("neo4j")
+            state = rows[0]
+            if model:
+                _check_vectors(state, model, length)
+            gazetteer = await self._gazetteer(tx, space, state["name_revision"])
+            now = _after(instant(state["last_write"]))
+            writer = SpaceWriter(tx, space, gazetteer, now, texts=state["texts"])
+            result = await work(writer)
+            await writer.count_mentions()
+            if writer.changed:
+                names = int(writer.names_changed)
+                told = {"space": space, "names": names, "now": writer.now}
+                state = (await tx.run("raise_revision", **told))[0]
+            return result, state["revision"], state["name_revision"], writer
+
+        async with self._turns.of(space):
+            with self.warmer.giving_way():
+                await self._ensure_space(space)
+                result, revision, names, writer = await self._database.write(transaction)
+        self._gazetteers.put(space, names, writer.gazetteer)
+        return result, revision
+
+    async def _ensure_space(self, space: str) -> None:
+        """Makes the node that writers lock. Inside their transactions its creation could deadlock."""
+        if space in self._spaces:
+            return
+        await self._database.write(lambda tx: tx.run("create_space", space=space))
+        if len(self._spaces) >= _KNOWN_SPACES:
+            self._spaces.clear()
+        self._spaces.add(space)
+
+    async def _gazetteer(self, tx: Transaction, space: str, revision: int) -> Gazetteer:
+        held = self._gazetteers.get(space, revision)
+        if held is not None:
+            return held
+        rows = await tx.run("linked_names", space=space)
+        return Gazetteer.of({row["key"]: tuple(row["uuids"]) for row in rows})
+
+
+def _check_vectors(state: Mapping[str, Any], model: str, length: int) -> None:
+    """Whether a space takes vectors of a model and a length, 0 for none."""
+    if state["changing"]:
+        raise OverloadedError(RETRY_SECONDS)
+    if state["model"] not in (None, model):
+        raise WrongStateError("The space holds vectors of another model.")
+    if length and state["dimension"] not in (None, length):
+        told = f"must have {state['dimension']} values"
+        raise InvalidFieldError(FieldError("embedding", told))
+
+
+def _after(last: datetime | None) -> datetime:
+    """The time of a write: later than the space's last one, whatever the clocks of machines say."""
+    now = utc_now()
+    return now if last is None else max(now, last + _TICK)

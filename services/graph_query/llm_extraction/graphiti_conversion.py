@@ -1,0 +1,239 @@
+"""The ontology in Graphiti's types, and Graphiti's results in ours."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, NamedTuple
+
+from graphiti_core.edges import EntityEdge
+from graphiti_core.nodes import EntityNode
+from pydantic import BaseModel, Field, ValidationError, WrapValidator, create_model
+
+from services.graph_query.core.domain import DescribedEntity, EntityName, GivenFact, Passage, Scalar
+from services.graph_query.core.intervals import is_reversed
+from services.graph_query.core.names import clean_name, clean_relation, key_refusal, name_key
+from services.graph_query.episodes.extraction_result import Contradicted, Reading, Supported
+from services.graph_query.llm_extraction.graph_reader import KnownFact
+from services.graph_query.ontology.domain import AttributeKind, AttributeType, Ontology
+from services.models.vectors import Matrix
+
+_KINDS: dict[AttributeKind, type] = {
+    AttributeKind.STRING: str,
+    AttributeKind.INTEGER: int,
+    AttributeKind.NUMBER: float,
+    AttributeKind.BOOLEAN: bool,
+}
+
+
+_ANY = "Entity"
+
+
+_NO_SCHEMA_NAME = re.compile(r"[^A-Za-z0-9_]")
+
+
+class DeclaredTypes(NamedTuple):
+    """What `add_episode` is given; None where nothing is declared."""
+
+    entity_types: dict[str, type[BaseModel]] | None
+    edge_types: dict[str, type[BaseModel]] | None
+    edge_type_map: dict[tuple[str, str], list[str]] | None
+    instructions: str | None
+
+
+def declared_types(ontology: Ontology) -> DeclaredTypes:
+    """The ontology in Graphiti's words."""
+    entities = {
+        one.name: _class(one.name, one.description, one.attributes) for one in ontology.entity_types
+    }
+    edges = {
+        one.name: _class(one.name, one.description, one.attributes)
+        for one in ontology.relation_types
+    }
+    return DeclaredTypes(
+        entities or None, edges or None, _map(ontology), ontology.instructions or None
+    )
+
+
+def _map(ontology: Ontology) -> dict[tuple[str, str], list[str]] | None:
+    """Relations by the types that they may join; each end counts as `Entity` too, whatever its type."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for relation in ontology.relation_types:
+        for ends in relation.endpoints or (("", ""),):
+            pair = (ends[0] or _ANY, ends[1] or _ANY)
+            found.setdefault(pair, []).append(relation.name)
+    return found or None
+
+
+def _class(name: str, description: str, attributes: Iterable[AttributeType]) -> type[BaseModel]:
+    fields: dict[str, Any] = {
+        one.name: (
+            Annotated[_KINDS[one.kind] | None, WrapValidator(_or_nothing)],
+            Field(default=None, description=one.description or None),
+        )
+        for one in attributes
+    }
+    # Providers take letters, digits and underscores alone for a schema's name; relations' names may hold more.
+    return create_model(_NO_SCHEMA_NAME.sub("_", name), __doc__=description or name, **fields)
+
+
+def _or_nothing(value: Any, handler: Any) -> Any:
+    """A value of another kind is none: one odd attribute must not cost the whole episode."""
+    try:
+        return handler(value)
+    except ValidationError:
+        return None
+
+
+_BASE_LABEL = "Entity"
+
+
+_LONGEST_NAME = 1_000
+
+
+_LONGEST_RELATION = 200
+
+
+_LONGEST_TEXT = 8_192
+
+
+_DEFAULT_RELATION = "RELATES_TO"
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Graphiti's results, facts as they were before it, a vector for the name of each node, and ends that were read."""
+
+    nodes: Sequence[EntityNode]
+    edges: Sequence[EntityEdge]
+    before: Mapping[str, KnownFact]
+    vectors: Matrix
+    stated_ends: frozenset[datetime] = frozenset()
+
+
+def reading_of(passage: Passage, found: Findings, ontology: Ontology) -> Reading:
+    """All that was read in the passage. What no caller could state either is left out."""
+    names = {node.uuid: name for node in found.nodes if (name := _name(node)) is not None}
+    new = [edge for edge in found.edges if edge.uuid not in found.before]
+    facts = [_fact(passage, edge, names, found) for edge in new]
+    known = {edge.uuid: edge for edge in found.edges if edge.uuid in found.before}
+    return Reading(
+        entities=tuple(_entities(found, names)),
+        facts=tuple(fact for fact in facts if fact is not None and _fits(fact, ontology)),
+        supported=tuple(
+            Supported(uuid, _restated(passage, found.before[uuid]))
+            for uuid in sorted(_supported(passage, found))
+        ),
+        contradicted=tuple(
+            Contradicted(uuid, _aware(edge.invalid_at))
+            for uuid, edge in sorted(known.items())
+            if edge.invalid_at is not None and edge.invalid_at != found.before[uuid].invalid_at
+        ),
+    )
+
+
+def _supported(passage: Passage, found: Findings) -> set[str]:
+    """Facts that were there and that the passage states; the same one may have been found several times."""
+    return {
+        edge.uuid
+        for edge in found.edges
+        if edge.uuid in found.before and passage.uuid in edge.episodes
+    }
+
+
+def _entities(found: Findings, names: Mapping[str, EntityName]) -> list[DescribedEntity]:
+    return [
+        DescribedEntity(
+            names[node.uuid],
+            (node.summary or "")[:_LONGEST_TEXT],
+            _attributes(node.attributes),
+            [float(value) for value in vector],
+        )
+        for node, vector in zip(found.nodes, found.vectors, strict=True)
+        if node.uuid in names
+    ]
+
+
+def _fact(
+    passage: Passage, edge: EntityEdge, names: Mapping[str, EntityName], found: Findings
+) -> GivenFact | None:
+    ends = (names.get(edge.source_node_uuid), names.get(edge.target_node_uuid))
+    valid_at = None if edge.valid_at is None else _aware(edge.valid_at)
+    invalid_at = None if edge.invalid_at is None else _aware(edge.invalid_at)
+    statement = clean_name(edge.fact)[:_LONGEST_TEXT]
+    if ends[0] is None or ends[1] is None or not statement or is_reversed(valid_at, invalid_at):
+        return None
+    causes = _superseding(edge, found)
+    return GivenFact(
+        subject=ends[0],
+        relation=clean_relation(edge.name)[:_LONGEST_RELATION] or _DEFAULT_RELATION,
+        object=ends[1],
+        fact=statement,
+        valid_at=valid_at,
+        invalid_at=None if causes else invalid_at,
+        attributes=_attributes(edge.attributes),
+        embedding=tuple(edge.fact_embedding or ()),
+        episode_id=passage.uuid,
+        ended_by=tuple((cause, invalid_at) for cause in causes if invalid_at is not None),
+    )
+
+
+def _superseding(edge: EntityEdge, found: Findings) -> list[str]:
+    """Episodes of the known facts that begin where Graphiti lets a new one end; none when the text itself says when.
+
+    Facts at one of its own entities come before all others; one that no episode states has ended it for good.
+    """
+    end = None if edge.invalid_at is None else _aware(edge.invalid_at)
+    if end is None or end in found.stated_ends:
+        return []
+    later = [known for known in found.before.values() if known.valid_at == end]
+    ends = {edge.source_node_uuid, edge.target_node_uuid}
+    near = [known for known in later if ends & {known.source, known.target}] or later
+    if not all(known.episodes for known in near):
+        return []
+    return sorted({episode for known in near for episode in known.episodes})
+
+
+def _restated(passage: Passage, known: KnownFact) -> GivenFact:
+    """A known fact as the passage's own, in case that what else claims it goes meanwhile."""
+    return GivenFact(
+        subject=EntityName(*known.source_name),
+        relation=known.relation,
+        object=EntityName(*known.target_name),
+        fact=known.fact,
+        valid_at=known.valid_at,
+        invalid_at=known.invalid_at,
+        attributes=known.attributes,
+        episode_id=passage.uuid,
+    )
+
+
+def _fits(fact: GivenFact, ontology: Ontology) -> bool:
+    return ontology.misfit(fact.relation, fact.subject.type, fact.object.type) is None
+
+
+def _name(node: EntityNode) -> EntityName | None:
+    name = clean_name(node.name)
+    if not name_key(name) or len(name) > _LONGEST_NAME:
+        return None
+    return EntityName(name, next((one for one in sorted(node.labels) if one != _BASE_LABEL), ""))
+
+
+def _attributes(told: Mapping[str, Any]) -> dict[str, Scalar]:
+    return {
+        key: value for key, value in told.items() if key_refusal(key) is None and _is_scalar(value)
+    }
+
+
+def _is_scalar(value: object) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str | bool | int)
+
+
+def _aware(value: datetime) -> datetime:
+    """Naive times are UTC."""
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)

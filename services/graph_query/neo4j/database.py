@@ -1,0 +1,235 @@
+"""The Neo4j driver behind named queries: a short queue in front, deadlines on every call, no driver error gets past."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import neo4j
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncResult, AsyncTransaction, Query
+from neo4j.exceptions import ClientError, DriverError, Neo4jError, TransientError
+from pydantic import SecretStr
+
+from services.runtime.context import remaining
+from services.runtime.errors import BraidError, DeadlineError, StoreUnavailableError
+from services.runtime.pools import PoolNumbers
+from services.runtime.queries import Queries
+from services.runtime.slots import SlotLimits, Slots
+
+T = TypeVar("T")
+
+
+Rows = list[dict[str, Any]]
+
+
+READ_LIMIT = 30.0
+
+
+WRITE_LIMIT = 120.0
+
+
+_STORE = "neo4j"
+
+
+_LIMITS = SlotLimits()
+
+
+_POPULATING = (
+    "51N63",
+    "IndexNotFound",
+    "POPULATING",
+    "populating",
+    "no such fulltext schema index",
+    "no such vector schema index",
+)
+
+
+_TIMED_OUT = ("TransactionTimedOut", "LockClientStopped", "Terminated")
+
+
+# How a query begins that is not of the server's default language.
+_VERSIONED = "\nCYPHER 25"
+
+
+_READ_ATTEMPTS = 2
+
+
+_WRITE_ATTEMPTS = 3
+
+
+def open_driver(
+    uri: str, user: str, password: SecretStr, connections: int = _LIMITS.size
+) -> AsyncDriver:
+    """A driver that gives up on a lost server at once; nothing is connected yet."""
+    return AsyncGraphDatabase.driver(
+        uri,
+        auth=(user, password.get_secret_value()),
+        max_connection_pool_size=connections,
+        connection_timeout=2.0,
+        # `Database` lets nobody in without a connection to be had: this is the time for making one.
+        connection_acquisition_timeout=5.0,
+        max_transaction_retry_time=0.0,
+        keep_alive=True,
+        notifications_min_severity="OFF",
+        telemetry_disabled=True,
+    )
+
+
+class Transaction:
+    """An open transaction that runs named queries."""
+
+    def __init__(self, transaction: AsyncTransaction, queries: Mapping[str, str]) -> None:
+        self._transaction = transaction
+        self._queries = queries
+
+    async def run(self, name: str, **parameters: Any) -> Rows:
+        """All rows of a named query."""
+        text = self._queries[name]
+        return await _rows(await self._transaction.run(text, _packed(parameters)))
+
+
+class Database:
+    """Runs named queries and transactions; every error that leaves it is one of Braid's.
+
+    OverloadedError when too many wait for a connection, or one has waited too long.
+    """
+
+    name = "braid-graph"
+
+    def __init__(self, driver: AsyncDriver, queries: Queries, limits: SlotLimits = _LIMITS) -> None:
+        """The driver must have as many connections as `limits` say."""
+        self._driver = driver
+        self._limits = limits
+        self._slots = Slots(limits)
+        self._answered = float("-inf")
+        self._queries = {name: _planned_once(queries[name]) for name in queries.names()}
+
+    def numbers(self) -> PoolNumbers:
+        """How full the pool and the queue in front of it are."""
+        return PoolNumbers(self._limits.size, self._slots.held, None, self._slots.waiting)
+
+    def answered_since(self, when: float) -> bool:
+        """Whether Neo4j has answered a query since `when`, on the event loop's clock."""
+        return self._answered >= when
+
+    async def read(self, name: str, **parameters: Any) -> Rows:
+        """All rows of a named query that changes nothing, in one round trip."""
+        async with self._slots.one(), _translated(READ_LIMIT) as limit:
+            query = Query(self._queries[name], timeout=limit)
+            for attempt in range(1, _READ_ATTEMPTS + 1):
+                try:
+                    return await self._read_once(query, _packed(parameters))
+                except (DriverError, Neo4jError) as error:
+                    if attempt == _READ_ATTEMPTS or not _is_lost_connection(error):
+                        raise
+        raise AssertionError("unreachable")
+
+    async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Runs `work` in one transaction: all of it or none. A deadlock's victim is tried again."""
+        async with self._slots.one(), _translated(WRITE_LIMIT) as limit:
+            for attempt in range(1, _WRITE_ATTEMPTS + 1):
+                try:
+                    return await self._write_once(work, limit)
+                except TransientError as error:
+                    if attempt == _WRITE_ATTEMPTS or "Deadlock" not in str(error.code):
+                        raise
+        raise AssertionError("unreachable")
+
+    async def rehearse(self, name: str, **parameters: Any) -> None:
+        """Runs a named query and takes back whatever it did: Neo4j keeps the plan."""
+        async with (
+            self._slots.one(),
+            _translated(READ_LIMIT) as limit,
+            self._driver.session() as session,
+            await session.begin_transaction(timeout=limit) as transaction,
+        ):
+            await Transaction(transaction, self._queries).run(name, **parameters)
+            await transaction.rollback()
+
+    async def run_text(self, text: str, **parameters: Any) -> Rows:
+        """Runs one statement outside of the named queries: the schema's."""
+        async with (
+            self._slots.one(),
+            _translated(WRITE_LIMIT),
+            self._driver.session() as session,
+        ):
+            return await _rows(await session.run(text, parameters))
+
+    async def close(self) -> None:
+        """Closes all connections."""
+        await self._driver.close()
+
+    async def _write_once(self, work: Callable[[Transaction], Awaitable[T]], limit: float) -> T:
+        async with (
+            self._driver.session() as session,
+            await session.begin_transaction(timeout=limit) as transaction,
+        ):
+            result = await work(Transaction(transaction, self._queries))
+            await transaction.commit()
+        self._answered = asyncio.get_running_loop().time()
+        return result
+
+    async def _read_once(self, query: Query, parameters: dict[str, Any]) -> Rows:
+        async with self._driver.session(default_access_mode=neo4j.READ_ACCESS) as session:
+            rows = await _rows(await session.run(query, parameters))
+        self._answered = asyncio.get_running_loop().time()
+        return rows
+
+
+async def _rows(result: AsyncResult) -> Rows:
+    """All rows. Queries return values, not nodes: the driver's own `data` would look into each of them."""
+    keys = result.keys()
+    return [dict(zip(keys, record.values(), strict=True)) async for record in result]
+
+
+def _planned_once(text: str) -> str:
+    """A named query, which begins with a comment, with a plan that stays.
+
+    Neo4j would make another one whenever the graph has outgrown it, and a caller wait .3 s for that. These queries are
+    told their indexes: the first plan is the right one at any size.
+    """
+    if _VERSIONED in text:
+        return text.replace(_VERSIONED, f"{_VERSIONED} replan=skip", 1)
+    said, _, query = text.partition("\n")
+    return f"{said}\nCYPHER replan=skip\n{query}"
+
+
+def _packed(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as one map, `$p`: Neo4j plans a query anew for every type, length class and number of
+    elements of its parameters, and looks into no map.
+    """
+    return {"p": parameters}
+
+
+@asynccontextmanager
+async def _translated(limit: float) -> AsyncIterator[float]:
+    seconds = remaining(limit)
+    try:
+        async with asyncio.timeout(seconds):
+            yield seconds
+    except BraidError:
+        raise
+    except TimeoutError:
+        raise DeadlineError from None
+    except (DriverError, Neo4jError) as error:
+        raise _as_braid(error) from error
+
+
+def _is_lost_connection(error: Exception) -> bool:
+    """Whether a pooled connection turned out to be dead: another attempt opens a fresh one."""
+    return isinstance(error, neo4j.exceptions.ServiceUnavailable | neo4j.exceptions.SessionExpired)
+
+
+def _as_braid(error: DriverError | Neo4jError) -> BraidError:
+    told = f"{getattr(error, 'code', '')} {getattr(error, 'gql_status', '')} {error}"
+    if any(mark in told for mark in _POPULATING):
+        return StoreUnavailableError(_STORE, 5.0, message="neo4j is still building an index.")
+    if any(mark in told for mark in _TIMED_OUT):
+        return DeadlineError()
+    if isinstance(error, ClientError) and not isinstance(error, TransientError):
+        if "Security" not in (error.code or ""):
+            raise error
+        return StoreUnavailableError(_STORE, 5.0)
+    return StoreUnavailableError(_STORE)

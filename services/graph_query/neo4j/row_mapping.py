@@ -1,0 +1,131 @@
+"""Neo4j's rows as the domain's words. Base labels and embeddings stay behind here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import neo4j.time
+from neo4j.vector import Vector
+
+from services.graph_query.core.domain import Citation, Entity, EntityRef, Fact, FactFilter, Origin
+from services.graph_query.core.identity import co_occurrence_uuid
+from services.graph_query.core.intervals import OPEN, moment_of
+from services.graph_query.core.names import relation_key
+
+
+def filter_parameters(space: str, only: FactFilter) -> dict[str, Any]:
+    """What every query that filters facts is given."""
+    return {
+        "space": space,
+        "since": only.since,
+        "until": only.until,
+        "entity_key": only.entity_key,
+        "relation": relation_key(only.relation),
+        "open": OPEN,
+        "citations": CITATIONS,
+    }
+
+
+def packed(vector: Sequence[float]) -> Vector:
+    """A query's vector as the protocol has it: a list of as many numbers takes milliseconds to read."""
+    return Vector.from_native([float(value) for value in vector], "f32")
+
+
+CITATIONS = 5
+
+
+CO_OCCURS = "CO_OCCURS"
+
+
+_BASE_LABEL = "Entity"
+
+
+def entity_type(labels: Sequence[str]) -> str:
+    """The type among a node's labels, "" when it has none."""
+    return next((label for label in sorted(labels) if label != _BASE_LABEL), "")
+
+
+def entity(row: dict[str, Any]) -> Entity:
+    """An entity of a row with uuid, name, labels, summary, mentions and, where told, attributes as pairs."""
+    return Entity(
+        row["uuid"],
+        row["name"],
+        entity_type(row["labels"]),
+        row["summary"],
+        row["mentions"],
+        dict(row.get("attributes", ())),
+        row.get("key", ""),
+        row.get("document_title"),
+    )
+
+
+def entity_ref(uuid: str, name: str, labels: Sequence[str]) -> EntityRef:
+    """An endpoint."""
+    return EntityRef(uuid, name, entity_type(labels))
+
+
+def stated_fact(
+    columns: Sequence[Any], cited: Sequence[Sequence[Any]], attributes: Sequence[Any] = ()
+) -> Fact:
+    """A stated fact of the columns that all searches return; attributes as pairs of name and value.
+
+    The last column tells whether its relation is one of events.
+    """
+    return Fact(
+        uuid=columns[0],
+        fact=columns[1],
+        relation=columns[2],
+        source=entity_ref(*columns[3:6]),
+        target=entity_ref(*columns[6:9]),
+        valid_at=instant(columns[9]),
+        invalid_at=instant(columns[10]),
+        created_at=instant(columns[11]),
+        origin=Origin(columns[12]),
+        citations=citations(cited),
+        attributes=dict(sorted(attributes)),
+        event=columns[13],
+    )
+
+
+def local_fact(
+    sentence: str,
+    text: str,
+    ends: tuple[EntityRef, EntityRef],
+    place: Sequence[Sequence[Any]],
+    period: Sequence[float | None],
+) -> Fact:
+    """A co-occurrence: its statement is the sentence that it was found in, which holds for a period."""
+    return Fact(
+        uuid=co_occurrence_uuid(sentence, ends[0].uuid, ends[1].uuid),
+        fact=text,
+        relation=CO_OCCURS,
+        source=ends[0],
+        target=ends[1],
+        origin=Origin.LOCAL,
+        valid_at=moment_of(period[0]),
+        invalid_at=moment_of(period[1]),
+        citations=citations(place, quote=text),
+    )
+
+
+def neighbor_fact(columns: Sequence[Any]) -> Fact:
+    """A stated fact or a co-occurrence of a neighbourhood's columns."""
+    if columns[12] != Origin.LOCAL.value:
+        return stated_fact(columns[:14], columns[15], *columns[16:])
+    ends = entity_ref(*columns[3:6]), entity_ref(*columns[6:9])
+    return local_fact(columns[14], columns[1], ends, columns[15], columns[9:11])
+
+
+def citations(cited: Sequence[Sequence[Any]] | None, quote: str = "") -> tuple[Citation, ...]:
+    """Citations of rows (chunk, document, title, source)."""
+    return tuple(
+        Citation(chunk, document or "", title or "", source or "", quote)
+        for chunk, document, title, source in cited or ()
+    )
+
+
+def instant(value: neo4j.time.DateTime | None) -> datetime | None:
+    """A stored time as an aware UTC datetime."""
+    return None if value is None else value.to_native().astimezone(UTC)

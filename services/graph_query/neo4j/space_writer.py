@@ -1,0 +1,318 @@
+"""One write to a space: the local graph kept equal to what extraction finds, inside one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Protocol, TypeVar
+
+from services.graph_query.core.domain import Passage
+from services.graph_query.core.full_text import added_words, phrase_queries
+from services.graph_query.core.identity import document_uuid
+from services.graph_query.core.intervals import OPEN
+from services.graph_query.core.names import Source, Spelling, best, is_linkable, link_key
+from services.graph_query.core.version_validity import ALWAYS, Period
+from services.graph_query.local_extraction.cooccurrence import (
+    Changes,
+    ReadPassage,
+    difference,
+    merged,
+    passage_rows,
+)
+from services.graph_query.local_extraction.extract import MentionKind
+from services.graph_query.local_extraction.gazetteer import Gazetteer, Uuids
+from services.graph_query.neo4j.database import Rows, Transaction
+
+
+class Write(Protocol):
+    """A transaction in a space under its lock; answers with the revision after it.
+
+    `model` and `length` are of the vectors that it brings.
+    """
+
+    def __call__(
+        self,
+        space: str,
+        work: Callable[[SpaceWriter], Awaitable[T]],
+        model: str = "",
+        length: int = 0,
+    ) -> Awaitable[tuple[T, int]]: ...
+
+
+T = TypeVar("T")
+
+
+class SpaceWriter:
+    """Writes to one space under its lock. `gazetteer` is the space's names as of this transaction."""
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        space: str,
+        gazetteer: Gazetteer,
+        now: datetime,
+        *,
+        texts: bool = True,
+    ) -> None:
+        """`texts` tells whether the space has passages: where it has none, none is looked for."""
+        self.space = space
+        self.gazetteer = gazetteer
+        self.now = now
+        self._texts = texts
+        self.changed = False
+        self.names_changed = False
+        self.entities_created = 0
+        # Entities whose mentions change: they are counted once, at the end of the write.
+        self._mentioned: set[str] = set()
+        # Episodes that this write takes out, and their documents.
+        self.taken: dict[str, str] = {}
+        self._transaction = transaction
+
+    async def ask(self, name: str, **parameters: Any) -> Rows:
+        """A named query that changes nothing, with the space among its parameters."""
+        return await self._transaction.run(name, space=self.space, **parameters)
+
+    async def run(self, name: str, **parameters: Any) -> Rows:
+        """A named query that changes the space: its revision will be raised."""
+        self.changed = True
+        return await self._transaction.run(name, space=self.space, **parameters)
+
+    async def relink(
+        self,
+        put: Mapping[str, Uuids],
+        removed: Collection[str] = (),
+    ) -> Changes:
+        """Moves to the gazetteer with these names put and removed; what that changes in older passages."""
+        old, new = self.gazetteer, self.gazetteer.changed(put, removed)
+        if not put and not removed:
+            return Changes()
+        self.gazetteer, self.names_changed = new, True
+        if not self._texts:
+            return Changes()
+        keys = {link_key(name) for name in (*put, *removed)}
+        about = await self._passages_about([old.uuids(name) for name in put])
+        older = await self._passages_with(keys)
+        probe = Gazetteer.of(dict.fromkeys((*put, *removed), ("",)))
+        return await asyncio.to_thread(_differences, self.space, (about, older), probe, old, new)
+
+    async def apply(self, changes: Changes) -> None:
+        """Writes and removes rows; entities that are missing are created first."""
+        self._mentioned |= changes.cut_entities() | {row.entity for row in changes.mentions_put}
+        await self.spell(changes.spelt(), changes.names)
+        if changes.sentences_cut:
+            cut = [[row.uuid, row.subject, row.targets] for row in changes.sentences_cut]
+            await self.run("delete_sentences", rows=cut)
+        if changes.mentions_cut:
+            rows = [[row.episode, row.entity] for row in changes.mentions_cut]
+            await self.run("delete_mentions", rows=rows)
+        if changes.mentions_put:
+            await self.run("create_mentions", rows=_by_episode(changes))
+        if changes.sentences_put:
+            put = [
+                [*row, *_told(changes.periods[row.episode]), added_words(row.text)]
+                for row in changes.sentences_put
+            ]
+            await self.run("create_sentences", rows=put)
+
+    async def spell(self, spelt: Mapping[str, Spelling], keys: Mapping[str, str]) -> None:
+        """Shows entities as spelt here where that is better; those that are missing are created by key."""
+        if not spelt:
+            return
+        rows = [[uuid, *spelling] for uuid, spelling in sorted(spelt.items())]
+        missing, shown = [], {}
+        # One row for all: rows are what the driver takes time for.
+        for uuid, name, source in (await self.ask("known_entities", rows=rows))[0]["entities"]:
+            if name is None:
+                missing.append((uuid, keys[uuid], "", spelt[uuid]))
+            else:
+                shown[uuid] = Spelling(source, name)
+        await self.create_entities(missing)
+        await self.respell(spelt, shown)
+
+    async def respell(self, spelt: Mapping[str, Spelling], shown: Mapping[str, Spelling]) -> None:
+        """Shows entities as spelt here where that is better than how they are `shown`."""
+        renamed = [
+            [uuid, *spelt[uuid]]
+            for uuid, held in sorted(shown.items())
+            if uuid in spelt and best((spelt[uuid], held)) != held
+        ]
+        if renamed:
+            await self.run("rename_entities", rows=renamed)
+
+    async def renew_names(self, entities: Collection[str], *, always: bool = False) -> None:
+        """Shows entities as the best spelling that is left, those whose own is gone or all of them."""
+        if not entities:
+            return
+        renamed = []
+        told = {"uuids": sorted(entities), "all": always, "about": int(MentionKind.ABOUT)}
+        for row in await self.ask("spellings", **told):
+            spellings = [Spelling(*written) for written in row["written"]]
+            spellings += [Spelling(Source.STATED, name) for name in row["stated"]]
+            if spellings:
+                renamed.append([row["uuid"], *best(spellings)])
+        if renamed:
+            await self.run("rename_entities", rows=renamed)
+
+    async def create_entities(self, rows: Iterable[tuple[str, str, str, Spelling]]) -> None:
+        """Creates entities: (uuid, name key, type, spelling). Text is linked to those that are stated."""
+        told = [
+            [
+                uuid,
+                key,
+                spelling.text,
+                link_key(key) if linked or stated else None,
+                entity_type,
+                linked,
+                int(spelling.source),
+            ]
+            for uuid, key, entity_type, spelling in sorted(rows)
+            for stated in [spelling.source == Source.STATED]
+            for linked in [(stated or key in self.gazetteer) and is_linkable(key)]
+        ]
+        if told:
+            await self.run("create_entities", rows=told, now=self.now)
+        self.entities_created += len(told)
+
+    async def count_mentions(self) -> None:
+        """Counts the mentions of all entities that this write gave some or took some from."""
+        if self._mentioned:
+            told = {"uuids": sorted(self._mentioned), "about": int(MentionKind.ABOUT)}
+            await self.run("count_mentions", **told)
+
+    async def link(self, put: Mapping[str, Uuids]) -> None:
+        """Marks names as ones that text is linked to."""
+        if put:
+            await self.run("link_names", rows=[[key, link_key(key), True] for key in sorted(put)])
+
+    async def unlink(self, entities: Collection[str]) -> list[str]:
+        """Unmarks names of these entities that nothing gives any more, and tells them.
+
+        Of a name with several entities each is stated by facts: one without any is the only one.
+        """
+        rows = await self.run("unlink_names", uuids=sorted(entities), about=int(MentionKind.ABOUT))
+        return sorted({row["key"] for row in rows})
+
+    async def delete_orphans(self, entities: Collection[str]) -> int:
+        """Removes those of the entities that nothing is joined to any more."""
+        if not entities:
+            return 0
+        rows = await self.run("delete_orphans", uuids=sorted(entities))
+        return int(rows[0]["deleted"])
+
+    async def cite(self, documents: Collection[str], facts: Collection[str] = ()) -> None:
+        """Renews the citations of these facts and of those that these documents claim."""
+        told = sorted(set(documents) - {""})
+        if told or facts:
+            await self.run("cite_facts", documents=told, facts=sorted(facts))
+
+    async def documents_of(
+        self, episodes: Collection[str], documents: Collection[str] = ()
+    ) -> set[str]:
+        """Of these documents, and of those of these episodes, the ones that claim facts."""
+        if not episodes and not documents:
+            return set()
+        told = {"uuids": sorted(episodes), "documents": sorted(documents)}
+        rows = await self.ask("documents_of_episodes", **told)
+        return {row["document_id"] for row in rows}
+
+    async def passages(self, uuids: Sequence[str]) -> Rows:
+        """Those of the episodes that are there."""
+        return await self.ask("passages_by_uuid", uuids=list(uuids))
+
+    async def create_passages(self, reads: Sequence[ReadPassage]) -> None:
+        """Creates episodes of documents that are there."""
+        self._texts = True
+        rows = [_passage_row(self.space, read) for read in reads]
+        await self.run("create_passages", rows=rows, now=self.now)
+
+    async def _passages_about(self, named: Iterable[Uuids]) -> dict[str, Passage]:
+        """Passages with these names as titles, by uuid: they need not name them in their text."""
+        uuids = [uuid for uuids in named for uuid in uuids]
+        if not uuids:
+            return {}
+        rows = await self.ask("passages_about", uuids=uuids, about=int(MentionKind.ABOUT))
+        return {row["uuid"]: as_passage(row) for row in rows}
+
+    async def _passages_with(self, keys: Collection[str]) -> dict[str, Passage]:
+        found: dict[str, Passage] = {}
+        for query in phrase_queries(self.space, keys):
+            for row in await self.ask("passages_with_words", lucene=query):
+                found[row["uuid"]] = as_passage(row)
+        return found
+
+
+def as_passage(row: Mapping[str, Any]) -> Passage:
+    """A passage of a row."""
+    return Passage(
+        row["uuid"],
+        row["document_id"],
+        row["title"],
+        row["source"],
+        row["content"],
+        starts=tuple(row["starts"] or ()),
+        own_start=-OPEN if row["own_start"] is None else row["own_start"],
+        period=stored_period(row["since"], row["until"], row["gaps"]),
+    )
+
+
+def stored_start(own_start: float) -> float | None:
+    """A passage's own start as it is stored: nothing of one that holds from ever on."""
+    return None if own_start == -OPEN else own_start
+
+
+def stored_period(since: float | None, until: float | None, gaps: Sequence[float] | None) -> Period:
+    """A period as stored: without properties it is from ever on."""
+    return ALWAYS if since is None or until is None else Period(since, until, tuple(gaps or ()))
+
+
+def _differences(
+    space: str,
+    passages: tuple[Mapping[str, Passage], Mapping[str, Passage]],
+    probe: Gazetteer,
+    old: Gazetteer,
+    new: Gazetteer,
+) -> Changes:
+    """What passages gain and lose by new names: those about them, and of the others those that the probe finds
+    anything in.
+    """
+    about, older = passages
+    reads = [ReadPassage.of(passage) for passage in {**older, **about}.values()]
+    return merged(
+        difference(passage_rows(space, read, old), passage_rows(space, read, new))
+        for read in reads
+        if read.passage.uuid in about or any(probe.find(read.sentences))
+    )
+
+
+def _by_episode(changes: Changes) -> list[list[Any]]:
+    ordered = sorted(changes.mentions_put)
+    return [
+        [episode, [[row.entity, row.kind, row.sentences, row.name] for row in rows]]
+        for episode, rows in groupby(ordered, key=lambda row: row.episode)
+    ]
+
+
+def _passage_row(space: str, read: ReadPassage) -> dict[str, Any]:
+    passage = read.passage
+    return {
+        "uuid": passage.uuid,
+        "document": document_uuid(space, passage.document_id),
+        "document_id": passage.document_id,
+        "title": passage.title,
+        "source": passage.source,
+        "content": passage.content,
+        "words": read.words,
+        "reference_time": passage.reference_time,
+        "starts": list(passage.starts) or None,
+        "own_start": stored_start(passage.own_start),
+        "period": _told(passage.period),
+    }
+
+
+def _told(period: Period) -> list[Any]:
+    """A period as it is stored: nothing of one that is from ever on."""
+    if period == ALWAYS:
+        return [None, None, None]
+    return [period.since, period.until, list(period.gaps) or None]

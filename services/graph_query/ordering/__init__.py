@@ -1,1 +1,0 @@
-"""Orders of found facts beside that of relevance."""

@@ -1,1 +1,0 @@
-"""Searches for facts as they were known at an instant."""

@@ -1,0 +1,1 @@
+"""Searching facts: words, vectors and named entities, ranking, reranking, and facts as they were known."""

@@ -1,0 +1,260 @@
+"""Searches in Neo4j: one round trip for stated facts, one for sentences, one for vectors, at the same time.
+
+A space that turned out to have no stated facts, or no sentences, is asked for the other alone until that changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from services.graph_query.core.domain import Fact, FactFilter
+from services.graph_query.core.full_text import (
+    ends_clause,
+    relation_beginnings,
+    relation_clause,
+    words_query,
+)
+from services.graph_query.core.names import link_key
+from services.graph_query.core.store import Hit, SpaceState, WordHits
+from services.graph_query.neo4j.database import Database
+from services.graph_query.neo4j.row_mapping import (
+    CITATIONS,
+    entity_ref,
+    filter_parameters,
+    local_fact,
+    packed,
+    stated_fact,
+)
+
+# Fused lists need to reach deeper than what is shown.
+_DEPTH = 20
+
+
+# The fewer are fetched the sooner the first are there; where too few of them pass the filter, more and more are.
+_FETCH = 500
+
+
+_FETCH_BEYOND = (5_000, 1_000_000)
+
+
+_FETCH_SENTENCES = 5_000
+
+
+_FETCH_FILTERED = 50_000
+
+
+# Of 40 that the index takes for nearest, the first 20 are so with a recall of .994; of 20, with .986. Each ten cost a
+# millisecond.
+_FETCH_VECTORS = 20
+
+
+_DEPTH_VECTORS = 10
+
+
+# Relations whose past events are searched for by vectors: each takes as long as a search of the index.
+_EVENT_RELATIONS = 20
+
+
+_REMEMBERED = 10_000
+
+
+# Sentences are hints below stated facts: reading the names in each takes longer than finding it.
+_MAX_SENTENCES = 20
+
+
+_MAX_SENTENCES_BESIDE_FACTS = 10
+
+
+# Looked at beyond those, as facts may contradict some.
+_SPARE_SENTENCES = 10
+
+
+_CO_OCCURS = "co_occurs"
+
+
+class _Sentences(NamedTuple):
+    """The space as of a search of its sentences, whether it has stated facts as well, and what was found."""
+
+    state: SpaceState
+    beside_facts: bool
+    hits: list[tuple[list[Fact], float]]
+
+
+class _Spaces:
+    """Spaces of which something was seen at their last search; not all of them, where they are very many."""
+
+    def __init__(self) -> None:
+        self._spaces: set[str] = set()
+
+    def __contains__(self, space: str) -> bool:
+        return space in self._spaces
+
+    def note(self, space: str, *, member: bool) -> None:
+        if not member:
+            self._spaces.discard(space)
+        elif len(self._spaces) < _REMEMBERED:
+            self._spaces.add(space)
+
+
+class Neo4jSearch:
+    """Searches for facts. Raises what `GraphStore` says."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._without_episodes = _Spaces()
+        self._without_facts = _Spaces()
+
+    async def search_words(
+        self,
+        space: str,
+        terms: Sequence[str],
+        link_keys: Sequence[str],
+        only: FactFilter,
+        limit: int,
+    ) -> WordHits:
+        """Facts by words and by named entities, sentences by words."""
+        parameters = {**filter_parameters(space, only), "limit": limit + _DEPTH, "only": []}
+        if only.entity_key:
+            state, parameters["only"] = await _filtered(self._database, space, only.entity_key)
+            if not parameters["only"]:
+                return WordHits(state)
+            link_keys = [link_key(only.entity_key)]
+        if space in self._without_facts:
+            alone = await _sentences(self._database, terms, min(limit, _MAX_SENTENCES), parameters)
+            if alone is not None and not alone.beside_facts:
+                return WordHits(alone.state, sentences=alone.hits)
+        return await self._search_both(space, terms, link_keys, limit, parameters)
+
+    async def _search_both(
+        self,
+        space: str,
+        terms: Sequence[str],
+        link_keys: Sequence[str],
+        limit: int,
+        parameters: dict[str, Any],
+    ) -> WordHits:
+        expected = space not in self._without_episodes
+        limit = min(limit, _MAX_SENTENCES_BESIDE_FACTS)
+        try:
+            async with asyncio.TaskGroup() as group:
+                ahead = group.create_task(
+                    _sentences(self._database, terms if expected else (), limit, parameters)
+                )
+                stated = group.create_task(_stated(self._database, terms, link_keys, parameters))
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        found, has_episodes = stated.result()
+        self._without_episodes.note(space, member=not has_episodes)
+        sentences = ahead.result()
+        if has_episodes and not expected:
+            sentences = await _sentences(self._database, terms, limit, parameters)
+        if sentences is not None:
+            self._without_facts.note(space, member=not sentences.beside_facts)
+            found.sentences.extend(sentences.hits)
+        return found
+
+    async def search_vector(
+        self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool
+    ) -> list[Hit]:
+        """Stated facts by cosine similarity; a filter by entity is always exact."""
+        name = "search_vector_relation" if only.relation else "search_vector_index"
+        if only.entity_key:
+            name = "search_vector_entity"
+        elif exact:
+            name = "search_vector_exact"
+        rows = await self._database.read(
+            name,
+            vector=packed(vector),
+            limit=limit + _DEPTH,
+            fetch=max(limit + _DEPTH_VECTORS, _FETCH_VECTORS),
+            events=_EVENT_RELATIONS,
+            **filter_parameters(space, only),
+        )
+        return [Hit(*hit) for hit in rows[0]["hits"]]
+
+    async def facts(self, space: str, uuids: Sequence[str]) -> dict[str, Fact]:
+        """Those of the stated facts that are there, in full."""
+        if not uuids:
+            return {}
+        rows = await self._database.read(
+            "facts_in_full", space=space, uuids=list(uuids), citations=CITATIONS
+        )
+        found = (stated_fact(*told) for told in rows[0]["facts"])
+        return {fact.uuid: fact for fact in found}
+
+
+async def _filtered(
+    database: Database, space: str, entity_key: str
+) -> tuple[SpaceState, list[str]]:
+    """The space, and the entities that a filter by name lets pass."""
+    row = (await database.read("search_state", space=space, entity_key=entity_key))[0]
+    return _state(row), row["only"]
+
+
+def _state(row: dict[str, Any]) -> SpaceState:
+    return SpaceState(row["revision"], row["vectors"], row["model"], row["dimension"])
+
+
+async def _stated(
+    database: Database, terms: Sequence[str], link_keys: Sequence[str], parameters: dict[str, Any]
+) -> tuple[WordHits, bool]:
+    """Stated facts by words and named entities, and whether the space has episodes."""
+    lucene = words_query(parameters["space"], ("fact", "name", "braid_words"), terms)
+    if lucene:
+        lucene += ends_clause(parameters["only"]) + relation_clause(parameters["relation"])
+    told = {**parameters, "lucene": lucene}
+    rows = await database.read(
+        "search_facts",
+        fetch=_FETCH,
+        link_keys=list(link_keys),
+        beginnings=relation_beginnings(terms),
+        **told,
+    )
+    row = rows[0]
+    text = row["text"]
+    skip = _FETCH
+    for fetch in _FETCH_BEYOND if lucene else ():
+        if len(text) >= parameters["limit"] or row["stored"] <= skip:
+            break
+        more = {**told, "limit": parameters["limit"] - len(text), "skip": skip, "fetch": fetch}
+        text += (await database.read("search_beyond", **more))[0]["text"]
+        skip += fetch
+    found = WordHits(
+        _state(row),
+        text=sorted((Hit(*hit) for hit in text), key=lambda hit: (-hit.score, hit.uuid)),
+        entity=[Hit(*hit) for hit in row["entity"]],
+    )
+    return found, row["episodes"]
+
+
+async def _sentences(
+    database: Database, terms: Sequence[str], limit: int, parameters: dict[str, Any]
+) -> _Sentences | None:
+    """None when the search has no word, or is for a relation that sentences do not have: nothing was asked."""
+    lucene = words_query(parameters["space"], ("text", "braid_words"), terms)
+    if not lucene or parameters["relation"] not in ("", _CO_OCCURS):
+        return None
+    fetch = _FETCH_FILTERED if parameters["only"] else _FETCH_SENTENCES
+    told = {
+        **parameters,
+        "limit": limit,
+        "checked": limit + _SPARE_SENTENCES,
+        "lucene": lucene,
+        "fetch": fetch,
+    }
+    row = (await database.read("search_sentences", **told))[0]
+    hits = [(_sentence_facts(*columns), score) for score, *columns in row["sentences"]]
+    return _Sentences(_state(row), row["stated"], hits)
+
+
+def _sentence_facts(
+    uuid: str,
+    text: str,
+    place: Sequence[Sequence[Any]],
+    named: Sequence[Sequence[Any]],
+    *period: float | None,
+) -> list[Fact]:
+    ends = [entity_ref(*columns) for columns in named]
+    return [local_fact(uuid, text, (ends[0], target), place, period) for target in ends[1:]]

@@ -1,0 +1,244 @@
+"""Findings' messages to the domain and back, and filters of findings."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+from braid.common.v1 import legs_pb2
+from braid.graph.v1 import findings_pb2
+from services.graph_query.core.domain import EntityName
+from services.graph_query.core.names import filter_key
+from services.graph_query.core.store import VectorPath
+from services.graph_query.findings.domain import (
+    Bounds,
+    Finding,
+    FindingCounts,
+    FindingFields,
+    FindingFilter,
+    FindingKind,
+    FindingOrigin,
+    GivenFinding,
+    Metric,
+    MetricFilter,
+    Subject,
+    candidates,
+)
+from services.graph_query.findings.search import FindingAnswer, FoundFinding
+from services.graph_query.servicers import messages as mapping
+from services.runtime.times import to_datetime, to_timestamp
+from services.runtime.unknown_fields import known_alone
+
+_KINDS = {
+    findings_pb2.FINDING_KIND_FINDING: FindingKind.FINDING,
+    findings_pb2.FINDING_KIND_INTENT: FindingKind.INTENT,
+    findings_pb2.FINDING_KIND_OUTCOME: FindingKind.OUTCOME,
+}
+
+
+_ORIGIN_FILTERS = {
+    findings_pb2.FINDING_ORIGIN_GIVEN: FindingOrigin.GIVEN,
+    findings_pb2.FINDING_ORIGIN_EXTRACTED: FindingOrigin.EXTRACTED,
+}
+
+
+_LARGEST = sys.float_info.max
+
+
+def finding_filter(space: str, message: findings_pb2.FindingFilter) -> FindingFilter:
+    """What findings of a space must satisfy; an unset message nothing.
+
+    InvalidFieldError for white space alone, and for a wish that is not known here.
+    """
+    known_alone(message, "filter")
+    since, until = _span(message)
+    references = candidates(space, message.about_finding) if message.about_finding else ()
+    return FindingFilter(
+        kinds=frozenset(_KINDS[kind] for kind in message.kinds),
+        type=filter_key(message.type, "filter.type"),
+        confidence=bounds(message.confidence) if message.HasField("confidence") else None,
+        methodology=filter_key(message.methodology, "filter.methodology"),
+        status=filter_key(message.status, "filter.status"),
+        priorities=frozenset(message.priorities),
+        owner=filter_key(message.owner, "filter.owner"),
+        metric=_metric(message),
+        blocker=filter_key(message.blocker, "filter.blocker"),
+        has_blockers=message.has_blockers if message.HasField("has_blockers") else None,
+        about=_about(message),
+        about_findings=references,
+        episode=message.episode_uuid.lower(),
+        origin=_ORIGIN_FILTERS.get(message.origin),
+        created_from=since,
+        created_until=until,
+        uuids=_uuids(space, message),
+    )
+
+
+def bounds(message: findings_pb2.NumberRange) -> Bounds:
+    """Bounds as the numbers that are just inside of them."""
+    lows, highs = [-_LARGEST], [_LARGEST]
+    if message.HasField("greater_than"):
+        lows.append(math.nextafter(message.greater_than, math.inf))
+    if message.HasField("at_least"):
+        lows.append(message.at_least)
+    if message.HasField("less_than"):
+        highs.append(math.nextafter(message.less_than, -math.inf))
+    if message.HasField("at_most"):
+        highs.append(message.at_most)
+    return Bounds(max(lows), min(highs))
+
+
+def _metric(message: findings_pb2.FindingFilter) -> MetricFilter | None:
+    if not message.HasField("metric"):
+        return None
+    key = filter_key(message.metric.name, "filter.metric.name")
+    return MetricFilter(key, bounds(message.metric.value))
+
+
+def _about(message: findings_pb2.FindingFilter) -> Subject | None:
+    if not message.HasField("about_entity"):
+        return None
+    key = filter_key(message.about_entity.name, "filter.about_entity.name")
+    return Subject(key, message.about_entity.type)
+
+
+def _uuids(space: str, message: findings_pb2.FindingFilter) -> tuple[str, ...] | None:
+    if not message.ids:
+        return None
+    return tuple(sorted({uuid for one in message.ids for uuid in candidates(space, one)}))
+
+
+def _span(message: findings_pb2.FindingFilter) -> tuple[float | None, float | None]:
+    span = message.create_time
+    since = to_datetime(span.start_time).timestamp() if span.HasField("start_time") else None
+    until = to_datetime(span.end_time).timestamp() if span.HasField("end_time") else None
+    return since, until
+
+
+_ORIGINS = {
+    FindingOrigin.GIVEN: findings_pb2.FINDING_ORIGIN_GIVEN,
+    FindingOrigin.EXTRACTED: findings_pb2.FINDING_ORIGIN_EXTRACTED,
+}
+
+
+_PATHS = {
+    None: findings_pb2.FINDING_VECTOR_PATH_UNSPECIFIED,
+    VectorPath.EXACT: findings_pb2.FINDING_VECTOR_PATH_EXACT,
+    VectorPath.INDEX: findings_pb2.FINDING_VECTOR_PATH_INDEX,
+}
+
+
+def given_finding(message: findings_pb2.FindingInput) -> GivenFinding:
+    """A finding to add."""
+    return GivenFinding(
+        fields=_fields(message),
+        id=message.id,
+        about=tuple(EntityName(one.name, one.type) for one in message.about_entities),
+        about_findings=tuple(message.about_findings),
+        episodes=tuple(sorted({uuid.lower() for uuid in message.episode_uuids})),
+        embedding=tuple(message.embedding),
+    )
+
+
+def counts(found: FindingCounts) -> findings_pb2.AddFindingsResponse:
+    """What became of given findings."""
+    return findings_pb2.AddFindingsResponse(
+        uuids=found.uuids,
+        added=found.added,
+        updated=found.updated,
+        unchanged=found.unchanged,
+        refused=[
+            findings_pb2.RefusedFinding(index=index, reason=reason)
+            for index, reason in found.refused
+        ],
+        without_vector=found.without_vector,
+        space_revision=found.revision,
+    )
+
+
+def answer(found: FindingAnswer, next_page_token: str) -> findings_pb2.SearchFindingsResponse:
+    """What a search found and how it went."""
+    status = legs_pb2.LEG_STATUS_OK if found.hits else legs_pb2.LEG_STATUS_NO_MATCH
+    reason = legs_pb2.LEG_REASON_UNSPECIFIED
+    if found.shortfall is not None:
+        status, reason = legs_pb2.LEG_STATUS_DEGRADED, mapping.SHORTFALLS[found.shortfall]
+    return findings_pb2.SearchFindingsResponse(
+        hits=[_hit(one) for one in found.hits],
+        status=status,
+        reason=reason,
+        vector_path=_PATHS[found.path],
+        next_page_token=next_page_token,
+        space_revision=found.revision,
+    )
+
+
+def finding(one: Finding) -> findings_pb2.Finding:
+    """A finding with what it is linked to."""
+    message = findings_pb2.Finding(
+        uuid=one.uuid,
+        id=one.id,
+        about_entities=[mapping.entity_ref(end) for end in one.about],
+        about_finding_uuids=one.about_findings,
+        sources=[mapping.citation(cited) for cited in one.citations],
+        origin=_ORIGINS[one.origin],
+        create_time=to_timestamp(one.created_at),
+        update_time=to_timestamp(one.updated_at),
+    )
+    _put_fields(message, one.fields)
+    return message
+
+
+def _fields(message: findings_pb2.FindingInput) -> FindingFields:
+    if message.HasField("finding"):
+        return _as_finding(message.finding)
+    if message.HasField("intent"):
+        intent = message.intent
+        return FindingFields(
+            FindingKind.INTENT,
+            intent.goal.strip(),
+            status=intent.status.strip(),
+            priority=intent.priority,
+            owner=intent.owner.strip(),
+        )
+    outcome = message.outcome
+    return FindingFields(
+        FindingKind.OUTCOME,
+        outcome.result.strip(),
+        metrics=tuple(Metric(one.name, one.value, one.unit) for one in outcome.metrics),
+        blockers=tuple(outcome.blockers),
+    )
+
+
+def _as_finding(told: findings_pb2.FindingDetails) -> FindingFields:
+    return FindingFields(
+        FindingKind.FINDING,
+        told.key_insight.strip(),
+        type=told.type.strip(),
+        confidence=told.confidence if told.HasField("confidence") else None,
+        methodology=told.methodology.strip(),
+    )
+
+
+def _put_fields(message: findings_pb2.Finding, told: FindingFields) -> None:
+    if told.kind is FindingKind.FINDING:
+        message.finding.key_insight = told.statement
+        message.finding.type = told.type
+        message.finding.methodology = told.methodology
+        if told.confidence is not None:
+            message.finding.confidence = told.confidence
+    elif told.kind is FindingKind.INTENT:
+        message.intent.goal = told.statement
+        message.intent.status = told.status
+        message.intent.priority = findings_pb2.IntentPriority.ValueType(told.priority)
+        message.intent.owner = told.owner
+    else:
+        message.outcome.result = told.statement
+        message.outcome.blockers.extend(told.blockers)
+        for name, value, unit in told.metrics:
+            message.outcome.metrics.add(name=name, value=value, unit=unit)
+
+
+def _hit(one: FoundFinding) -> findings_pb2.FindingHit:
+    return findings_pb2.FindingHit(
+        finding=finding(one.finding), score=one.scores.fused, scores=mapping.scores(one.scores)
+    )

@@ -1,0 +1,74 @@
+"""AddFindings and SearchFindings over the store."""
+
+from __future__ import annotations
+
+import hashlib
+
+from braid.graph.v1 import findings_pb2
+from services.graph_query.embeddings.space_models import QueryVector, SpaceModels
+from services.graph_query.findings.domain import FindingStore, Position
+from services.graph_query.findings.intake import FindingIntake
+from services.graph_query.findings.search import FindingSearch, FindingSearcher
+from services.graph_query.servicers import finding_messages as mapping
+from services.graph_query.servicers.finding_messages import finding_filter
+from services.models.embedder import Embedder
+from services.runtime.context import current_call
+from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.paging import decode_token, encode_token
+
+_PAGE_SIZE = 20
+
+
+_LISTING = "findings"
+
+
+class FindingCalls:
+    """The findings of the caller's space."""
+
+    def __init__(self, store: FindingStore, embedder: Embedder, models: SpaceModels) -> None:
+        self._intake = FindingIntake(store, models)
+        self._searcher = FindingSearcher(store, embedder)
+
+    async def add(
+        self, request: findings_pb2.AddFindingsRequest
+    ) -> findings_pb2.AddFindingsResponse:
+        """Adds findings in one transaction."""
+        given = [mapping.given_finding(message) for message in request.findings]
+        space = current_call().space
+        return mapping.counts(await self._intake.add(space, given, request.embedding_model))
+
+    async def search(
+        self, request: findings_pb2.SearchFindingsRequest
+    ) -> findings_pb2.SearchFindingsResponse:
+        """Searches findings, or lists a page of them."""
+        space = current_call().space
+        query = (_LISTING, space, _digest(request.filter))
+        given = request.query_embedding if request.HasField("query_embedding") else None
+        search = FindingSearch(
+            query=request.query,
+            limit=request.page_size if request.HasField("page_size") else _PAGE_SIZE,
+            only=finding_filter(space, request.filter),
+            after=_position(request, query),
+            vector=QueryVector(given.model, list(given.values)) if given else None,
+            text_only=request.text_only,
+        )
+        found = await self._searcher.search(space, search)
+        token = encode_token(query, list(found.next)) if found.next else ""
+        return mapping.answer(found, token)
+
+
+def _digest(message: findings_pb2.FindingFilter) -> str:
+    return hashlib.sha256(message.SerializeToString(deterministic=True)).hexdigest()
+
+
+def _position(
+    request: findings_pb2.SearchFindingsRequest, query: tuple[str, ...]
+) -> Position | None:
+    if not request.page_token:
+        return None
+    if request.query.strip():
+        raise InvalidFieldError(FieldError("page_token", "goes with an empty query only"))
+    created, uuid = decode_token(request.page_token, query, length=2)
+    if not isinstance(created, float) or not isinstance(uuid, str):
+        raise InvalidFieldError(FieldError("page_token", "is not a token of this service"))
+    return Position(created, uuid)

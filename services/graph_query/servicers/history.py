@@ -1,0 +1,235 @@
+"""Calls about history: pages, differences and summaries of facts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from google.protobuf.message import Message
+
+from braid.graph.v1 import history_pb2, structure_pb2
+from services.graph_query.core.domain import Fact, FactFilter
+from services.graph_query.core.intervals import OPEN, end_of, start_of
+from services.graph_query.core.names import clean_relation
+from services.graph_query.history.domain import (
+    HistoryStore,
+    Life,
+    Page,
+    Place,
+    Position,
+    Scope,
+    Times,
+)
+from services.graph_query.history.summary import grouped, summarize
+from services.graph_query.servicers import history_messages as mapping
+from services.graph_query.servicers import messages as words
+from services.runtime.context import current_call
+from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
+from services.runtime.paging import decode_token, encode_token
+from services.runtime.times import utc_now
+
+_OWN = ("page_token", "page_size")
+
+
+class Pages:
+    """The pages of one question in one space: whatever it asks, apart from the page itself."""
+
+    def __init__(self, space: str, request: Message) -> None:
+        asked = type(request)()
+        asked.CopyFrom(request)
+        for field in _OWN:
+            asked.ClearField(field)
+        told = asked.SerializeToString(deterministic=True)
+        digest = hashlib.sha256(told).hexdigest()
+        self._query = (request.DESCRIPTOR.name, space, digest)
+
+    def token(self, *position: float | str) -> str:
+        """The token of the page after a position."""
+        return encode_token(self._query, list(position))
+
+    def numbers_and_uuid(self, token: str, numbers: int) -> tuple[list[float], str] | None:
+        """The position in a token, None for the first page. InvalidFieldError for another's token."""
+        if not token:
+            return None
+        *found, uuid = decode_token(token, self._query, length=numbers + 1)
+        if not isinstance(uuid, str) or not all(isinstance(one, float) for one in found):
+            raise InvalidFieldError(FieldError("page_token", "is not a token of this service"))
+        return found, uuid
+
+
+def position(found: tuple[list[float], str] | None) -> Position | None:
+    """The position whose first number is a start."""
+    return None if found is None else Position(found[0][0], found[1])
+
+
+_PAGE_SIZE = 50
+
+
+_VERSIONS = 1_000
+
+
+_DIFFERENCES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """A part of a list, and the token of the next."""
+
+    facts: Sequence[Fact]
+    token: str
+
+
+class HistoryCalls:
+    """Facts of the caller's space over both clocks."""
+
+    def __init__(self, store: HistoryStore) -> None:
+        self._store = store
+
+    async def list_facts(
+        self, request: structure_pb2.ListFactsRequest
+    ) -> structure_pb2.ListFactsResponse:
+        """A page of facts."""
+        scope = Scope(
+            subject=mapping.selector(request.subject) if request.HasField("subject") else None,
+            object=mapping.selector(request.object) if request.HasField("object") else None,
+            relation=clean_relation(request.relation_type),
+            known=_known(request),
+        )
+        page = await self._page(request, scope)
+        return structure_pb2.ListFactsResponse(
+            facts=[words.fact(fact) for fact in page.facts], next_page_token=page.token
+        )
+
+    async def get_fact(
+        self, request: structure_pb2.GetFactRequest
+    ) -> structure_pb2.GetFactResponse:
+        """A fact with its versions."""
+        space, uuid = current_call().space, request.uuid.lower()
+        versions = await self._store.versions(space, uuid, _VERSIONS)
+        found = (await self._store.facts_known(space, [uuid], None)).get(uuid)
+        if found is None and not versions:
+            raise NotFoundError("fact")
+        return structure_pb2.GetFactResponse(
+            fact=None if found is None else words.fact(found),
+            versions=[mapping.version(one) for one in versions],
+        )
+
+    async def history(
+        self, request: history_pb2.GetEntityHistoryRequest
+    ) -> history_pb2.GetEntityHistoryResponse:
+        """An entity's facts in time order, and on the first page the whole history in numbers."""
+        pages, size = Pages(current_call().space, request), _size(request)
+        found = pages.numbers_and_uuid(request.page_token, 2)
+        page = Page(
+            limit=size + 1,
+            since=mapping.seconds(request.since_time) if request.HasField("since_time") else -OPEN,
+            after=None if found is None else Place(found[0][0], found[0][1], found[1]),
+            reference=_reference(request),
+        )
+        life = await self._store.life(
+            current_call().space,
+            mapping.selector(request.entity),
+            clean_relation(request.relation_type),
+            _known(request),
+            page,
+        )
+        if life.entity is None:
+            homonyms = [words.entity_ref(one) for one in life.homonyms]
+            return history_pb2.GetEntityHistoryResponse(homonyms=homonyms)
+        shown = life.page[:size]
+        return history_pb2.GetEntityHistoryResponse(
+            entity=mapping.entity(life.entity),
+            facts=[words.fact(fact) for fact in shown],
+            next_page_token=pages.token(*_place(shown[-1])) if len(life.page) > size else "",
+            summary=_summary(life, page) if page.after is None else None,
+        )
+
+    async def snapshot(
+        self, request: history_pb2.GetSnapshotRequest
+    ) -> history_pb2.GetSnapshotResponse:
+        """What held at a time, and on the first page what is different now."""
+        scope = _scope(request)
+        page = await self._page(request, replace(scope, lasting=True))
+        changes = None
+        if not request.page_token:
+            times = Times(words.fact_filter(request.as_of), words.fact_filter(None))
+            changes = await self._difference(scope, times, _size(request))
+        return history_pb2.GetSnapshotResponse(
+            facts=[words.fact(fact) for fact in page.facts],
+            next_page_token=page.token,
+            changes=changes,
+        )
+
+    async def diff(self, request: history_pb2.DiffGraphRequest) -> history_pb2.DiffGraphResponse:
+        """What is different between two times."""
+        after = words.fact_filter(request.after if request.HasField("after") else None)
+        times = Times(words.fact_filter(request.before), after)
+        limit = request.limit if request.HasField("limit") else _PAGE_SIZE
+        found = await self._difference(_scope(request), times, limit)
+        return history_pb2.DiffGraphResponse(diff=found)
+
+    async def _page(
+        self, request: structure_pb2.ListFactsRequest | history_pb2.GetSnapshotRequest, scope: Scope
+    ) -> _Page:
+        """A page as of the time that is asked for; one of now stays as of its first page's time."""
+        space = current_call().space
+        pages = Pages(space, request)
+        found = pages.numbers_and_uuid(request.page_token, 2)
+        only = words.fact_filter(request.as_of if request.HasField("as_of") else None)
+        if found is not None and not request.HasField("as_of"):
+            only = FactFilter(found[0][1], found[0][1])
+        size = _size(request)
+        facts = await self._store.list_facts(space, scope, only, position(found), size + 1)
+        if len(facts) <= size:
+            return _Page(facts, "")
+        last = facts[size - 1]
+        token = pages.token(start_of(last.valid_at), only.since, last.uuid)
+        return _Page(facts[:size], token)
+
+    async def _difference(self, scope: Scope, times: Times, limit: int) -> history_pb2.GraphDiff:
+        space = current_call().space
+        found = await self._store.differences(space, scope, times, _DIFFERENCES + 1)
+        told = grouped(found[:_DIFFERENCES], limit)
+        facts = await self._store.facts_known(space, told.uuids(), scope.known)
+        return mapping.diff(told, facts, incomplete=len(found) > _DIFFERENCES)
+
+
+def _scope(request: history_pb2.GetSnapshotRequest | history_pb2.DiffGraphRequest) -> Scope:
+    return Scope(
+        either=mapping.selector(request.entity) if request.HasField("entity") else None,
+        relation=clean_relation(request.relation_type),
+        known=_known(request),
+    )
+
+
+def _known(
+    request: structure_pb2.ListFactsRequest
+    | history_pb2.GetEntityHistoryRequest
+    | history_pb2.GetSnapshotRequest
+    | history_pb2.DiffGraphRequest,
+) -> float | None:
+    return mapping.seconds(request.known_time) if request.HasField("known_time") else None
+
+
+def _size(
+    request: structure_pb2.ListFactsRequest
+    | history_pb2.GetEntityHistoryRequest
+    | history_pb2.GetSnapshotRequest,
+) -> int:
+    return request.page_size if request.HasField("page_size") else _PAGE_SIZE
+
+
+def _reference(request: history_pb2.GetEntityHistoryRequest) -> float:
+    told = request.HasField("reference_time")
+    return mapping.seconds(request.reference_time) if told else utc_now().timestamp()
+
+
+def _summary(life: Life, page: Page) -> history_pb2.HistorySummary:
+    moments = [one for one in life.moments if one.valid_until > page.since]
+    told = summarize(life, moments, page.reference)
+    return mapping.summary(told, {fact.uuid: fact for fact in (*life.page, *life.current)})
+
+
+def _place(fact: Fact) -> Place:
+    return Place(start_of(fact.valid_at), end_of(fact.invalid_at), fact.uuid)

@@ -1,0 +1,97 @@
+"""The contract's messages about histories to the domain's words, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from braid.graph.v1 import entities_pb2, facts_pb2, history_pb2, structure_pb2
+from services.graph_query.core.domain import Entity, Fact
+from services.graph_query.core.names import name_key
+from services.graph_query.history.domain import Selector, Version
+from services.graph_query.history.summary import Changed, Diff, Period, Summary, period_bounds
+from services.graph_query.servicers import messages as mapping
+from services.runtime.times import to_datetime, to_timestamp
+
+
+def selector(message: entities_pb2.EntitySelector) -> Selector:
+    """Which entity is meant."""
+    if message.WhichOneof("by") == "uuid":
+        return Selector(uuid=message.uuid.lower())
+    return Selector(name_key=name_key(message.name), type=message.type)
+
+
+def seconds(stamp: Timestamp) -> float:
+    """An instant in epoch seconds."""
+    return to_datetime(stamp).timestamp()
+
+
+def entity(one: Entity | None) -> facts_pb2.Entity | None:
+    """A node, where there is one."""
+    return None if one is None else mapping.entity(one)
+
+
+def summary(told: Summary, facts: Mapping[str, Fact]) -> history_pb2.HistorySummary:
+    """A history in numbers."""
+    return history_pb2.HistorySummary(
+        total=told.total,
+        current_total=told.current_total,
+        current=_facts(told.current, facts),
+        first_seen_time=_stamp(told.first_seen),
+        earliest_valid_time=_stamp(told.earliest),
+        never_changed=told.never_changed,
+        unchanged_since_time=_stamp(told.unchanged_since),
+        periods=[_period(one) for one in told.periods],
+        periods_truncated=told.truncated,
+    )
+
+
+def diff(told: Diff, facts: Mapping[str, Fact], *, incomplete: bool) -> history_pb2.GraphDiff:
+    """What is different between two times."""
+    return history_pb2.GraphDiff(
+        added=_facts(told.added, facts),
+        ended=_facts(told.ended, facts),
+        changed=[_changed(one, facts) for one in told.changed],
+        added_total=told.added_total,
+        ended_total=told.ended_total,
+        changed_total=told.changed_total,
+        incomplete=incomplete,
+    )
+
+
+def version(one: Version) -> structure_pb2.FactVersion:
+    """What was known of a fact over a span of time."""
+    return structure_pb2.FactVersion(
+        fact=mapping.fact(one.fact),
+        known_time=to_timestamp(one.known_from),
+        superseded_time=None if one.known_until is None else to_timestamp(one.known_until),
+        chunk_id=one.episode,
+    )
+
+
+def _changed(one: Changed, facts: Mapping[str, Fact]) -> history_pb2.ChangedFacts:
+    return history_pb2.ChangedFacts(
+        before=_facts(one.before, facts), after=_facts(one.after, facts)
+    )
+
+
+def _facts(uuids: tuple[str, ...], facts: Mapping[str, Fact]) -> list[facts_pb2.Fact]:
+    """Those that are still there: a fact may go between two reads."""
+    return [mapping.fact(facts[uuid]) for uuid in uuids if uuid in facts]
+
+
+def _period(one: Period) -> history_pb2.HistoryPeriod:
+    bounds = period_bounds(one)
+    return history_pb2.HistoryPeriod(
+        relation=one.relation,
+        start_time=to_timestamp(bounds[0]) if bounds else None,
+        end_time=to_timestamp(bounds[1]) if bounds else None,
+        began=one.began,
+        ended=one.ended,
+    )
+
+
+def _stamp(value: float | None) -> Timestamp | None:
+    return None if value is None else to_timestamp(datetime.fromtimestamp(value, UTC))

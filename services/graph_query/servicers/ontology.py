@@ -1,0 +1,37 @@
+"""The ontology's calls, as the tier's ingest service answers them."""
+
+from __future__ import annotations
+
+from braid.graph.v1 import ontology_pb2
+from services.graph_query.ontology.checks import check_ontology
+from services.graph_query.ontology.domain import Ontology, OntologyStore
+from services.graph_query.servicers import ontology_messages as mapping
+from services.runtime.context import current_call
+
+
+class OntologyCalls:
+    """Reads and replaces the ontology of the caller's space."""
+
+    def __init__(self, store: OntologyStore) -> None:
+        self._store = store
+
+    async def current(self) -> Ontology:
+        """The ontology itself."""
+        return (await self._store.ontology(current_call().space)).ontology
+
+    async def get(self) -> ontology_pb2.GetOntologyResponse:
+        """The ontology, an empty one while none was put."""
+        held = await self._store.ontology(current_call().space)
+        return ontology_pb2.GetOntologyResponse(
+            ontology=mapping.message_of(held.ontology), version=held.version
+        )
+
+    async def put(
+        self, request: ontology_pb2.PutOntologyRequest
+    ) -> ontology_pb2.PutOntologyResponse:
+        """Replaces the ontology. InvalidFieldError with every field that is wrong."""
+        wanted = mapping.ontology(request.ontology)
+        check_ontology(wanted)
+        expected = request.expected_version if request.HasField("expected_version") else None
+        version = await self._store.put_ontology(current_call().space, wanted, expected)
+        return ontology_pb2.PutOntologyResponse(version=version)

@@ -1,0 +1,199 @@
+"""GraphQueryService over the store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+
+from braid.graph.v1 import entities_pb2, history_pb2, query_pb2, query_pb2_grpc, structure_pb2
+from services.graph_query.core.names import name_key
+from services.graph_query.core.store import GraphStore
+from services.graph_query.embeddings.space_models import QueryVector
+from services.graph_query.search.search import FactSearch, FactSearcher
+from services.graph_query.servicers import messages as mapping
+from services.graph_query.servicers.entities import StructureCalls
+from services.graph_query.servicers.history import HistoryCalls
+from services.graph_query.servicers.page_cursor import entity_position, listing_query
+from services.runtime.context import current_call
+from services.runtime.paging import encode_token
+from services.runtime.times import to_timestamp
+
+_SEARCH_LIMIT = 10
+
+
+_NEIGHBOR_LIMIT = 20
+
+
+_PAGE_SIZE = 50
+
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
+    """Reads of the caller's space."""
+
+    def __init__(
+        self,
+        store: GraphStore,
+        searcher: FactSearcher,
+        history: HistoryCalls,
+        structure: StructureCalls,
+    ) -> None:
+        self._store = store
+        self._searcher = searcher
+        self._history = history
+        self._structure = structure
+
+    async def SearchFacts(
+        self,
+        request: query_pb2.SearchFactsRequest,
+        _context: Context,
+    ) -> query_pb2.SearchFactsResponse:
+        """Facts that answer a question."""
+        given = request.query_embedding if request.HasField("query_embedding") else None
+        search = FactSearch(
+            query=request.query,
+            limit=request.limit if request.HasField("limit") else _SEARCH_LIMIT,
+            only=mapping.fact_filter(
+                request.as_of if request.HasField("as_of") else None,
+                request.entity_name,
+                request.relation_type,
+            ),
+            vector=QueryVector(given.model, list(given.values)) if given else None,
+            text_only=request.text_only,
+            min_score=request.min_score if request.HasField("min_score") else None,
+            ordering=mapping.ordering(request),
+            known=mapping.seconds(request.known_time) if request.HasField("known_time") else None,
+        )
+        return mapping.answer(await self._searcher.search(current_call().space, search))
+
+    async def GetNeighborhood(
+        self,
+        request: query_pb2.GetNeighborhoodRequest,
+        _context: Context,
+    ) -> query_pb2.GetNeighborhoodResponse:
+        """An entity's neighbours."""
+        found = await self._store.neighborhood(
+            current_call().space,
+            name_key(request.entity_name),
+            request.entity_type,
+            request.limit if request.HasField("limit") else _NEIGHBOR_LIMIT,
+            mapping.fact_filter(request.as_of if request.HasField("as_of") else None),
+        )
+        return query_pb2.GetNeighborhoodResponse(
+            center=mapping.entity(found.center),
+            nodes=[mapping.entity(node) for node in found.nodes],
+            edges=[mapping.fact(edge) for edge in found.edges],
+            total=found.total,
+            truncated=found.total > len(found.nodes),
+            homonyms=[mapping.entity_ref(one) for one in found.homonyms],
+        )
+
+    async def ListEntities(
+        self,
+        request: query_pb2.ListEntitiesRequest,
+        _context: Context,
+    ) -> query_pb2.ListEntitiesResponse:
+        """A page of entities."""
+        space = current_call().space
+        listing = mapping.entity_listing(request)
+        query = listing_query(space, listing)
+        size = request.page_size if request.HasField("page_size") else _PAGE_SIZE
+        after = entity_position(request.page_token, query)
+        page = await self._store.list_entities(space, listing, after, size)
+        return query_pb2.ListEntitiesResponse(
+            entities=[mapping.entity(one) for one in page.entities],
+            next_page_token=encode_token(query, list(page.next)) if page.next else "",
+        )
+
+    async def ListFacts(
+        self,
+        request: structure_pb2.ListFactsRequest,
+        _context: Context,
+    ) -> structure_pb2.ListFactsResponse:
+        """A page of stated facts."""
+        return await self._history.list_facts(request)
+
+    async def GetFact(
+        self,
+        request: structure_pb2.GetFactRequest,
+        _context: Context,
+    ) -> structure_pb2.GetFactResponse:
+        """A fact with its versions."""
+        return await self._history.get_fact(request)
+
+    async def GetEntity(
+        self,
+        request: entities_pb2.GetEntityRequest,
+        _context: Context,
+    ) -> entities_pb2.GetEntityResponse:
+        """An entity by name or uuid."""
+        return await self._structure.entity(request)
+
+    async def LinkEntities(
+        self,
+        request: entities_pb2.LinkEntitiesRequest,
+        _context: Context,
+    ) -> entities_pb2.LinkEntitiesResponse:
+        """The entities that a text names."""
+        return await self._structure.link(request)
+
+    async def GetEntityHistory(
+        self,
+        request: history_pb2.GetEntityHistoryRequest,
+        _context: Context,
+    ) -> history_pb2.GetEntityHistoryResponse:
+        """An entity's facts in time order."""
+        return await self._history.history(request)
+
+    async def GetSnapshot(
+        self,
+        request: history_pb2.GetSnapshotRequest,
+        _context: Context,
+    ) -> history_pb2.GetSnapshotResponse:
+        """What held at a time."""
+        return await self._history.snapshot(request)
+
+    async def DiffGraph(
+        self,
+        request: history_pb2.DiffGraphRequest,
+        _context: Context,
+    ) -> history_pb2.DiffGraphResponse:
+        """What is different between two times."""
+        return await self._history.diff(request)
+
+    async def FindPaths(
+        self,
+        request: structure_pb2.FindPathsRequest,
+        _context: Context,
+    ) -> structure_pb2.FindPathsResponse:
+        """The shortest paths between two entities."""
+        return await self._structure.paths(request)
+
+    async def GetMentionSubgraph(
+        self,
+        request: structure_pb2.GetMentionSubgraphRequest,
+        _context: Context,
+    ) -> structure_pb2.GetMentionSubgraphResponse:
+        """The chunks around some chunks and entities."""
+        return await self._structure.subgraph(request)
+
+    async def GetGraphStats(
+        self,
+        _request: query_pb2.GetGraphStatsRequest,
+        _context: Context,
+    ) -> query_pb2.GetGraphStatsResponse:
+        """The graph in numbers."""
+        found = await self._store.stats(current_call().space)
+        return query_pb2.GetGraphStatsResponse(
+            entities=found.entities,
+            facts=found.facts,
+            local_facts=found.local_facts,
+            episodes=found.episodes,
+            entities_by_type=found.entities_by_type,
+            last_ingest_time=to_timestamp(found.last_write) if found.last_write else None,
+            indexes=found.indexes,
+            space_revision=found.revision,
+        )

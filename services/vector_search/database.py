@@ -1,0 +1,42 @@
+"""The tier's database: its schema, its named queries, its connections."""
+
+from __future__ import annotations
+
+from services.postgres import migrations
+from services.postgres.migrations import Schema, Stage
+from services.postgres.pool import Pool
+from services.runtime.queries import Queries
+
+_PACKAGE = "services.vector_search"
+_ROOMS = ("search", "documents", "models", "indexing")
+_LOCK = 7_305_183_922_011
+
+
+def load_schema() -> Schema:
+    """The tier's migrations and stored functions."""
+    return migrations.load_schema(_PACKAGE)
+
+
+async def migrate(url: str, *, stage: Stage = "post") -> None:
+    """Brings the schema up to date. See `services.postgres.migrations`."""
+    await migrations.migrate(url, load_schema(), lock=_LOCK, stage=stage)
+
+
+def load_queries() -> Queries:
+    """The named queries of all rooms."""
+    return Queries.join(
+        Queries.load(_PACKAGE, "sql", ".sql"),
+        *(Queries.load(f"{_PACKAGE}.{room}", "sql", ".sql") for room in _ROOMS),
+    )
+
+
+class Database:
+    """What each part of the store works with: a pool for reads, one for writes, and the named queries.
+
+    What a write depends on is read on the writers' pool: a replica may lag behind.
+    """
+
+    def __init__(self, readers: Pool, writers: Pool, queries: Queries) -> None:
+        self._readers = readers
+        self._writers = writers
+        self._queries = queries

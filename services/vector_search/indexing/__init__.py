@@ -1,0 +1,1 @@
+"""The HNSW index: vectors that were written enter it in the background."""

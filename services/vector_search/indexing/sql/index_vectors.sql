@@ -1,0 +1,2 @@
+-- Moves some vectors of a large space into the index: how many.
+select index_vectors($1, $2)

@@ -1,0 +1,292 @@
+"""Searches: the query's vector is the caller's where it fits the space, else the tier's own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import Enum, auto
+
+from services.models.calibration import Calibrations
+from services.models.queries import QueryEmbedder, VectorSource
+from services.models.relevance import Relevance
+from services.models.vectors import Matrix
+from services.runtime.context import (
+    current_call,
+    in_a_hurry,
+    part_of_the_time,
+    remaining,
+)
+from services.runtime.errors import (
+    DeadlineError,
+    EmbedderUnavailableError,
+    FieldError,
+    InvalidFieldError,
+    WrongStateError,
+)
+from services.vector_search.domain import (
+    ChunkScore,
+    FusionKind,
+    Model,
+    QueryVector,
+    Search,
+    SearchResult,
+    VectorPath,
+    unit_vector,
+)
+from services.vector_search.models.query_embedders import QueryEmbedders, is_of
+from services.vector_search.search.deadline_fallback import in_time
+from services.vector_search.search.result_cache import ResultCache
+from services.vector_search.store import VectorStore
+
+# Of the time that is left: who waits longer learns no reason.
+EMBEDDING_SHARE = 0.9
+# The second one is by the model that the space has had since it was last learnt, told by the first.
+_ATTEMPTS = 2
+
+
+class Shortfall(Enum):
+    """Why a hybrid search is of words alone."""
+
+    EMBEDDER_UNAVAILABLE = auto()
+    MODEL_MISMATCH = auto()
+    LATE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class HybridResult:
+    """What was found, and what was missing, if anything.
+
+    `floor` is the score that the best hit needed, `list_floor` that which the others needed; 0 where none was.
+    """
+
+    result: SearchResult
+    shortfall: Shortfall | None = None
+    floor: float = 0.0
+    list_floor: float = 0.0
+
+
+class _HurriedError(DeadlineError):
+    """The caller left the embedder too little time."""
+
+
+class _OtherModelError(WrongStateError):
+    """No vector of the space's model is to be had."""
+
+    def __init__(self) -> None:
+        super().__init__("The space is embedded with a model that this service does not have.")
+
+
+class Searcher:
+    """Runs searches of the current call's space."""
+
+    def __init__(
+        self,
+        store: VectorStore,
+        embedders: QueryEmbedders,
+        results: ResultCache,
+    ) -> None:
+        self._store = store
+        self._embedders = embedders
+        self._results = results
+        self._calibrations = Calibrations()
+
+    async def by_meaning(
+        self, query: str, search: Search, given: QueryVector | None
+    ) -> SearchResult:
+        """Needs a vector of the space's model: EmbedderUnavailableError or WrongStateError without one."""
+        result = await self._try(search, given)
+        if result is None:
+            result = await self._by_own_vector(query, search)
+        if result.path is VectorPath.NOT_RUN:
+            raise _OtherModelError
+        return result
+
+    async def by_words(self, search: Search) -> SearchResult:
+        """Needs no vector."""
+        return await self._run(search)
+
+    async def by_both(
+        self, query: str, search: Search, given: QueryVector | None, *, text_only: bool
+    ) -> HybridResult:
+        """Falls back to words alone, and says why, when there is no vector of the space's model or no time for it."""
+        if text_only:
+            return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
+        if current_call().deadline is None:
+            return self._relevant(await self._fused(query, search, given), search)
+        found = await in_time(
+            lambda: self._fused(query, search, given),
+            lambda: self._by_words_for(search, Shortfall.LATE),
+            remaining(float("inf")),
+        )
+        return self._relevant(found, search)
+
+    async def scores(
+        self,
+        query: str,
+        chunk_ids: Sequence[str],
+        given: QueryVector | None,
+        *,
+        text_weight: float = 0.3,
+        at: datetime | None = None,
+        use_cache: bool = True,
+    ) -> tuple[list[ChunkScore], VectorSource]:
+        """Exact scores, and where the query's vector came from.
+
+        EmbedderUnavailableError or WrongStateError without a vector of the space's model.
+        """
+        if given is not None:
+            model, scores = await self._score(query, given, chunk_ids, text_weight, at)
+            if model is None or _usable(model, given):
+                return scores, VectorSource.GIVEN
+        for _ in range(_ATTEMPTS):
+            vector, source = await self._embed(query, use_cache=use_cache)
+            model, scores = await self._score(query, vector, chunk_ids, text_weight, at)
+            if model is None or is_of(vector, model):
+                return scores, source
+        raise _OtherModelError
+
+    async def _fused(self, query: str, search: Search, given: QueryVector | None) -> HybridResult:
+        result = await self._try(search, given)
+        if result is not None:
+            return HybridResult(result)
+        try:
+            # Half of the time at most: the search itself needs some, be it by words alone.
+            result = await self._by_own_vector(query, search, share=0.5)
+        except EmbedderUnavailableError:
+            return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
+        except _HurriedError:
+            return await self._by_words_for(search, Shortfall.LATE)
+        except _OtherModelError:
+            return await self._by_words_for(search, Shortfall.MODEL_MISMATCH)
+        if result.path is VectorPath.NOT_RUN:
+            return HybridResult(result, Shortfall.MODEL_MISMATCH)
+        return HybridResult(result)
+
+    def _relevant(self, found: HybridResult, search: Search) -> HybridResult:
+        """Without hits that are not relevant, unless the request says how low scores may be.
+
+        Scores by words alone have no floor: common words reach what a relevant chunk has.
+        """
+        result = found.result
+        if (
+            search.min_score is not None
+            or search.fusion is not FusionKind.WEIGHTED_SCORE
+            or result.path is VectorPath.NOT_RUN
+            or result.model is None
+        ):
+            return found
+        scale = self._scale(result.model, result.chunk_count)
+        floor = scale.match_floor(result.chunk_count, search.text_weight)
+        list_floor = scale.list_floor(search.text_weight)
+        hits = result.hits
+        if hits and hits[0].score < floor:
+            hits = []
+        kept = [hit for hit in hits if hit.score >= list_floor]
+        return replace(found, result=replace(result, hits=kept), floor=floor, list_floor=list_floor)
+
+    def _scale(self, model: Model, chunks: int) -> Relevance:
+        space = current_call().space
+        embedder = self._embedders.of(space)
+
+        async def best(row: Matrix) -> float:
+            vector = QueryVector(model.name, unit_vector(row, "query"))
+            found = await self._store.search(space, Search(vector=vector, limit=1))
+            return found.hits[0].score if found.hits else 0.0
+
+        embed = None if embedder is None else embedder.embed_all
+        return self._calibrations.of(space, model.name, chunks, embed, best)
+
+    async def _by_words_for(self, search: Search, shortfall: Shortfall) -> HybridResult:
+        return HybridResult(await self._run(search), shortfall)
+
+    async def _try(self, search: Search, given: QueryVector | None) -> SearchResult | None:
+        """The answer with the caller's vector; None when there is none that fits the space."""
+        if given is None:
+            return None
+        result = await self._run(replace(search, vector=given), VectorSource.GIVEN)
+        if result.path is VectorPath.NOT_RUN and result.model is not None:
+            _usable(result.model, given)
+            return None
+        return result
+
+    async def _by_own_vector(
+        self, query: str, search: Search, share: float = EMBEDDING_SHARE
+    ) -> SearchResult:
+        vector, source = await self._embed(query, use_cache=search.use_cache, share=share)
+        result = await self._run(replace(search, vector=vector), source)
+        space = current_call().space
+        if result.path is VectorPath.NOT_RUN and self._embedders.knows_better(space, vector):
+            vector, source = await self._embed(query, use_cache=search.use_cache, share=share)
+            result = await self._run(replace(search, vector=vector), source)
+        return result
+
+    async def _run(self, search: Search, source: VectorSource = VectorSource.NONE) -> SearchResult:
+        space = current_call().space
+        result = await self._results.search(space, search)
+        if result.model:
+            self._embedders.learn(space, result.model)
+        if result.path is VectorPath.NOT_RUN or source is VectorSource.NONE:
+            return result
+        return replace(result, embedding=source)
+
+    async def _score(
+        self,
+        query: str,
+        vector: QueryVector,
+        chunk_ids: Sequence[str],
+        text_weight: float,
+        at: datetime | None,
+    ) -> tuple[Model | None, list[ChunkScore]]:
+        space = current_call().space
+        model, scores = await self._store.score_chunks(
+            space, query, vector, chunk_ids, text_weight, at=at
+        )
+        if model:
+            self._embedders.learn(space, model)
+        return model, scores
+
+    async def _embed(
+        self, query: str, *, use_cache: bool, share: float = EMBEDDING_SHARE
+    ) -> tuple[QueryVector, VectorSource]:
+        """EmbedderUnavailableError, also after `share` of the time that is left; DeadlineError when that is little."""
+        embedder = await self._embedder()
+        seconds = part_of_the_time(share)
+        try:
+            async with asyncio.timeout(seconds):
+                embedded = await embedder.embed(query, use_cache=use_cache)
+        except TimeoutError:
+            if in_a_hurry(seconds):
+                raise _HurriedError from None
+            raise EmbedderUnavailableError from None
+        vector = QueryVector(embedder.model, unit_vector(embedded.row, "query"))
+        return vector, embedded.source
+
+    async def _embedder(self) -> QueryEmbedder:
+        """That of the space's model: no other one is asked, which would learn of the query for nothing."""
+        space = current_call().space
+        found = self._embedders.of(space)
+        if found is not None:
+            return found
+        state = await self._store.space_state(space)
+        if state.model is None:
+            return self._embedders.default
+        self._embedders.learn(space, state.model)
+        found = self._embedders.of(space)
+        if found is None:
+            raise _OtherModelError
+        return found
+
+
+def _usable(model: Model, vector: QueryVector) -> bool:
+    """Whether a vector is of the space's model. InvalidFieldError when it says so and has another dimension."""
+    if vector.model != model.name:
+        return False
+    if len(vector.values) != model.dimension:
+        raise InvalidFieldError(
+            FieldError(
+                "query_embedding.values", f"must have the model's {model.dimension} dimensions"
+            )
+        )
+    return True

@@ -1,0 +1,1 @@
+"""The gRPC services: messages to domain types and back."""

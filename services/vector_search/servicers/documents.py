@@ -1,0 +1,198 @@
+"""DocumentService and InventoryService: messages to domain types and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+from braid.vector.v1 import documents_pb2, documents_pb2_grpc, inventory_pb2, inventory_pb2_grpc
+from services.runtime.context import current_call
+from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.paging import decode_token, encode_token
+from services.runtime.times import to_timestamp
+from services.vector_search.documents.writer import DocumentWriter
+from services.vector_search.domain import Document
+from services.vector_search.servicers.mapping import (
+    document_message,
+    new_document,
+    no_nul,
+    outcome_message,
+)
+from services.vector_search.store import InventoryStore, VectorStore
+
+Context: TypeAlias = Any
+
+_DEFAULT_PAGE_SIZE = 50
+_DEFAULT_INVENTORY_PAGE_SIZE = 1000
+# Documents of a page that has so much are left to the next one: 200 of them with much metadata fit into no message.
+_FULL_PAGE_BYTES = 1024 * 1024
+
+
+class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
+    """Documents of the caller's space."""
+
+    def __init__(self, writer: DocumentWriter, store: VectorStore) -> None:
+        self._writer = writer
+        self._store = store
+
+    async def UpsertDocument(
+        self, request: documents_pb2.UpsertDocumentRequest, _context: Context
+    ) -> documents_pb2.UpsertDocumentResponse:
+        """See the contract."""
+        model = no_nul(request.embedding_model, "embedding_model")
+        written = await self._writer.write([new_document(request.document, "document")], model)
+        return documents_pb2.UpsertDocumentResponse(outcome=outcome_message(written.outcomes[0]))
+
+    async def BatchUpsertDocuments(
+        self, request: documents_pb2.BatchUpsertDocumentsRequest, _context: Context
+    ) -> documents_pb2.BatchUpsertDocumentsResponse:
+        """See the contract."""
+        model = no_nul(request.embedding_model, "embedding_model")
+        documents = [new_document(d, f"documents[{i}]") for i, d in enumerate(request.documents)]
+        written = await self._writer.write(documents, model)
+        return documents_pb2.BatchUpsertDocumentsResponse(
+            outcomes=map(outcome_message, written.outcomes), space_revision=written.revision
+        )
+
+    async def CheckDocuments(
+        self, request: documents_pb2.CheckDocumentsRequest, _context: Context
+    ) -> documents_pb2.CheckDocumentsResponse:
+        """See the contract."""
+        unchanged = await self._store.unchanged_documents(
+            current_call().space, [(d.document_id, d.content_hash) for d in request.documents]
+        )
+        return documents_pb2.CheckDocumentsResponse(
+            unchanged_document_ids=unchanged.keys(),
+            unchanged_valid_times=map(to_timestamp, unchanged.values()),
+        )
+
+    async def GetDocument(
+        self, request: documents_pb2.GetDocumentRequest, _context: Context
+    ) -> documents_pb2.GetDocumentResponse:
+        """See the contract."""
+        document, chunk_ids = await self._store.get_document(
+            current_call().space, request.document_id
+        )
+        return documents_pb2.GetDocumentResponse(
+            document=document_message(document), chunk_ids=chunk_ids
+        )
+
+    async def ListDocuments(
+        self, request: documents_pb2.ListDocumentsRequest, _context: Context
+    ) -> documents_pb2.ListDocumentsResponse:
+        """See the contract."""
+        space = current_call().space
+        query = ("documents", space)
+        after = _position(request.page_token, query)
+        size = request.page_size if request.HasField("page_size") else _DEFAULT_PAGE_SIZE
+        # One more than asked for tells whether there is a next page.
+        found = await self._store.list_documents(space, after, size + 1)
+        page = documents_pb2.ListDocumentsResponse(documents=_page(found[:size]))
+        if len(page.documents) < len(found):
+            page.next_page_token = encode_token(query, [page.documents[-1].document_id])
+        return page
+
+    async def DeleteDocument(
+        self, request: documents_pb2.DeleteDocumentRequest, _context: Context
+    ) -> documents_pb2.DeleteDocumentResponse:
+        """See the contract."""
+        gone = await self._store.delete_document(
+            current_call().space, request.document_id, request.deletion_id.lower() or None
+        )
+        return documents_pb2.DeleteDocumentResponse(
+            versions_deleted=gone.versions,
+            chunks_deleted=gone.chunks,
+            deleted_chunk_ids=gone.chunk_ids,
+        )
+
+    async def GetTextLanguage(
+        self, _request: documents_pb2.GetTextLanguageRequest, _context: Context
+    ) -> documents_pb2.GetTextLanguageResponse:
+        """See the contract."""
+        language = await self._store.text_language(current_call().space)
+        return documents_pb2.GetTextLanguageResponse(
+            language=language.name, available_languages=language.available
+        )
+
+    async def SetTextLanguage(
+        self, request: documents_pb2.SetTextLanguageRequest, _context: Context
+    ) -> documents_pb2.SetTextLanguageResponse:
+        """See the contract."""
+        space = current_call().space
+        available = (await self._store.text_language(space)).available
+        if request.language not in available:
+            raise InvalidFieldError(
+                FieldError("language", f"must be one of {', '.join(available)}")
+            )
+        await self._store.set_text_language(space, request.language)
+        return documents_pb2.SetTextLanguageResponse()
+
+    async def GetVectorStats(
+        self, _request: documents_pb2.GetVectorStatsRequest, _context: Context
+    ) -> documents_pb2.GetVectorStatsResponse:
+        """See the contract."""
+        stats = await self._store.stats(current_call().space)
+        return documents_pb2.GetVectorStatsResponse(
+            documents=stats.documents,
+            chunks=stats.chunks,
+            embedding_model=stats.model.name if stats.model else "",
+            embedding_dimension=stats.model.dimension if stats.model else 0,
+            space_revision=stats.revision,
+        )
+
+
+class InventoryServicer(inventory_pb2_grpc.InventoryServiceServicer):
+    """Ids of what the caller's space holds."""
+
+    def __init__(self, store: InventoryStore) -> None:
+        self._store = store
+
+    async def ListChunkIds(
+        self, request: inventory_pb2.ListChunkIdsRequest, _context: Context
+    ) -> inventory_pb2.ListChunkIdsResponse:
+        """See the contract."""
+        chunks = await self._store.list_chunk_ids(
+            current_call().space,
+            request.after_chunk_id.lower() or None,
+            request.page_size if request.HasField("page_size") else _DEFAULT_INVENTORY_PAGE_SIZE,
+        )
+        return inventory_pb2.ListChunkIdsResponse(
+            chunks=(
+                inventory_pb2.ChunkRef(chunk_id=chunk.chunk_id, document_id=chunk.document_id)
+                for chunk in chunks
+            )
+        )
+
+    async def FindChunks(
+        self, request: inventory_pb2.FindChunksRequest, _context: Context
+    ) -> inventory_pb2.FindChunksResponse:
+        """See the contract."""
+        wanted = sorted({chunk_id.lower() for chunk_id in request.chunk_ids})
+        found = await self._store.find_chunks(current_call().space, wanted)
+        return inventory_pb2.FindChunksResponse(chunk_ids=found)
+
+    async def FindDocuments(
+        self, request: inventory_pb2.FindDocumentsRequest, _context: Context
+    ) -> inventory_pb2.FindDocumentsResponse:
+        """See the contract."""
+        found = await self._store.find_documents(current_call().space, request.document_ids)
+        return inventory_pb2.FindDocumentsResponse(document_ids=found)
+
+
+def _page(documents: Sequence[Document]) -> Iterator[documents_pb2.Document]:
+    size = 0
+    for document in documents:
+        message = document_message(document)
+        yield message
+        size += message.ByteSize()
+        if size >= _FULL_PAGE_BYTES:
+            return
+
+
+def _position(token: str, query: tuple[str, ...]) -> str:
+    if not token:
+        return ""
+    position = decode_token(token, query, length=1)[0]
+    if not isinstance(position, str):
+        raise InvalidFieldError(FieldError("page_token", "is not a token of this service"))
+    return no_nul(position, "page_token")

@@ -1,0 +1,113 @@
+"""EmbeddingModelService: messages in, messages out."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from braid.vector.v1 import models_pb2, models_pb2_grpc
+from services.runtime.context import current_call
+from services.runtime.errors import FieldError, InvalidFieldError
+from services.vector_search.domain import ChunkVector, Model, unit_vector
+from services.vector_search.indexing.index_queue import Indexing
+from services.vector_search.store import ModelStore
+
+Context: TypeAlias = Any
+
+_DEFAULT_PAGE_SIZE = 100
+
+
+class ModelServicer(models_pb2_grpc.EmbeddingModelServiceServicer):
+    """Embedding models of the caller's space."""
+
+    def __init__(self, store: ModelStore, indexing: Indexing | None = None) -> None:
+        """`indexing` is told of vectors that are stored."""
+        self._store = store
+        self._indexing = indexing
+
+    async def ListEmbeddingModels(
+        self, _request: models_pb2.ListEmbeddingModelsRequest, _context: Context
+    ) -> models_pb2.ListEmbeddingModelsResponse:
+        """See the contract."""
+        found = await self._store.list_models(current_call().space)
+        return models_pb2.ListEmbeddingModelsResponse(
+            models=(
+                models_pb2.EmbeddingModel(
+                    name=each.model.name,
+                    dimension=each.model.dimension,
+                    active=each.active,
+                    embedded_chunks=each.embedded,
+                    unindexed_chunks=each.unindexed,
+                    distance=models_pb2.DISTANCE_COSINE,
+                )
+                for each in found.models
+            ),
+            chunks=found.chunks,
+        )
+
+    async def AddEmbeddingModel(
+        self, request: models_pb2.AddEmbeddingModelRequest, _context: Context
+    ) -> models_pb2.AddEmbeddingModelResponse:
+        """See the contract."""
+        await self._store.add_model(current_call().space, Model(request.name, request.dimension))
+        return models_pb2.AddEmbeddingModelResponse()
+
+    async def ListChunksWithoutEmbedding(
+        self, request: models_pb2.ListChunksWithoutEmbeddingRequest, _context: Context
+    ) -> models_pb2.ListChunksWithoutEmbeddingResponse:
+        """See the contract."""
+        chunks = await self._store.unembedded_chunks(
+            current_call().space,
+            request.model,
+            request.after_chunk_id or None,
+            request.page_size if request.HasField("page_size") else _DEFAULT_PAGE_SIZE,
+        )
+        return models_pb2.ListChunksWithoutEmbeddingResponse(
+            chunks=(
+                models_pb2.UnembeddedChunk(
+                    chunk_id=chunk.chunk_id, text=chunk.text, text_sha256=chunk.text_sha256
+                )
+                for chunk in chunks
+            )
+        )
+
+    async def PutEmbeddings(
+        self, request: models_pb2.PutEmbeddingsRequest, _context: Context
+    ) -> models_pb2.PutEmbeddingsResponse:
+        """See the contract."""
+        space = current_call().space
+        stored = await self._store.fill_embeddings(space, request.model, _vectors(request))
+        if self._indexing:
+            await self._indexing.written(space, stored)
+        return models_pb2.PutEmbeddingsResponse(stored=stored)
+
+    async def HoldWrites(
+        self, request: models_pb2.HoldWritesRequest, _context: Context
+    ) -> models_pb2.HoldWritesResponse:
+        """See the contract."""
+        await self._store.hold_writes(current_call().space, request.seconds)
+        return models_pb2.HoldWritesResponse()
+
+    async def ActivateEmbeddingModel(
+        self, request: models_pb2.ActivateEmbeddingModelRequest, _context: Context
+    ) -> models_pb2.ActivateEmbeddingModelResponse:
+        """See the contract."""
+        revision = await self._store.activate_model(current_call().space, request.model)
+        return models_pb2.ActivateEmbeddingModelResponse(space_revision=revision)
+
+    async def RemoveEmbeddingModel(
+        self, request: models_pb2.RemoveEmbeddingModelRequest, _context: Context
+    ) -> models_pb2.RemoveEmbeddingModelResponse:
+        """See the contract."""
+        removed = await self._store.remove_model(current_call().space, request.model)
+        return models_pb2.RemoveEmbeddingModelResponse(removed=removed)
+
+
+def _vectors(request: models_pb2.PutEmbeddingsRequest) -> list[ChunkVector]:
+    found: dict[str, ChunkVector] = {}
+    for i, message in enumerate(request.embeddings):
+        chunk_id = message.chunk_id.lower()
+        if chunk_id in found:
+            raise InvalidFieldError(FieldError(f"embeddings[{i}].chunk_id", "occurs twice"))
+        values = unit_vector(message.values, f"embeddings[{i}].values")
+        found[chunk_id] = ChunkVector(chunk_id, message.text_sha256, values)
+    return list(found.values())

@@ -1,0 +1,209 @@
+"""VectorSearchService: messages in, messages out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from braid.common.v1 import legs_pb2, retrieval_pb2
+from braid.vector.v1 import chunks_pb2, search_pb2, search_pb2_grpc
+from services.models.queries import VectorSource
+from services.runtime.context import current_call
+from services.vector_search.domain import (
+    Chunk,
+    ChunkScore,
+    FusionKind,
+    Hit,
+    QueryVector,
+    Search,
+    TextMatch,
+)
+from services.vector_search.search.searcher import HybridResult, Searcher, Shortfall
+from services.vector_search.servicers.mapping import (
+    chunk_filter,
+    chunk_message,
+    hit_message,
+    instant,
+    query_vector,
+)
+from services.vector_search.store import VectorStore
+
+Context: TypeAlias = Any
+Status: TypeAlias = legs_pb2.LegStatus.ValueType
+AnySearch: TypeAlias = (
+    search_pb2.VectorSearchRequest | search_pb2.TextSearchRequest | search_pb2.HybridSearchRequest
+)
+
+_DEFAULT_LIMIT = 10
+_DEFAULT_TEXT_WEIGHT = 0.3
+_SHORTFALLS = {
+    Shortfall.EMBEDDER_UNAVAILABLE: (
+        legs_pb2.LEG_STATUS_DEGRADED,
+        legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+    ),
+    Shortfall.MODEL_MISMATCH: (
+        legs_pb2.LEG_STATUS_DEGRADED,
+        legs_pb2.LEG_REASON_MODEL_MISMATCH,
+    ),
+    Shortfall.LATE: (legs_pb2.LEG_STATUS_TIMED_OUT, legs_pb2.LEG_REASON_BUDGET_EXCEEDED),
+}
+
+
+class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
+    """Searches and reads of the caller's space."""
+
+    def __init__(self, searcher: Searcher, store: VectorStore) -> None:
+        self._searcher = searcher
+        self._store = store
+
+    async def VectorSearch(
+        self, request: search_pb2.VectorSearchRequest, _context: Context
+    ) -> search_pb2.VectorSearchResponse:
+        """See the contract."""
+        result = await self._searcher.by_meaning(
+            request.query, _search(request), _given_vector(request)
+        )
+        return search_pb2.VectorSearchResponse(
+            hits=map(hit_message, result.hits),
+            status=_status(result.hits),
+            vector_path=chunks_pb2.VectorPath.ValueType(result.path),
+            space_revision=result.revision,
+            cached=result.cached,
+            embedding=_source(result.embedding),
+        )
+
+    async def TextSearch(
+        self, request: search_pb2.TextSearchRequest, _context: Context
+    ) -> search_pb2.TextSearchResponse:
+        """See the contract."""
+        match = TextMatch(request.match or TextMatch.ANY)
+        search = _search(request, text=request.query, match=match)
+        result = await self._searcher.by_words(search)
+        return search_pb2.TextSearchResponse(
+            hits=map(hit_message, result.hits),
+            status=_status(result.hits),
+            space_revision=result.revision,
+            cached=result.cached,
+        )
+
+    async def HybridSearch(
+        self, request: search_pb2.HybridSearchRequest, _context: Context
+    ) -> search_pb2.HybridSearchResponse:
+        """See the contract."""
+        weighted = request.HasField("text_weight")
+        search = _search(
+            request,
+            text=request.query,
+            text_weight=request.text_weight if weighted else _DEFAULT_TEXT_WEIGHT,
+            fusion=FusionKind(request.fusion) or FusionKind.WEIGHTED_SCORE,
+        )
+        found = await self._searcher.by_both(
+            request.query, search, _given_vector(request), text_only=request.text_only
+        )
+        status, reason = _ending(found)
+        return search_pb2.HybridSearchResponse(
+            hits=map(hit_message, found.result.hits),
+            status=status,
+            reason=reason,
+            vector_path=chunks_pb2.VectorPath.ValueType(found.result.path),
+            space_revision=found.result.revision,
+            cached=found.result.cached,
+            embedding=_source(found.result.embedding),
+            embedding_model=found.result.model.name if found.result.model else "",
+            relevance_floor=found.floor,
+            list_floor=found.list_floor,
+        )
+
+    async def ScoreChunks(
+        self, request: search_pb2.ScoreChunksRequest, _context: Context
+    ) -> search_pb2.ScoreChunksResponse:
+        """See the contract."""
+        ids = _ids(request.chunk_ids)
+        at = instant(request.as_of, "as_of") if request.HasField("as_of") else None
+        weighted = request.HasField("text_weight")
+        scores, source = await self._searcher.scores(
+            request.query,
+            ids,
+            _given_vector(request),
+            text_weight=request.text_weight if weighted else _DEFAULT_TEXT_WEIGHT,
+            at=at,
+            use_cache=request.cache != chunks_pb2.CACHE_MODE_BYPASS,
+        )
+        chunks = await self._chunks_of(scores, at) if request.include_chunks else {}
+        return search_pb2.ScoreChunksResponse(
+            scores=(_score_message(score, chunks.get(score.chunk_id)) for score in scores),
+            embedding=_source(source),
+        )
+
+    async def GetChunks(
+        self, request: search_pb2.GetChunksRequest, _context: Context
+    ) -> search_pb2.GetChunksResponse:
+        """See the contract."""
+        chunks = await self._store.get_chunks(current_call().space, _ids(request.chunk_ids))
+        return search_pb2.GetChunksResponse(chunks=map(chunk_message, chunks))
+
+    async def _chunks_of(
+        self, scores: Sequence[ChunkScore], at: datetime | None
+    ) -> dict[str, Chunk]:
+        ids = [score.chunk_id for score in scores]
+        chunks = await self._store.get_chunks(current_call().space, ids, at)
+        return {chunk.id: chunk for chunk in chunks}
+
+
+def _score_message(score: ChunkScore, chunk: Chunk | None) -> search_pb2.ChunkScore:
+    parts = chunks_pb2.ScoreParts(
+        vector=score.vector,
+        text=score.text,
+        vector_fused=None if score.vector is None else max(score.vector, 0.0),
+        text_fused=score.text_fused,
+    )
+    return search_pb2.ChunkScore(
+        chunk_id=score.chunk_id,
+        scores=parts,
+        score=score.score,
+        in_force=score.in_force,
+        chunk=None if chunk is None else chunk_message(chunk),
+    )
+
+
+def _search(request: AnySearch, **more: Any) -> Search:
+    document_ids, metadata = chunk_filter(request.filter)
+    return Search(
+        limit=request.limit if request.HasField("limit") else _DEFAULT_LIMIT,
+        min_score=request.min_score if request.HasField("min_score") else None,
+        document_ids=document_ids,
+        metadata=metadata,
+        as_of=instant(request.as_of, "as_of") if request.HasField("as_of") else None,
+        use_cache=request.cache != chunks_pb2.CACHE_MODE_BYPASS,
+        **more,
+    )
+
+
+def _given_vector(
+    request: search_pb2.VectorSearchRequest
+    | search_pb2.HybridSearchRequest
+    | search_pb2.ScoreChunksRequest,
+) -> QueryVector | None:
+    if not request.HasField("query_embedding"):
+        return None
+    return query_vector(request.query_embedding)
+
+
+def _ids(values: Sequence[str]) -> list[str]:
+    """Ids as the store writes them, each once."""
+    return list(dict.fromkeys(value.lower() for value in values))
+
+
+def _ending(found: HybridResult) -> tuple[Status, legs_pb2.LegReason.ValueType]:
+    if found.shortfall is None:
+        return _status(found.result.hits), legs_pb2.LEG_REASON_UNSPECIFIED
+    return _SHORTFALLS[found.shortfall]
+
+
+def _source(source: VectorSource) -> retrieval_pb2.EmbeddingSource.ValueType:
+    return retrieval_pb2.EmbeddingSource.ValueType(source)
+
+
+def _status(hits: Sequence[Hit]) -> Status:
+    return legs_pb2.LEG_STATUS_OK if hits else legs_pb2.LEG_STATUS_NO_MATCH

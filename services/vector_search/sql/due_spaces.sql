@@ -1,2 +1,0 @@
--- Spaces in which a version has come into force since they were last written to; like waiting_spaces not about one space.
-select space from space_stats where next_change <= now() order by space

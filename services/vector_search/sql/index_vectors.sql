@@ -1,2 +1,0 @@
--- Brings some vectors of a large space into the index; how many.
-select index_vectors($1, $2)

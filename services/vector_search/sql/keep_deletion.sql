@@ -1,9 +1,0 @@
--- Keeps what a deletion removed, and drops what the space's deletions of long ago did: those that no other one drops now.
-with expired as (
-  select deletion_id from deletion
-  where space = $1 and deleted_at < now() - interval '30 days'
-  for update skip locked
-), dropped as (
-  delete from deletion d using expired e where d.space = $1 and d.deletion_id = e.deletion_id
-)
-insert into deletion (space, deletion_id, versions, chunks) values ($1, $2, $3, $4)

@@ -1,2 +1,0 @@
--- Makes the space's row, or gives an empty space another model.
-select open_space($1, $2)

@@ -1,3 +1,0 @@
--- Marks versions as told by the flags once they are in force.
-update document_version set pending = false
-where space = $1 and document_id = any ($2) and pending and valid_from <= $3

@@ -1,0 +1,1 @@
+"""Stores in memory that tests compare real stores with."""

@@ -1,0 +1,273 @@
+"""The findings of every space in memory: the same promises as the real store's, by plain loops."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from services.graph_query.core.domain import Citation, EntityName, EntityRef
+from services.graph_query.core.full_text import all_words
+from services.graph_query.core.names import clean_name, name_key
+from services.graph_query.core.store import Hit, SpaceState
+from services.graph_query.findings.domain import (
+    Finding,
+    FindingCounts,
+    FindingFields,
+    FindingFilter,
+    FindingOrigin,
+    GivenFinding,
+    Position,
+    Subject,
+)
+from services.graph_query.findings.planning import Held, Planner, Put, References, references_of
+from services.runtime.times import utc_now
+from tests.oracles.graph.reads import FakeReads
+from tests.oracles.graph.space import FakeSpace
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A finding in memory."""
+
+    uuid: str
+    put: Put
+    origin: FindingOrigin
+    created: float
+    updated: float
+    episodes: frozenset[str]
+    about_findings: frozenset[str]
+    embedding: tuple[float, ...]
+
+    @property
+    def held(self) -> Held:
+        """What a plan asks of it."""
+        told = self.put.finding.fields.statement
+        return Held(self.put.digest, told, self.episodes, bool(self.embedding))
+
+
+@dataclass(slots=True)
+class FakeFindings:
+    """`FindingStore` over the spaces of a fake graph."""
+
+    graph: FakeReads
+    spaces: dict[str, dict[str, Stored]] = field(default_factory=dict)
+
+    async def add_findings(
+        self, space: str, findings: Sequence[GivenFinding], model: str
+    ) -> FindingCounts:
+        """Adds findings that are not there yet."""
+        held = self._writable(space)
+        length = next((len(one.embedding) for one in findings if one.embedding), 0)
+        held.check_vectors(model, length)
+        stored = self.spaces.setdefault(space, {})
+        known = references_of(space, findings) & stored.keys()
+        uuids = {References.of(space, known, findings).uuid(one) for one in findings}
+        there = {uuid: stored[uuid].held for uuid in uuids & stored.keys()}
+        plan = Planner(space, known | there.keys(), there, held.passages).plan(findings)
+        now = utc_now().timestamp()
+        for put in plan.changed():
+            stored[put.uuid] = _stored(stored.get(put.uuid), put, now)
+        if plan.changed():
+            held.revision += 1
+        if any(put.vector for put in plan.puts):
+            held.note_vectors(model, length)
+        return plan.counts(held.revision)
+
+    def forget_extracted(self, space: str, episodes: Collection[str]) -> None:
+        """Takes back what was read in these episodes."""
+        self._forget(space, episodes, (FindingOrigin.EXTRACTED,))
+
+    def forget_episodes(self, space: str, episodes: Collection[str]) -> int:
+        """Removes findings that come from these episodes alone."""
+        return self._forget(space, episodes, tuple(FindingOrigin))
+
+    def _forget(
+        self, space: str, episodes: Collection[str], origins: Collection[FindingOrigin]
+    ) -> int:
+        stored = self.spaces.get(space, {})
+        gone = set()
+        for uuid, one in list(stored.items()):
+            if one.origin not in origins:
+                continue
+            left = one.episodes - set(episodes)
+            stored[uuid] = replace(one, episodes=left)
+            if one.episodes and not left:
+                gone.add(uuid)
+        kept = {uuid: one for uuid, one in stored.items() if uuid not in gone}
+        self.spaces[space] = {
+            uuid: replace(one, about_findings=one.about_findings - gone)
+            for uuid, one in kept.items()
+        }
+        return len(gone)
+
+    async def finding_state(self, space: str) -> SpaceState:
+        """The space's revision, its findings with vectors, and the model of its vectors."""
+        held = self.graph.readable(space)
+        vectors = sum(bool(one.embedding) for one in self.spaces.get(space, {}).values())
+        return SpaceState(held.revision, vectors, held.model, held.dimension)
+
+    async def findings_by_words(
+        self, space: str, terms: Sequence[str], only: FindingFilter, limit: int
+    ) -> list[Hit]:
+        """Findings by how many of the terms they have."""
+        scored = [Hit(one.uuid, _overlap(terms, one)) for one in self._passing(space, only)]
+        return _best([hit for hit in scored if hit.score > 0], limit)
+
+    async def findings_near(
+        self,
+        space: str,
+        vector: Sequence[float],
+        only: FindingFilter,
+        limit: int,
+        *,
+        exact: bool,
+    ) -> list[Hit]:
+        """Findings by cosine."""
+        near = [
+            Hit(one.uuid, sum(a * b for a, b in zip(one.embedding, vector, strict=True)))
+            for one in self._passing(space, only)
+            if len(one.embedding) == len(vector)
+        ]
+        return _best(near, limit)
+
+    async def list_findings(
+        self, space: str, only: FindingFilter, after: Position | None, limit: int
+    ) -> list[Position]:
+        """Findings newest first, after a position."""
+        found = sorted((-one.created, one.uuid) for one in self._passing(space, only))
+        if after is not None:
+            found = [place for place in found if place > (-after.created, after.uuid)]
+        return [Position(-created, uuid) for created, uuid in found[:limit]]
+
+    async def findings(self, space: str, uuids: Sequence[str]) -> dict[str, Finding]:
+        """Those of the findings that are there, in full."""
+        held = self.graph.readable(space)
+        stored = self.spaces.get(space, {})
+        return {uuid: _in_full(held, stored[uuid]) for uuid in uuids if uuid in stored}
+
+    def _writable(self, space: str) -> FakeSpace:
+        self.graph.readable(space)
+        return self.graph.spaces.setdefault(space, FakeSpace(space))
+
+    def _passing(self, space: str, only: FindingFilter) -> Iterator[Stored]:
+        held = self.graph.readable(space)
+        for one in self.spaces.get(space, {}).values():
+            said = _says(one.put.finding.fields, only) and _measured(one.put.finding.fields, only)
+            if said and _placed(one, only) and _is_about(held, one, only.about):
+                yield one
+
+
+def _stored(old: Stored | None, put: Put, now: float) -> Stored:
+    vector = put.vector if put.vector is not None else (old.embedding if old else ())
+    return Stored(
+        uuid=put.uuid,
+        put=put,
+        origin=old.origin if old else put.finding.origin,
+        created=old.created if old else now,
+        updated=now,
+        episodes=put.episodes,
+        about_findings=put.about_findings,
+        embedding=vector,
+    )
+
+
+def _says(told: FindingFields, only: FindingFilter) -> bool:
+    texts = (
+        (only.type, told.type),
+        (only.methodology, told.methodology),
+        (only.status, told.status),
+        (only.owner, told.owner),
+    )
+    if any(wanted and wanted != name_key(text) for wanted, text in texts):
+        return False
+    if only.kinds and told.kind not in only.kinds:
+        return False
+    return not only.priorities or told.priority in only.priorities
+
+
+def _measured(told: FindingFields, only: FindingFilter) -> bool:
+    if only.confidence and not (
+        told.confidence is not None and only.confidence.hold(told.confidence)
+    ):
+        return False
+    if only.blocker and only.blocker not in {name_key(one) for one in told.blockers}:
+        return False
+    if only.has_blockers is not None and bool(told.blockers) != only.has_blockers:
+        return False
+    metric = only.metric
+    return metric is None or any(
+        name_key(one.name) == metric.key and metric.value.hold(one.value) for one in told.metrics
+    )
+
+
+def _placed(one: Stored, only: FindingFilter) -> bool:
+    if only.uuids is not None and one.uuid not in only.uuids:
+        return False
+    if only.episode and only.episode not in one.episodes:
+        return False
+    if only.origin and one.origin is not only.origin:
+        return False
+    if only.created_from is not None and one.created < only.created_from:
+        return False
+    if only.created_until is not None and one.created >= only.created_until:
+        return False
+    return not only.about_findings or bool(one.about_findings & set(only.about_findings))
+
+
+def _is_about(held: FakeSpace, one: Stored, wanted: Subject | None) -> bool:
+    if wanted is None:
+        return True
+    return any(
+        name_key(end.name) == wanted.key and _means(held, end, wanted.type)
+        for end in one.put.finding.about
+    )
+
+
+def _means(held: FakeSpace, end: EntityName, wanted: str) -> bool:
+    known = held.types.get(name_key(end.name), {})
+    first = next(iter(known), "")
+    return wanted in ("", end.type) or (wanted == first and end.type not in known)
+
+
+def _overlap(terms: Sequence[str], one: Stored) -> float:
+    told = one.put.finding.fields
+    parts = [told.statement, told.type, told.methodology, told.status, told.owner]
+    parts += [metric.name for metric in told.metrics] + list(told.blockers)
+    words = all_words(" ".join(parts))
+    return float(sum(term in words for term in terms))
+
+
+def _best(hits: list[Hit], limit: int) -> list[Hit]:
+    return sorted(hits, key=lambda hit: (-hit.score, hit.uuid))[:limit]
+
+
+def _in_full(held: FakeSpace, one: Stored) -> Finding:
+    cited = sorted(one.episodes & held.passages.keys())[:5]
+    return Finding(
+        uuid=one.uuid,
+        id=one.put.finding.id,
+        fields=one.put.finding.fields,
+        origin=one.origin,
+        created_at=datetime.fromtimestamp(one.created, UTC),
+        updated_at=datetime.fromtimestamp(one.updated, UTC),
+        about=tuple(_subjects(held, one.put.finding)),
+        about_findings=tuple(sorted(one.about_findings)),
+        citations=tuple(_citation(held, uuid) for uuid in cited),
+    )
+
+
+def _subjects(held: FakeSpace, finding: GivenFinding) -> Iterator[EntityRef]:
+    ends = {(name_key(end.name), end.type): end for end in finding.about}
+    for key, end in sorted(ends.items()):
+        known = held.types.get(key[0], {})
+        kind = end.type if end.type in known else next(iter(known), "")
+        uuid = known.get(kind, "")
+        yield EntityRef(
+            uuid, held.names[uuid] if uuid else clean_name(end.name), kind if uuid else end.type
+        )
+
+
+def _citation(held: FakeSpace, episode: str) -> Citation:
+    passage = held.passages[episode]
+    return Citation(episode, passage.document_id, passage.title, passage.source)

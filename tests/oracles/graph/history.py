@@ -1,0 +1,205 @@
+"""Histories of the graph in memory: the same promises as the real store's, by plain loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from services.graph_query.core.domain import Entity, EntityRef, Fact, FactFilter, Origin
+from services.graph_query.core.intervals import OPEN, end_of, start_of
+from services.graph_query.core.names import relation_key
+from services.graph_query.history.domain import (
+    NO_PAGE,
+    Difference,
+    End,
+    Life,
+    Moment,
+    Page,
+    Position,
+    Scope,
+    Selector,
+    Times,
+    Version,
+)
+from services.runtime.errors import NotFoundError
+from tests.oracles.graph.reads import (
+    FakeReads,
+    as_fact,
+    citation_of,
+    entity_of,
+    holds,
+    is_past_event,
+    is_short_event,
+    lasts,
+)
+from tests.oracles.graph.space import FakeSpace, StoredFact
+from tests.oracles.graph.versions import FakeVersion
+
+
+@dataclass(frozen=True, slots=True)
+class FakeHistory:
+    """`HistoryStore` over the spaces of a fake graph."""
+
+    graph: FakeReads
+
+    async def list_facts(
+        self, space: str, scope: Scope, only: FactFilter, after: Position | None, limit: int
+    ) -> list[Fact]:
+        """Facts by start and uuid after a position."""
+        held = self.graph.readable(space)
+        facts = [
+            fact
+            for fact in self._scoped(space, scope)
+            if (lasts if scope.lasting else holds)(fact, only) or _happened(held, fact, scope, only)
+        ]
+        facts = [fact for fact in facts if after is None or _place(fact) > tuple(after)]
+        return sorted(facts, key=_place)[:limit]
+
+    async def life(
+        self,
+        space: str,
+        entity: Selector,
+        relation: str,
+        known: float | None,
+        page: Page = NO_PAGE,
+    ) -> Life:
+        """An entity's facts at any time, a page of them in full."""
+        held = self.graph.readable(space)
+        scope = Scope(either=entity, relation=relation, known=known)
+        facts = list(self._scoped(space, scope))
+        named = _named(held, entity) or _formerly_named(facts, entity)
+        if not named:
+            raise NotFoundError("entity")
+        if len(named) > 1:
+            return Life(None, tuple(EntityRef(one.uuid, one.name, one.type) for one in named))
+        moments = tuple(_moment(fact) for fact in facts)
+        by_uuid = {fact.uuid: fact for fact in facts}
+        first = page.after is None
+        return Life(
+            named[0],
+            moments=moments if first else (),
+            page=tuple(by_uuid[one.uuid] for one in page.following(moments)),
+            current=tuple(by_uuid[one.uuid] for one in page.latest(moments) if first),
+        )
+
+    async def facts_known(
+        self, space: str, uuids: Sequence[str], known: float | None
+    ) -> dict[str, Fact]:
+        """Facts in full, now or as they were known."""
+        found = {fact.uuid: fact for fact in self._facts(space, known)}
+        return {uuid: found[uuid] for uuid in uuids if uuid in found}
+
+    async def differences(
+        self, space: str, scope: Scope, times: Times, limit: int
+    ) -> list[Difference]:
+        """Facts of one of two times only."""
+        facts = list(self._scoped(space, scope))
+        stored_in = self.graph.readable(space)
+        before = {_statement(fact) for fact in facts if holds(fact, times.before)}
+        after = {_statement(fact) for fact in facts if holds(fact, times.after)}
+        found = []
+        for fact in facts:
+            event = is_short_event(stored_in, _stored(stored_in, fact, scope))
+            held = tuple(
+                holds(fact, time) or (event and start_of(fact.valid_at) <= time.until)
+                for time in times
+            )
+            if held[0] != held[1] and _statement(fact) not in (after if held[0] else before):
+                place = (fact.source.uuid, relation_key(fact.relation), start_of(fact.valid_at))
+                found.append(Difference(fact.uuid, *place, held[0]))
+        return found[:limit]
+
+    async def versions(self, space: str, uuid: str, limit: int) -> list[Version]:
+        """The last versions of a fact, oldest first."""
+        held = self.graph.readable(space)
+        found = [one for one in held.versions.every if one.uuid == uuid]
+        return [
+            Version(
+                replace(_as_known(held, one), citations=()),
+                datetime.fromtimestamp(one.known_from, UTC),
+                _until(one.known_until),
+                one.episode,
+            )
+            for one in sorted(found, key=lambda one: one.known_from)[-limit:]
+        ]
+
+    def _facts(self, space: str, known: float | None) -> Iterator[Fact]:
+        held = self.graph.readable(space)
+        if known is None:
+            yield from (as_fact(held, stored) for stored in held.facts.values())
+        else:
+            yield from (_as_known(held, one) for one in held.versions.known(known).values())
+
+    def _scoped(self, space: str, scope: Scope) -> Iterator[Fact]:
+        for fact in self._facts(space, scope.known):
+            if scope.relation and relation_key(fact.relation) != relation_key(scope.relation):
+                continue
+            ends = {End.SUBJECT: [fact.source], End.OBJECT: [fact.target]}
+            ends[End.EITHER] = [fact.source, fact.target]
+            asked = ((scope.subject, End.SUBJECT), (scope.object, End.OBJECT))
+            if all(
+                entity is None or any(entity.means(one) for one in ends[end])
+                for entity, end in (*asked, (scope.either, End.EITHER))
+            ):
+                yield fact
+
+
+def _named(held: FakeSpace, entity: Selector) -> list[Entity]:
+    found = [entity_of(held, uuid) for uuid in held.entities()]
+    return [one for one in found if entity.means(one)]
+
+
+def _formerly_named(facts: Sequence[Fact], entity: Selector) -> list[Entity]:
+    """Entities that are gone, as facts that were known once name them."""
+    ends = {end for fact in facts for end in (fact.source, fact.target) if entity.means(end)}
+    return [Entity(*end) for end in sorted(ends)]
+
+
+def _moment(fact: Fact) -> Moment:
+    interval = (start_of(fact.valid_at), end_of(fact.invalid_at))
+    return Moment(fact.uuid, fact.relation, *interval, start_of(fact.created_at), fact.event)
+
+
+def _happened(held: FakeSpace, fact: Fact, scope: Scope, only: FactFilter) -> bool:
+    return not scope.lasting and is_past_event(held, _stored(held, fact, scope), only)
+
+
+def _stored(held: FakeSpace, fact: Fact, scope: Scope) -> StoredFact | FakeVersion:
+    if scope.known is None:
+        return held.facts[fact.uuid]
+    return held.versions.known(scope.known)[fact.uuid]
+
+
+def _place(fact: Fact) -> tuple[float, str]:
+    return start_of(fact.valid_at), fact.uuid
+
+
+def _statement(fact: Fact) -> tuple[object, ...]:
+    attributes = tuple(sorted(fact.attributes.items()))
+    return fact.source.uuid, relation_key(fact.relation), fact.target.uuid, attributes
+
+
+def _as_known(held: FakeSpace, one: FakeVersion) -> Fact:
+    """A fact as it was known, under the names that its ends have now if they are still there."""
+    there = held.entities()
+    stored = held.facts.get(one.uuid)
+    gone = (citation_of(held, one.episode),) if one.episode in held.passages else ()
+    return Fact(
+        uuid=one.uuid,
+        fact=one.given.fact,
+        relation=one.given.relation,
+        source=held.ref(one.source.uuid) if one.source.uuid in there else one.source,
+        target=held.ref(one.target.uuid) if one.target.uuid in there else one.target,
+        origin=Origin.GIVEN,
+        valid_at=one.given.valid_at,
+        invalid_at=one.given.invalid_at,
+        created_at=one.created_at,
+        citations=as_fact(held, stored).citations if stored else gone,
+        attributes=one.given.attributes,
+        event=relation_key(one.given.relation) in held.events,
+    )
+
+
+def _until(known_until: float) -> datetime | None:
+    return None if known_until >= OPEN else datetime.fromtimestamp(known_until, UTC)

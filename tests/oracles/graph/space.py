@@ -1,0 +1,348 @@
+"""One space of the graph in memory: its passages and facts, and all that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from services.graph_query.core.domain import (
+    DescribedEntity,
+    EntityName,
+    EntityRef,
+    GivenFact,
+    Passage,
+)
+from services.graph_query.core.entity_resolution import Resolution, homonyms
+from services.graph_query.core.fact_batch import (
+    GivenEnds,
+    claimant_of,
+    claimed_episode,
+    clean_end,
+    statement_of,
+)
+from services.graph_query.core.identity import fact_uuid
+from services.graph_query.core.intervals import OPEN, end_of, start_of
+from services.graph_query.core.invalidation import Ending, effective_end
+from services.graph_query.core.names import (
+    Source,
+    Spelling,
+    best,
+    is_linkable,
+    name_key,
+    relation_key,
+    title_names,
+)
+from services.graph_query.core.version_validity import Period, period_of
+from services.graph_query.local_extraction.cooccurrence import (
+    PassageRows,
+    ReadPassage,
+    passage_rows,
+)
+from services.graph_query.local_extraction.gazetteer import Gazetteer
+from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
+from services.runtime.times import utc_now
+from tests.oracles.graph.versions import FakeVersions
+
+_TICK = timedelta(microseconds=1)
+
+
+FactKey = tuple[tuple[str, str], str, tuple[str, str], tuple[float, float], str]
+
+
+@dataclass(slots=True)
+class Told:
+    """A fact as it was given: how often and by whom does not matter, only by which documents and how spelt."""
+
+    first: GivenFact
+    created_at: datetime
+    claims: set[tuple[str, GivenEnds]] = field(default_factory=set)
+    embedding: tuple[float, ...] = ()
+    endings: dict[str, datetime] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class StoredFact:
+    """A fact with its ends resolved and the documents that claim it."""
+
+    uuid: str
+    source: str
+    target: str
+    given: GivenFact
+    created_at: datetime
+    # How it was stated to end, and the episode whose word its end is.
+    stated_end: datetime | None
+    ended_by: str
+    documents: set[str] = field(default_factory=set)
+    embedding: tuple[float, ...] = ()
+
+
+class Picture(NamedTuple):
+    """The graph as sets of what is in it."""
+
+    episodes: frozenset[str]
+    entities: frozenset[str]
+    mentions: frozenset[tuple[str, str]]
+    local_facts: frozenset[tuple[str, int, str, str]]
+
+
+@dataclass(slots=True)
+class FakeSpace:
+    """What was given to a space, and the graph computed from it by `rebuild`."""
+
+    space: str
+    passages: dict[str, Passage] = field(default_factory=dict)
+    told: dict[FactKey, Told] = field(default_factory=dict)
+    read: dict[str, list[DescribedEntity]] = field(default_factory=dict)
+    ended: dict[str, dict[str, datetime]] = field(default_factory=dict)
+    facts: dict[str, StoredFact] = field(default_factory=dict)
+    types: dict[str, dict[str, str]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    rows: dict[str, PassageRows] = field(default_factory=dict)
+    model: str = ""
+    dimension: int = 0
+    revision: int = 0
+    last_write: datetime | None = None
+    versions: FakeVersions = field(default_factory=FakeVersions)
+    # When the versions begin that passages stand in, and when they stand in their documents.
+    starts: dict[str, set[float]] = field(default_factory=dict)
+    own_starts: dict[str, float] = field(default_factory=dict)
+    periods: dict[str, Period] = field(default_factory=dict)
+    # Documents of episodes, those that are gone too, and documents that had claimed facts that are no more.
+    owners: dict[str, str] = field(default_factory=dict)
+    past_claims: dict[str, set[str]] = field(default_factory=dict)
+    # Keys of relations that are events, as of the last read.
+    events: frozenset[str] = frozenset()
+
+    def rebuild(self) -> None:
+        """Computes the graph from scratch: every passage with all of the space's names."""
+        self.owners |= {uuid: passage.document_id for uuid, passage in self.passages.items()}
+        found = self.state_facts()
+        gazetteer = Gazetteer.of(self._linked(found))
+        self.rows = {
+            uuid: passage_rows(self.space, ReadPassage.of(passage), gazetteer)
+            for uuid, passage in sorted(self.passages.items())
+        }
+        self._note_entities(found)
+        self._note_periods()
+        self.revision += 1
+        self.last_write = self._next_moment()
+        self._note_versions(self.last_write.timestamp())
+
+    def ref(self, uuid: str) -> EntityRef:
+        """An entity as an endpoint."""
+        return EntityRef(uuid, self.names[uuid], self.type_of(uuid))
+
+    def resolution(self) -> Resolution:
+        """What given names mean under all types that they are given with."""
+        ends = [end for told in self.told.values() for _, ends in told.claims for end in ends]
+        ends += [name for _, name in self.described()]
+        return Resolution.adding(self.space, {}, ends)
+
+    def uuid_of(self, fact: GivenFact, found: Resolution) -> str:
+        """The uuid of a fact under a resolution."""
+        ends = (found.uuid(fact.subject), found.uuid(fact.object))
+        interval = (start_of(fact.valid_at), end_of(fact.invalid_at))
+        return fact_uuid(self.space, ends, fact.relation, interval, statement_of(fact))
+
+    def described(self) -> list[tuple[DescribedEntity, EntityName]]:
+        """What was read of entities, in the order of reading, each with its name as it is kept."""
+        return [(one, clean_end(one.name)) for ones in self.read.values() for one in ones]
+
+    def tell(self, fact: GivenFact) -> None:
+        """Notes how a fact is given."""
+        told = self.told.setdefault(fact_key(fact), Told(fact, utc_now()))
+        told.claims.add((claimant_of(fact), GivenEnds.of(fact)))
+        told.embedding = told.embedding or tuple(fact.embedding)
+        told.endings.update((cause, at) for cause, at in fact.ended_by if cause in self.passages)
+
+    def check_vectors(self, model: str, length: int) -> None:
+        """Whether the space takes vectors of a model and a length, "" and 0 for none."""
+        if model and self.model not in ("", model):
+            raise WrongStateError("The space holds vectors of another model.")
+        if length and self.dimension not in (0, length):
+            raise InvalidFieldError(FieldError("embedding", f"must have {self.dimension} values"))
+
+    def note_vectors(self, model: str, length: int) -> None:
+        """Notes of which model its vectors are and how long they are."""
+        self.model = self.model or model
+        self.dimension = self.dimension or length
+
+    def drop_claims(self, documents: Collection[str]) -> None:
+        """Takes back what documents claimed, and the facts that nothing else claims.
+
+        Episodes that are there go on saying that they ended.
+        """
+        found = self.resolution()
+        for key, told in list(self.told.items()):
+            told.claims = {claim for claim in told.claims if claim[0] not in documents}
+            if not told.claims:
+                kept = {cause: at for cause, at in told.endings.items() if cause in self.passages}
+                self.ended.setdefault(self.uuid_of(told.first, found), {}).update(kept)
+                del self.told[key]
+
+    def picture(self) -> Picture:
+        """The graph as sets."""
+        sentences = [row for rows in self.rows.values() for row in rows.sentences.values()]
+        return Picture(
+            episodes=frozenset(self.passages),
+            entities=frozenset(self.entities()),
+            mentions=frozenset(
+                (row.episode, row.entity)
+                for rows in self.rows.values()
+                for row in rows.mentions.values()
+            ),
+            local_facts=frozenset(
+                (row.episode, row.ordinal, row.subject, target)
+                for row in sentences
+                for target in row.targets
+            ),
+        )
+
+    def entities(self) -> set[str]:
+        """Entities that something names or a fact joins."""
+        named = {uuid for rows in self.rows.values() for uuid in rows.mentions}
+        ends = {end for fact in self.facts.values() for end in (fact.source, fact.target)}
+        found = self.resolution()
+        return named | ends | {found.uuid(name) for _, name in self.described()}
+
+    def type_of(self, uuid: str) -> str:
+        """An entity's type, "" when none is known."""
+        return next(
+            (kind for types in self.types.values() for kind, held in types.items() if held == uuid),
+            "",
+        )
+
+    def cited(self, fact: StoredFact) -> list[str]:
+        """Episodes of the claiming documents that name both ends; else the best of each document."""
+        ends = {fact.source, fact.target}
+        cited: set[str] = set()
+        for document in fact.documents:
+            if episode := claimed_episode(document):
+                cited |= {episode} & self.passages.keys()
+                continue
+            episodes = [p.uuid for p in self.passages.values() if p.document_id == document]
+            ranked = sorted(
+                (-len(ends & self.rows[uuid].mentions.keys()), uuid) for uuid in episodes
+            )
+            both = {uuid for named, uuid in ranked if -named == len(ends)}
+            cited |= both or {uuid for _, uuid in ranked[:1]}
+        return sorted(cited)
+
+    def _next_moment(self) -> datetime:
+        """The time of a write: later than the one before, whatever the clock says."""
+        now = utc_now()
+        return now if self.last_write is None else max(now, self.last_write + _TICK)
+
+    def note_starts(self, passages: Iterable[Passage]) -> bool:
+        """Notes in which versions passages are given, and their own times; whether any is news."""
+        before, own_before = deepcopy(self.starts), dict(self.own_starts)
+        for passage in passages:
+            uuid = passage.uuid
+            self.starts.setdefault(uuid, set()).update(passage.given_starts)
+            known = self.own_starts.get(uuid, OPEN)
+            self.own_starts[uuid] = min(known, passage.given_own_start)
+        new = any(self.starts[uuid] != before.get(uuid, set()) for uuid in self.starts)
+        return new or any(self.own_starts[uuid] != start for uuid, start in own_before.items())
+
+    def erase(self, documents: Collection[str], episodes: Collection[str]) -> int:
+        """Removes what these, gone already, had made known of the past; how many versions."""
+        now = self.last_write.timestamp() if self.last_write else 0.0
+        owned = {uuid for uuid, document in self.owners.items() if document in documents}
+        merged = self.versions.erase_endings(owned | set(episodes), now)
+        return merged + self._erase_facts(documents, now)
+
+    def _erase_facts(self, documents: Collection[str], now: float) -> int:
+        for claimed in self.past_claims.values():
+            claimed.difference_update(documents)
+        doomed = {
+            uuid for uuid, left in self.past_claims.items() if not left and uuid not in self.facts
+        }
+        self.past_claims = {uuid: left for uuid, left in self.past_claims.items() if left}
+        return self.versions.erase(doomed, now)
+
+    def _note_past_claims(self, former: Mapping[str, StoredFact]) -> None:
+        for uuid in former.keys() - self.facts.keys():
+            documents = {
+                self.owners.get(claimed_episode(one) or "", one) for one in former[uuid].documents
+            }
+            if documents := documents - {""}:
+                self.past_claims.setdefault(uuid, set()).update(documents)
+
+    def _note_periods(self) -> None:
+        self.starts = {one: starts for one, starts in self.starts.items() if one in self.passages}
+        self.own_starts = {one: own for one, own in self.own_starts.items() if one in self.passages}
+        versions: dict[str, set[float]] = {}
+        for uuid, passage in self.passages.items():
+            versions.setdefault(passage.document_id, set()).update(self.starts.get(uuid, ()))
+        self.periods = {
+            uuid: period_of(
+                self.starts.get(uuid, ()),
+                versions[passage.document_id],
+                self.own_starts.get(uuid, -OPEN),
+            )
+            for uuid, passage in self.passages.items()
+        }
+
+    def _note_versions(self, now: float) -> None:
+        ends = {end for fact in self.facts.values() for end in (fact.source, fact.target)}
+        episodes = {uuid: next(iter(self.cited(fact)), "") for uuid, fact in self.facts.items()}
+        self.versions.note(self.facts, {uuid: self.ref(uuid) for uuid in ends}, episodes, now)
+
+    def state_facts(self) -> Resolution:
+        """Computes the facts from what was told; what names mean."""
+        found, former = self.resolution(), self.facts
+        self.facts = {}
+        for told in self.told.values():
+            fact = told.first
+            uuid = self.uuid_of(fact, found)
+            ends = (found.uuid(fact.subject), found.uuid(fact.object))
+            endings = {**self.ended.get(uuid, {}), **told.endings}
+            ended = effective_end(fact.invalid_at, [Ending(*one) for one in endings.items()])
+            given = replace(fact, invalid_at=ended.at)
+            fresh = StoredFact(uuid, *ends, given, told.created_at, fact.invalid_at, ended.told_by)
+            held = self.facts.setdefault(uuid, fresh)
+            held.documents |= {document for document, _ in told.claims}
+            held.embedding = held.embedding or told.embedding
+        self._note_past_claims(former)
+        return found
+
+    def _note_entities(self, found: Resolution) -> None:
+        spelt: dict[str, list[Spelling]] = {}
+        self.types = {}
+        for rows in self.rows.values():
+            for uuid, key in rows.names.items():
+                spelt.setdefault(uuid, []).append(rows.mentions[uuid].spelling)
+                types = found.types.get(key, frozenset())
+                self.types.setdefault(key, homonyms(self.space, key, types))
+        for told in self.told.values():
+            for end in (end for _, ends in told.claims for end in ends):
+                spelt.setdefault(found.uuid(end), []).append(Spelling(Source.STATED, end.name))
+                key = name_key(end.name)
+                self.types[key] = homonyms(self.space, key, found.types[key])
+        for _, name in self.described():
+            spelt.setdefault(found.uuid(name), []).append(Spelling(Source.STATED, name.name))
+            key = name_key(name.name)
+            self.types[key] = homonyms(self.space, key, found.types[key])
+        self.names = {uuid: best(spellings).text for uuid, spellings in spelt.items()}
+
+    def _linked(self, found: Resolution) -> dict[str, tuple[str, ...]]:
+        titles = {name_key(name) for p in self.passages.values() for name in title_names(p.title)}
+        keys = titles | {key for key in found.types if is_linkable(key)}
+        return {
+            key: tuple(homonyms(self.space, key, found.types.get(key, frozenset())).values())
+            for key in keys
+        }
+
+
+def fact_key(fact: GivenFact) -> FactKey:
+    """What makes given facts the same whatever their names mean: ends, relation and interval."""
+    return (
+        (name_key(fact.subject.name), fact.subject.type),
+        relation_key(fact.relation),
+        (name_key(fact.object.name), fact.object.type),
+        (start_of(fact.valid_at), end_of(fact.invalid_at)),
+        statement_of(fact),
+    )

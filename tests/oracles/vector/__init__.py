@@ -1,0 +1,1 @@
+"""What the vector tier should answer, in plain Python."""

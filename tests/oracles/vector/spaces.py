@@ -1,0 +1,355 @@
+"""What the in-memory store holds of a space, and how it is searched."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from services.models.relevance import bend
+from services.runtime.errors import FieldError, InvalidFieldError
+from services.vector_search.documents.versions import (
+    StoredVersion,
+    own_time,
+    plan_version,
+    same_content,
+)
+from services.vector_search.domain import (
+    FOREVER,
+    MAX_COMPLETIONS,
+    Chunk,
+    Deletion,
+    Document,
+    FusionKind,
+    Hit,
+    Model,
+    NewChunk,
+    NewDocument,
+    Outcome,
+    QueryVector,
+    Scores,
+    Search,
+    TextMatch,
+    Vector,
+)
+from tests.oracles.vector.bm25 import (
+    FUSED_POOL,
+    Terms,
+    bm25,
+    completed,
+    full_text_score,
+    fuse,
+    holds_phrase,
+    query_terms,
+    ranked,
+    terms_of,
+    words_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version and the document that it is."""
+
+    stored: StoredVersion
+    document: NewDocument
+    written: datetime
+
+    def has_at(self, chunk: NewChunk, instant: datetime) -> bool:
+        """Whether a chunk of this version holds by itself at `instant`."""
+        since = own_time(chunk, self.written)
+        return since is None or since <= instant
+
+
+@dataclass(frozen=True, slots=True)
+class HeldChunk:
+    """A chunk and the title that it is searched with."""
+
+    document_id: str
+    title: str
+    content: str
+    vector: Vector
+
+    @property
+    def text(self) -> str:
+        """What is searched."""
+        return f"{self.title}\n{self.content}"
+
+    @property
+    def terms(self) -> Terms:
+        """Its words, counted."""
+        return terms_of(self.text)
+
+
+@dataclass(slots=True)
+class Space:
+    """All that a space holds."""
+
+    model: Model | None = None
+    revision: int = 0
+    next_change: datetime = FOREVER
+    language: str = "english"
+    documents: dict[str, list[Version]] = field(default_factory=dict)
+    chunks: dict[str, HeldChunk] = field(default_factory=dict)
+    deletions: dict[str, Deletion] = field(default_factory=dict)
+
+
+def raise_revision(held: Space, now: datetime) -> None:
+    """After a write: the next revision, and when time alone changes what is found."""
+    begins = (v.stored.valid_from for versions in held.documents.values() for v in versions)
+    held.next_change = min((begin for begin in begins if begin > now), default=FOREVER)
+    held.revision += 1
+
+
+def check_ids(held: Space, document: NewDocument) -> None:
+    """InvalidFieldError when a chunk's id stands for another text or document."""
+    for i, chunk in enumerate(document.chunks):
+        known = held.chunks.get(chunk.id)
+        if known and (known.document_id, known.content) != (document.document_id, chunk.content):
+            raise InvalidFieldError(
+                FieldError(
+                    f"{document.path}.chunks[{i}].id", "is the id of another text or document"
+                )
+            )
+
+
+def write_document(held: Space, document: NewDocument, now: datetime) -> Outcome:
+    """Stores what is new of a document."""
+    stored = stored_versions(held, document.document_id)
+    same = same_content(stored, document, now)
+    if same is not None:
+        return Outcome(
+            document_id=document.document_id,
+            version=same.version,
+            valid_from=same.valid_from,
+            unchanged=True,
+        )
+    plan = plan_version(stored, document, now)
+    versions = held.documents.setdefault(document.document_id, [])
+    renamed = _renamed(held, document, plan.valid_from)
+    kept = {chunk.id for chunk in document.chunks}
+    retired = 0
+    for i, version in enumerate(versions):
+        if version.stored.version == plan.closes:
+            retired = sum(chunk.id not in kept for chunk in version.document.chunks)
+            old = version.stored
+            closed = StoredVersion(old.version, old.valid_from, plan.valid_from, old.content_hash)
+            versions[i] = Version(closed, version.document, version.written)
+    new = StoredVersion(plan.version, plan.valid_from, plan.valid_until, document.content_hash)
+    versions.append(Version(new, document, now))
+    return Outcome(
+        document_id=document.document_id,
+        version=plan.version,
+        valid_from=plan.valid_from,
+        added=_add_chunks(held, document, renamed),
+        reindexed=tuple(chunk.id for chunk in document.chunks if chunk.id in renamed),
+        retired=retired,
+    )
+
+
+def _add_chunks(held: Space, document: NewDocument, renamed: set[str]) -> tuple[str, ...]:
+    added = []
+    for chunk in document.chunks:
+        known = chunk.id in held.chunks
+        if (not known or chunk.id in renamed) and chunk.vector is not None:
+            held.chunks[chunk.id] = HeldChunk(
+                document.document_id, document.title, chunk.content, chunk.vector
+            )
+            if not known:
+                added.append(chunk.id)
+    return tuple(added)
+
+
+def missing_vectors(held: Space, document: NewDocument, valid_from: datetime) -> set[str]:
+    """Chunks without a vector that a version of `valid_from` needs one for."""
+    bare = {chunk.id for chunk in document.chunks if chunk.vector is None}
+    return (bare - held.chunks.keys()) | (bare & _renamed(held, document, valid_from))
+
+
+def _renamed(held: Space, document: NewDocument, valid_from: datetime) -> set[str]:
+    """Stored chunks that a version of `valid_from` gives another title."""
+    later = {
+        chunk.id
+        for version in held.documents.get(document.document_id, [])
+        if version.stored.valid_from > valid_from
+        for chunk in version.document.chunks
+    }
+    return {
+        chunk.id
+        for chunk in document.chunks
+        if chunk.id in held.chunks
+        and chunk.id not in later
+        and held.chunks[chunk.id].title != document.title
+    }
+
+
+def stored_versions(held: Space, document_id: str) -> list[StoredVersion]:
+    """A document's versions, in the order they were written."""
+    return [version.stored for version in held.documents.get(document_id, [])]
+
+
+def version_in_force(held: Space, document_id: str, instant: datetime) -> Version | None:
+    """The version that holds at an instant."""
+    for version in held.documents.get(document_id, []):
+        if version.stored.holds_at(instant):
+            return version
+    return None
+
+
+def eligible_chunks(held: Space, search: Search, instant: datetime) -> set[str]:
+    """Ids of the chunks in force that pass the filters."""
+    wanted = search.document_ids or tuple(held.documents)
+    found = (version_in_force(held, document_id, instant) for document_id in wanted)
+    return {
+        chunk.id
+        for version in found
+        if version is not None and _contains(version.document.metadata, search.metadata)
+        for chunk in version.document.chunks
+        if version.has_at(chunk, instant)
+    }
+
+
+def _contains(have: Any, want: Any) -> bool:
+    """JSON containment as PostgreSQL's @> has it."""
+    if isinstance(want, dict):
+        return isinstance(have, dict) and all(
+            key in have and _contains(have[key], value) for key, value in want.items()
+        )
+    if isinstance(want, list):
+        return isinstance(have, list) and all(
+            any(_contains(item, value) for item in have) for value in want
+        )
+    return bool(have == want) and isinstance(have, bool) == isinstance(want, bool)
+
+
+def fits(model: Model, vector: QueryVector) -> bool:
+    """Whether a vector is of a model."""
+    return model == Model(vector.model, len(vector.values))
+
+
+def cosine_scores(held: Space, vector: QueryVector | None, keys: set[str]) -> dict[str, float]:
+    """Cosines of chunks by id."""
+    if vector is None:
+        return {}
+    return {key: float(held.chunks[key].vector @ vector.values) for key in keys}
+
+
+def word_scores(held: Space, search: Search, keys: set[str], now: datetime) -> dict[str, float]:
+    """BM25 above 0 of chunks by id."""
+    current = eligible_chunks(held, Search(), now)
+    text = search.text or ""
+    terms = query_terms(text)
+    if search.match is TextMatch.PREFIX:
+        terms = completed(text, (chunk.terms for chunk in held.chunks.values()), MAX_COMPLETIONS)
+    if search.match is TextMatch.PHRASE:
+        keys = {key for key in keys if holds_phrase(held.chunks[key].text, text)}
+    return bm25(
+        terms,
+        {key: held.chunks[key].terms for key in keys},
+        [held.chunks[key].terms for key in current],
+    )
+
+
+def hits_of(
+    held: Space,
+    search: Search,
+    vector: dict[str, float],
+    text: dict[str, float],
+    now: datetime,
+) -> list[Hit]:
+    """The best chunks by the scores of one list or both."""
+    full = full_score(held, search, now) if search.text is not None else 0.0
+    if search.fusion is FusionKind.NONE:
+        scored = {key: (score, Scores(vector=score)) for key, score in vector.items()}
+        scored |= {key: (bend(score / full), Scores(text=score)) for key, score in text.items()}
+    else:
+        scored = fuse(
+            vector,
+            text,
+            full=full,
+            pool=FUSED_POOL,
+            text_weight=search.text_weight,
+            fusion=search.fusion,
+        )
+    floor = -2.0 if search.min_score is None else search.min_score
+    passing = {key: score for key, (score, _) in scored.items() if score >= floor}
+    instant = search.as_of or now
+    return [
+        Hit(
+            chunk_in_view(held, key, instant),
+            max(passing[key], 0.0),
+            _with_rank(scored[key][1], rank),
+        )
+        for rank, key in enumerate(ranked(passing, search.limit), 1)
+    ]
+
+
+def full_score(held: Space, search: Search, now: datetime) -> float:
+    """The BM25 score that counts 1 in a fused score. A last word that is completed counts once."""
+    corpus = [held.chunks[key].terms for key in eligible_chunks(held, Search(), now)]
+    text = search.text or ""
+    terms = terms_of(text)
+    if search.match is not TextMatch.PREFIX:
+        return full_text_score(terms, corpus)
+    last = set(words_of(text)[-1:])
+    words = (chunk.terms for chunk in held.chunks.values())
+    completions = completed(text, words, MAX_COMPLETIONS).keys() - (terms.keys() - last)
+    known = {term for term in completions if any(term in one for one in corpus)}
+    weights = (full_text_score(Counter([term]), corpus) for term in known or completions)
+    others = Counter(terms.keys() - last)
+    return full_text_score(others, corpus) + max(weights, default=0.0)
+
+
+def _with_rank(parts: Scores, rank: int) -> Scores:
+    if parts.vector_fused is not None or parts.text_fused is not None:
+        return parts
+    if parts.vector is not None:
+        return Scores(vector=parts.vector, vector_rank=rank)
+    return Scores(text=parts.text, text_rank=rank)
+
+
+def chunk_in_view(held: Space, key: str, instant: datetime) -> Chunk:
+    """A chunk as the version in view tells it."""
+    document_id = held.chunks[key].document_id
+    having = [
+        (version, ordinal, chunk)
+        for version in held.documents[document_id]
+        for ordinal, chunk in enumerate(version.document.chunks)
+        if chunk.id == key
+    ]
+    version, ordinal, chunk = max(
+        having,
+        key=lambda found: (
+            found[0].stored.holds_at(instant) and found[0].has_at(found[2], instant),
+            found[0].stored.valid_from,
+        ),
+    )
+    document = version.document
+    return Chunk(
+        id=key,
+        document_id=document_id,
+        title=document.title,
+        source=document.source,
+        content=chunk.content,
+        ordinal=ordinal,
+        start_char=chunk.start_char,
+        end_char=chunk.end_char,
+        metadata=document.metadata,
+        valid_time=own_time(chunk, version.written) or version.stored.valid_from,
+        page=chunk.page,
+    )
+
+
+def document_of(version: Version) -> Document:
+    """A version as it is read."""
+    return Document(
+        document_id=version.document.document_id,
+        title=version.document.title,
+        source=version.document.source,
+        metadata=version.document.metadata,
+        version=version.stored.version,
+        valid_time=version.stored.valid_from,
+        create_time=version.written,
+        chunk_count=len(version.document.chunks),
+    )

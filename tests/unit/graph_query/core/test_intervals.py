@@ -1,0 +1,47 @@
+"""Half-open ranges and years, as exact in the Middle Ages as they are today."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.graph_query.core.intervals import OPEN, end_of, range_bounds, start_of
+from services.graph_query.history.domain import Life, Moment
+from services.graph_query.history.summary import summarize
+
+_DATES = st.datetimes(timezones=st.just(UTC))
+
+
+@given(_DATES)
+def test_what_begins_where_a_range_ends_is_outside_it(end: datetime) -> None:
+    _, until = range_bounds(None, end)
+    assert until < start_of(end)
+
+
+@given(_DATES, _DATES)
+def test_what_begins_within_a_range_is_inside_it(one: datetime, other: datetime) -> None:
+    begin, end = sorted((one, other))
+    since, until = range_bounds(begin, end)
+    assert since <= start_of(begin)
+    assert start_of(begin) <= until or start_of(begin) == end_of(end)
+
+
+@pytest.mark.parametrize("year", [2, 900, 1066, 1426, 1970, 2020, 2515, 4000, 9_999])
+def test_what_ends_as_a_year_begins_ended_in_the_year_before(year: int) -> None:
+    assert _ended(datetime(year, 1, 1, tzinfo=UTC)) == {year - 1}
+    assert _ended(datetime(year, 1, 1, 0, 0, 1, tzinfo=UTC)) == {year}
+
+
+@given(_DATES)
+def test_every_date_has_a_year(end: datetime) -> None:
+    assert len(_ended(end)) == 1
+
+
+def _ended(end: datetime) -> set[int | None]:
+    """The years in whose rows something that ends then is counted as ended."""
+    moment = Moment("uuid", "OWNS", -OPEN, end_of(end), 0.0)
+    summary = summarize(Life(None), [moment], 0.0)
+    return {row.year for row in summary.periods if row.ended}

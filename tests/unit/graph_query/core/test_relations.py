@@ -1,0 +1,226 @@
+"""Which relation names the contract takes, and which of them are one relation."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import unicodedata
+from pathlib import Path
+
+import protovalidate
+import pytest
+from google.protobuf.message import Message
+from hypothesis import given
+from hypothesis import strategies as st
+
+from braid.graph.v1 import ingest_pb2, ontology_pb2
+from services.graph_query.core.domain import EntityName, GivenFact
+from services.graph_query.core.full_text import relation_clause
+from services.graph_query.core.identity import fact_uuid
+from services.graph_query.core.names import clean_relation, relation_key, relation_term
+from services.graph_query.ontology.domain import Ontology, RelationType
+
+OPENIE = Path("../shared/eval/multihop/musique_train100/openie.jsonl.gz")
+VALIDATOR = protovalidate.Validator()
+MARKS = "_-'.,()’‐‑–"
+# Letters, marks and digits that both libraries know, whichever version of Unicode they have.
+LETTERS = st.characters(max_codepoint=0x2FFF, categories=("Lu", "Ll", "Lo"))
+ACCENTS = st.characters(min_codepoint=0x300, max_codepoint=0x36F, categories=["Mn"])
+DIGITS = st.characters(max_codepoint=0x2FFF, categories=["Nd"])
+NAMES = st.builds(
+    "".join,
+    st.tuples(
+        st.text(st.one_of(DIGITS, st.sampled_from(MARKS)), max_size=5),
+        LETTERS,
+        st.text(st.one_of(LETTERS, ACCENTS, DIGITS, st.sampled_from(MARKS + " ")), max_size=30),
+    ),
+)
+CASED = st.text(
+    st.characters(max_codepoint=0x52F, categories=("Lu", "Ll"), exclude_characters="ıŉ")
+)
+
+
+def end(name: str) -> ingest_pb2.EntityInput:
+    """One end of a fact."""
+    return ingest_pb2.EntityInput(name=name)
+
+
+def refusals(relation: str) -> list[str]:
+    """What is wrong with the name as a fact's and as an ontology's relation."""
+    messages: tuple[Message, ...] = (
+        ingest_pb2.FactInput(subject=end("a"), relation=relation, object=end("b")),
+        ontology_pb2.RelationType(name=relation),
+    )
+    found = [VALIDATOR.collect_violations(message) for message in messages]
+    return [violation.proto.message for violations in found for violation in violations]
+
+
+@given(name=NAMES)
+def test_letters_of_any_script_digits_and_marks_are_a_name(name: str) -> None:
+    assert refusals(name) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OWNS",
+        "works on",
+        "editor-in-chief is",
+        "co-written by",
+        "ranked No. 1 professional in",
+        "4th freest economy in",
+        "TV partner(s)",
+        "is fiancée of",
+        "O’Brien’s successor",
+        "владеет",
+        "είναι μέλος του",
+        "मालिक है",
+        "เป็นเจ้าของ",
+        "می\u200cشود",
+        "所有している",
+        "소유한다",
+        "يملك",
+    ],
+)
+def test_names_of_the_world_are_taken(name: str) -> None:
+    assert refusals(name) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        " ",
+        "1",
+        "...",
+        "-",
+        "2024-05-01",
+        " OWNS",
+        "́a",
+        "a\x00b",
+        "a\nb",
+        "OWNS\n",
+        "a\tb",
+        "a;b",
+        "a`b",
+        'a"b',
+        "a{b}",
+        "a\\b",
+        "a/b",
+        "a$b",
+        "a\u202eb",
+        "a\xa0b",
+        "a\u2028b",
+        "a🙂",
+    ],
+)
+def test_names_without_a_letter_and_other_characters_are_refused(name: str) -> None:
+    assert len(refusals(name)) == 2
+
+
+@given(
+    before=NAMES,
+    char=st.characters(categories=("Cc", "Zl", "Zp", "Sm", "Sc", "Sk", "So"), max_codepoint=0x2FFF),
+    after=NAMES,
+)
+def test_a_control_character_or_symbol_anywhere_is_refused(
+    before: str, char: str, after: str
+) -> None:
+    assert len(refusals(f"{before[:20]}{char}{after[:20]}")) == 2
+
+
+def test_a_name_has_a_longest_length() -> None:
+    assert refusals("a" * 64) == []
+    assert refusals("a" * 200) == ["must be at most 64 characters"]
+    assert len(refusals("a" * 201)) == 2
+
+
+@pytest.mark.skipif(not OPENIE.exists(), reason="the evaluation data are not beside the checkout")
+def test_all_relations_that_a_model_read_in_wikipedia_are_names() -> None:
+    with gzip.open(OPENIE) as lines:
+        triples = [triple for line in lines for triple in json.loads(line)["triples"]]
+    facts = [
+        ingest_pb2.FactInput(subject=end(s), relation=r, object=end(o))
+        for s, r, o in triples
+        if s != o
+    ]
+    assert len(facts) == 17_214
+    assert [one.relation for one in facts if VALIDATOR.collect_violations(one)] == []
+
+
+@given(name=st.one_of(NAMES, st.text(max_size=40)))
+def test_the_key_of_a_key_is_itself(name: str) -> None:
+    assert relation_key(relation_key(name)) == relation_key(name)
+
+
+@given(name=NAMES)
+def test_a_name_has_a_key_and_one_form_of_unicode(name: str) -> None:
+    assert relation_key(name)
+    assert len({relation_key(unicodedata.normalize(form, name)) for form in ("NFC", "NFD")}) == 1
+    assert relation_key(clean_relation(name)) == relation_key(name)
+
+
+@given(name=CASED)
+def test_letter_case_makes_no_other_relation(name: str) -> None:
+    assert relation_key(name.upper()) == relation_key(name.lower()) == relation_key(name)
+
+
+@given(name=st.text(st.sampled_from("aeinouсовαει "), min_size=1), accents=st.lists(ACCENTS))
+def test_accents_make_no_other_relation(name: str, accents: list[str]) -> None:
+    marked = "".join(
+        char + (accents[place % len(accents)] if accents and char != " " else "")
+        for place, char in enumerate(name)
+    )
+    assert relation_key(marked) == relation_key(name)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Is Fiancée  of", "is fiancee of"),
+        ("ΣΎΜΒΟΥΛΟΣ", "συμβουλος"),
+        ("GROSSVATER VON", "Großvater von"),
+        ("İŞ ORTAĞI", "is ortagi"),
+        ("editor‑in‑chief", "editor-in-chief"),
+        ("Sweden’s entry", "sweden's entry"),
+        ("کتاب\u200cها", "کتابها"),
+        ("مُدِير", "مدير"),
+    ],
+)
+def test_two_spellings_of_one_relation(one: str, other: str) -> None:
+    assert relation_key(one) == relation_key(other)
+    assert relation_term(one) == relation_term(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("OWNS", "OWN"), ("かき", "がき"), ("क़लम", "कलम"), ("มา", "ม่า"), ("co-founder", "cofounder")],
+)
+def test_two_relations(one: str, other: str) -> None:
+    assert relation_key(one) != relation_key(other)
+
+
+def test_accents_alone_are_not_the_filter_that_lets_all_pass() -> None:
+    assert relation_key("\u0301") != ""
+    assert relation_key("  ") == ""
+
+
+def test_spellings_of_a_relation_are_one_fact_and_one_of_an_ontology() -> None:
+    first, second = (
+        fact_uuid("s", ("a", "b"), name, (0.0, 1.0)) for name in ("Fiancée of", "FIANCEE OF")
+    )
+    assert first == second
+    strict = Ontology(relation_types=(RelationType("Fiancée of"),), strict=True)
+    assert strict.misfit("fiancee OF", "", "") is None
+    assert strict.misfit("fiance of", "", "") is not None
+
+
+def test_a_clause_by_relation_is_a_filter_that_no_name_breaks_out_of() -> None:
+    assert relation_clause("") == relation_clause(relation_key("of the")) == ""
+    assert relation_clause("editor-in-chief").endswith('name:"editor in chief")^0')
+    assert relation_clause("владеет") == f' +braid_ends:"{relation_term("Владеет")}"^0'
+
+
+def test_a_given_fact_keeps_its_relation_as_it_was_written() -> None:
+    fact = GivenFact(EntityName("a"), clean_relation("Fiancée  of"), EntityName("b"), "a b")
+    assert fact.relation == "Fiancée of"

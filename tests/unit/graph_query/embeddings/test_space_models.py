@@ -1,0 +1,237 @@
+"""The space's recorded model wins over the configured one, and its vectors keep their length."""
+
+from __future__ import annotations
+
+import pytest
+from structlog.testing import capture_logs
+
+from braid.graph.v1 import ingest_pb2
+from services.graph_query.core.domain import Passage
+from services.graph_query.core.store import MAX_DIMENSION
+from services.graph_query.embeddings.domain import Vectors
+from services.graph_query.embeddings.space_models import SpaceModels
+from services.graph_query.episodes.extraction_result import Reading
+from services.graph_query.episodes.intake import EpisodeIntake
+from services.graph_query.findings.domain import FindingFilter
+from services.graph_query.findings.intake import FindingIntake
+from services.graph_query.ontology.domain import Ontology
+from services.graph_query.servicers.ingest import FactIntake
+from services.models.embedder import Embedder
+from services.runtime.errors import InvalidFieldError, OverloadedError, WrongStateError
+from tests.oracles.graph.embeddings import FakeEmbeddings
+from tests.oracles.graph.store import FakeGraphStore
+from tests.store_suite.graph.builders import fact, passage
+from tests.store_suite.graph.findings_suite import finding
+from tests.stubs.embedders import StubEmbedder, StubModels
+
+FORMER = StubEmbedder("former", 3)
+SPACE = "s"
+
+
+@pytest.fixture
+def store() -> FakeGraphStore:
+    return FakeGraphStore()
+
+
+def models(store: FakeGraphStore, *others: StubEmbedder) -> SpaceModels:
+    """The model `stub` of four values, and others beside it."""
+    return SpaceModels(store.embeddings, StubModels(others=others))
+
+
+async def with_vectors(store: FakeGraphStore) -> None:
+    """A space that is embedded with the former model."""
+    told = fact("Anna", "OWNS", "Shop", embedding=(1.0, 0.0, 0.0))
+    await store.add_facts(SPACE, [told], "former")
+
+
+def given(*vectors: list[float], model: str = "") -> ingest_pb2.AddFactsRequest:
+    """Facts with vectors."""
+    facts = [
+        ingest_pb2.FactInput(
+            subject=ingest_pb2.EntityInput(name="Anna"),
+            relation="KNOWS",
+            object=ingest_pb2.EntityInput(name=f"Friend {n}"),
+            embedding=vector,
+        )
+        for n, vector in enumerate(vectors)
+    ]
+    return ingest_pb2.AddFactsRequest(facts=facts, embedding_model=model)
+
+
+async def taken(
+    store: FakeGraphStore, *requests: ingest_pb2.AddFactsRequest
+) -> tuple[int, list[str]]:
+    """How many facts were added, and why others were not."""
+    async with FactIntake(store, SPACE, models(store)) as intake:
+        for request in requests:
+            await intake.take(request)
+    return intake.response().added, [one.reason for one in intake.response().refused]
+
+
+async def test_a_space_is_embedded_with_its_own_model(store: FakeGraphStore) -> None:
+    assert (await models(store, FORMER).embedder(SPACE)).model == "stub"
+    await with_vectors(store)
+    assert (await models(store, FORMER).embedder(SPACE)).model == "former"
+    made = await models(store, FORMER).embed(SPACE, ["text"])
+    assert made is not None
+    assert (made.model, made.rows.shape) == ("former", (1, 3))
+
+
+@pytest.mark.parametrize("others", [(), (StubEmbedder("former", 5),)])
+async def test_a_model_that_is_not_to_be_had_as_the_space_has_it_embeds_nothing(
+    store: FakeGraphStore, others: tuple[StubEmbedder, ...]
+) -> None:
+    await with_vectors(store)
+    with pytest.raises(WrongStateError):
+        await models(store, *others).embedder(SPACE)
+    assert await models(store, *others).embed(SPACE, ["text"]) is None
+
+
+async def test_a_space_is_embedded_with_vectors_as_long_as_it_has_them(
+    store: FakeGraphStore,
+) -> None:
+    """Of a former model, and of the configured one where the settings ask for others by now."""
+    await with_vectors(store)
+    for own in ("stub", "former"):
+        longer = StubEmbedder("former", 5)
+        beside = StubModels(own, 5, others=[longer, StubEmbedder("former", 3)])
+        made = await SpaceModels(store.embeddings, beside).embed(SPACE, ["text"])
+        assert made is not None
+        assert (made.model, made.rows.shape) == ("former", (1, 3))
+        assert beside.texts == longer.texts == []
+
+
+async def test_a_space_that_changes_over_is_embedded_later(
+    store: FakeGraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def changing(_self: FakeEmbeddings, _space: str) -> Vectors:
+        return Vectors("", "stub", 5)
+
+    monkeypatch.setattr(FakeEmbeddings, "vectors", changing)
+    with pytest.raises(OverloadedError):
+        await models(store).embedder(SPACE)
+    assert await models(store).embed(SPACE, ["text"]) is None
+
+
+async def test_given_vectors_are_as_long_as_the_spaces_own(store: FakeGraphStore) -> None:
+    await with_vectors(store)
+    good, bad = given([1.0, 0.0, 0.0], model="former"), given([1.0, 0.0, 0.0, 0.0], model="former")
+    assert await taken(store, good, bad) == (1, ["embedding must have 3 values"])
+
+
+async def test_the_first_vectors_of_the_configured_model_are_as_long_as_it_makes_them(
+    store: FakeGraphStore,
+) -> None:
+    request = given([1.0] * 4, [1.0] * 3, model="stub")
+    assert await taken(store, request) == (1, ["embedding must have 4 values"])
+
+
+async def test_the_first_vector_of_any_other_model_tells_how_long_they_are(
+    store: FakeGraphStore,
+) -> None:
+    first, second = given([1.0] * 7, [1.0] * 6, model="any"), given([1.0] * 6, model="any")
+    told = "embedding must have 7 values"
+    assert await taken(store, first, second) == (1, [told, told])
+    assert (await store.embeddings.vectors(SPACE)).dimension == 7
+
+
+async def test_a_vector_that_no_index_takes_is_refused(store: FakeGraphStore) -> None:
+    request = given([1.0] * (MAX_DIMENSION + 1), [1.0] * MAX_DIMENSION, model="any")
+    reason = f"embedding must have at most {MAX_DIMENSION} values"
+    assert await taken(store, request) == (1, [reason])
+
+
+async def test_a_fact_that_is_refused_does_not_tell_how_long_vectors_are(
+    store: FakeGraphStore,
+) -> None:
+    late, zeros, good = (given(one, model="any") for one in ([1.0] * 2, [0.0] * 3, [1.0] * 7))
+    late.facts[0].valid_time.seconds = late.facts[0].invalid_time.seconds = 1
+    several = given([0.0] * 5, [1.0] * 7, model="any")
+    refused = [
+        "must end after the time since when it holds",
+        *["embedding must not be all zeros"] * 2,
+    ]
+    assert await taken(store, late, zeros, several, good) == (2, refused)
+    assert (await store.embeddings.vectors(SPACE)).dimension == 7
+
+
+async def test_findings_are_embedded_with_the_spaces_model(store: FakeGraphStore) -> None:
+    await with_vectors(store)
+    intake = FindingIntake(store.findings, models(store, FORMER))
+    assert (await intake.add(SPACE, [finding("It works.")], "")).without_vector == 0
+    [hit] = await store.findings.findings_near(
+        SPACE, [1.0, 1.0, 1.0], FindingFilter(), 5, exact=True
+    )
+    assert hit.score > 0
+
+
+@pytest.mark.parametrize("others", [(), (StubEmbedder("former", 5),)])
+async def test_findings_go_without_vectors_where_the_spaces_model_is_not_to_be_had(
+    store: FakeGraphStore, others: tuple[StubEmbedder, ...]
+) -> None:
+    await with_vectors(store)
+    intake = FindingIntake(store.findings, models(store, *others))
+    assert (await intake.add(SPACE, [finding("It works.")], "")).without_vector == 1
+    assert (await store.findings.finding_state(SPACE)).model == "former"
+
+
+async def test_given_vectors_of_findings_are_of_one_length(store: FakeGraphStore) -> None:
+    intake = FindingIntake(store.findings, models(store))
+    told = [finding(f"F{n}", embedding=(1.0,) * n) for n in (2, 3)]
+    with pytest.raises(InvalidFieldError) as failed:
+        await intake.add(SPACE, told, "any")
+    assert [one.field for one in failed.value.fields] == ["findings[1].embedding"]
+    assert (await intake.add(SPACE, told[:1], "any")).without_vector == 0
+    with pytest.raises(InvalidFieldError):
+        await intake.add(SPACE, told[1:], "any")
+
+
+async def test_a_finding_beside_given_vectors_is_embedded_with_the_configured_or_the_spaces_model_alone(
+    store: FakeGraphStore,
+) -> None:
+    named = StubEmbedder("named", 3)
+    intake = FindingIntake(store.findings, models(store, FORMER, named))
+    told = [finding("Given", embedding=(1.0, 0.0, 0.0)), finding("Bare")]
+    assert (await intake.add(SPACE, told, "named")).without_vector == 1
+    assert named.texts == []
+    told = [finding("Given", embedding=(1.0,) * 4), finding("Bare")]
+    assert (await intake.add("other", told, "stub")).without_vector == 0
+    await store.add_facts("third", [fact("A", "OWNS", "B", embedding=(1.0, 0.0, 0.0))], "former")
+    told = [finding("Given", embedding=(1.0, 0.0, 0.0)), finding("Bare")]
+    assert (await intake.add("third", told, "former")).without_vector == 0
+
+
+async def test_nothing_is_embedded_that_the_space_does_not_take(store: FakeGraphStore) -> None:
+    await with_vectors(store)
+    configured, longer = StubEmbedder("stub"), StubEmbedder("former", 5)
+    assert await SpaceModels(store.embeddings, configured).embed(SPACE, ["text"], "stub") is None
+    assert await SpaceModels(store.embeddings, longer).embed(SPACE, ["text"]) is None
+    assert configured.texts == longer.texts == []
+
+
+async def test_a_space_whose_texts_go_without_vectors_is_warned_of_once(
+    store: FakeGraphStore,
+) -> None:
+    await with_vectors(store)
+    longer = SpaceModels(store.embeddings, StubEmbedder("former", 5))
+    with capture_logs() as logs:
+        for _ in range(3):
+            assert await longer.embed(SPACE, ["text"]) is None
+    assert [(one["log_level"], one["space"]) for one in logs] == [("warning", SPACE)]
+    assert "length" in logs[0]["reason"]
+
+
+async def test_a_text_is_read_with_vectors_of_the_spaces_model(store: FakeGraphStore) -> None:
+    used = []
+
+    class Reader:
+        async def read(
+            self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
+        ) -> Reading:
+            used.append(embedder.model)
+            return Reading()
+
+    await with_vectors(store)
+    note = passage(SPACE, "d1", "Note", "Ada knows Bob.")
+    await EpisodeIntake(store, Reader(), models(store, FORMER)).add(SPACE, [note])
+    assert used == ["former"]

@@ -1,0 +1,66 @@
+"""The search from both ends finds what looking at every way finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.graph_query.entities.domain import Step
+from services.graph_query.entities.paths import MAX_STEPS, shortest
+
+Graph = dict[str, set[str]]
+NODES = "abcdefgh"
+edges = st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES)), max_size=16)
+
+
+def graph_of(pairs: list[tuple[str, str]]) -> Graph:
+    graph: Graph = {node: set() for node in NODES}
+    for a, b in pairs:
+        if a != b:
+            graph[a].add(b)
+            graph[b].add(a)
+    return graph
+
+
+async def found_in(graph: Graph, ends: tuple[str, str], hops: int, limit: int) -> list[str]:
+    async def steps(frontier: Sequence[str], _limit: int) -> list[Step]:
+        return [Step(a, b, len(graph[b])) for a in frontier for b in sorted(graph[a])]
+
+    found = await shortest(ends, steps, hops, limit)
+    assert not found.incomplete
+    return ["".join(way) for way in found.ways]
+
+
+def every_way(graph: Graph, ends: tuple[str, str], hops: int) -> list[str]:
+    """All shortest ways, by length alone, in the order that is promised."""
+    ways = [ends[0]]
+    for _ in range(hops + 1):
+        there = [way for way in ways if way[-1] == ends[1]]
+        if there:
+            return sorted(there, key=lambda way: (sum(len(graph[one]) for one in way[1:-1]), way))
+        ways = [way + after for way in ways for after in graph[way[-1]] if after not in way]
+    return []
+
+
+@given(
+    pairs=edges,
+    ends=st.tuples(st.sampled_from(NODES), st.sampled_from(NODES)),
+    hops=st.integers(1, 6),
+    limit=st.integers(1, 5),
+)
+async def test_the_best_of_the_shortest_ways_are_found(
+    pairs: list[tuple[str, str]], ends: tuple[str, str], hops: int, limit: int
+) -> None:
+    graph = graph_of(pairs)
+    assert await found_in(graph, ends, hops, limit) == every_way(graph, ends, hops)[:limit]
+
+
+async def test_a_search_that_is_given_up_says_so() -> None:
+    async def steps(frontier: Sequence[str], limit: int) -> list[Step]:
+        return [Step(frontier[0], f"{frontier[0]}{number}", 1) for number in range(limit)]
+
+    found = await shortest(("a", "b"), steps, 6, 1)
+    assert MAX_STEPS > 1
+    assert (found.ways, found.incomplete) == ([], True)

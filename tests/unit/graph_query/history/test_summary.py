@@ -1,0 +1,85 @@
+"""A history in numbers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.graph_query.core.domain import Entity
+from services.graph_query.core.intervals import OPEN
+from services.graph_query.history.domain import Life, Moment
+from services.graph_query.history.summary import period_bounds, summarize
+
+LIFE = Life(Entity("e", "Anna Bell"), first_seen=5.0)
+
+
+def year(number: int) -> float:
+    return datetime(number, 1, 1, tzinfo=UTC).timestamp()
+
+
+def moment(
+    uuid: str, since: float = -OPEN, until: float = OPEN, relation: str = "IS", created: float = 9.0
+) -> Moment:
+    return Moment(uuid, relation, since, until, created)
+
+
+def test_what_holds_is_told_the_latest_first() -> None:
+    moments = [moment("a", year(2000)), moment("b", year(2005)), moment("c", until=year(2001))]
+    told = summarize(LIFE, moments, year(2010))
+    assert told.current == ("b", "a")
+    assert (told.total, told.current_total) == (3, 2)
+    assert (told.earliest, told.unchanged_since) == (year(2000), year(2005))
+    assert not told.never_changed
+
+
+def test_without_any_date_nothing_has_changed_since_no_time() -> None:
+    told = summarize(LIFE, [moment("a")], year(2010))
+    assert (told.never_changed, told.unchanged_since, told.earliest) == (True, None, None)
+    assert told.first_seen == 5.0
+
+
+def test_an_end_in_the_future_is_no_change_yet() -> None:
+    told = summarize(LIFE, [moment("a", year(2000), year(2030))], year(2010))
+    assert (told.never_changed, told.unchanged_since) == (True, year(2000))
+
+
+def test_nothing_at_all_never_changed() -> None:
+    told = summarize(LIFE, [], year(2010))
+    assert (told.total, told.never_changed, told.periods) == (0, True, ())
+
+
+def test_periods_are_years_decades_or_centuries_by_the_length_of_the_history() -> None:
+    for last, length in ((2019, 1), (2020, 10), (2199, 10), (2200, 100)):
+        told = summarize(LIFE, [moment("a", year(2000)), moment("b", year(last))], year(2300))
+        assert {period.length for period in told.periods} == {length}
+
+
+instants = st.integers(1, 9_998).map(year)
+
+
+@given(
+    st.lists(
+        st.builds(
+            lambda uuid, since, length, relation: moment(
+                uuid, since, OPEN if length is None else since + length, relation
+            ),
+            st.uuids().map(str),
+            instants | st.just(-OPEN),
+            st.none() | st.integers(1, 10**9),
+            st.sampled_from(("IS", "is", "OWNS")),
+        ).filter(lambda one: one.valid_until > 0 or one.valid_from > -OPEN),
+        max_size=30,
+    )
+)
+def test_periods_count_every_start_and_every_end_once(moments: list[Moment]) -> None:
+    moments = [one for one in moments if one.valid_until < year(9_999) or one.valid_until == OPEN]
+    told = summarize(LIFE, moments, year(2000))
+    if not told.truncated:
+        assert sum(period.began for period in told.periods) == len(moments)
+        assert sum(period.ended for period in told.periods) == len(moments)
+    for period in told.periods:
+        bounds = period_bounds(period)
+        if bounds is not None:
+            assert bounds[0] <= bounds[1]

@@ -1,0 +1,63 @@
+"""Filters of white space alone are refused: none of them becomes one that lets everything pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from braid.graph.v1 import findings_pb2
+from services.graph_query.core.domain import EntityName
+from services.graph_query.findings.domain import FindingFields, FindingKind, GivenFinding
+from services.graph_query.findings.planning import BLANK_NAME, Planner
+from services.graph_query.servicers.finding_messages import finding_filter
+from services.graph_query.servicers.messages import fact_filter
+from services.runtime.errors import InvalidFieldError
+
+BLANKS = ["\u00a0", "\u3000", "\u2003 \u2029", " "]
+
+
+@pytest.mark.parametrize("blank", BLANKS)
+def test_an_entity_to_filter_facts_by_has_a_name(blank: str) -> None:
+    with pytest.raises(InvalidFieldError) as refused:
+        fact_filter(None, blank)
+    assert [wrong.field for wrong in refused.value.fields] == ["entity_name"]
+    assert fact_filter(None, "").entity_key == ""
+    assert fact_filter(None, "\u00a0Ada\u3000").entity_key == "ada"
+
+
+@pytest.mark.parametrize("blank", BLANKS)
+@pytest.mark.parametrize("field", ["type", "methodology", "status", "owner", "blocker"])
+def test_words_to_filter_findings_by_are_no_white_space(field: str, blank: str) -> None:
+    with pytest.raises(InvalidFieldError) as refused:
+        finding_filter("s", findings_pb2.FindingFilter(**{field: blank}))  # type: ignore[arg-type]
+    assert [wrong.field for wrong in refused.value.fields] == [f"filter.{field}"]
+
+
+@pytest.mark.parametrize(
+    ("field", "path"),
+    [(None, "filter"), ("metric", "filter.metric"), ("confidence", "filter.confidence")],
+)
+def test_a_filter_on_what_is_not_known_here_is_refused(field: str | None, path: str) -> None:
+    message = findings_pb2.FindingFilter()
+    later = getattr(message, field) if field else message
+    later.MergeFromString(b"\xca\x3e\x01x")
+    with pytest.raises(
+        InvalidFieldError, match=f"^{path}: has fields that are not known here: number 1001$"
+    ):
+        finding_filter("s", message)
+
+
+@pytest.mark.parametrize("blank", BLANKS)
+def test_an_entity_to_filter_findings_by_has_a_name(blank: str) -> None:
+    about = findings_pb2.FindingSubject(name=blank)
+    with pytest.raises(InvalidFieldError) as refused:
+        finding_filter("s", findings_pb2.FindingFilter(about_entity=about))
+    assert [wrong.field for wrong in refused.value.fields] == ["filter.about_entity.name"]
+
+
+@pytest.mark.parametrize("blank", BLANKS)
+def test_a_finding_about_an_entity_without_a_name_is_refused(blank: str) -> None:
+    fields = FindingFields(kind=FindingKind.FINDING, statement="It works.")
+    given = [GivenFinding(fields, about=(EntityName(name, ""),)) for name in (blank, "Ada")]
+    plan = Planner("s", (), {}, ()).plan(given)
+    assert plan.refused == ((0, BLANK_NAME),)
+    assert len(plan.puts) == 1

@@ -1,0 +1,26 @@
+"""Positions in listings as page tokens have them."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.graph_query.core.domain import FIRST
+from services.graph_query.servicers.page_cursor import position
+from services.runtime.errors import InvalidFieldError
+from services.runtime.paging import encode_token
+
+QUERY = ("entities", "space")
+
+
+def test_a_token_brings_back_where_a_page_ended_and_none_is_the_beginning() -> None:
+    assert position(encode_token(QUERY, ["name", "uuid"]), QUERY) == ("name", "uuid")
+    assert position("", QUERY) == FIRST
+
+
+@pytest.mark.parametrize("place", [[1, "uuid"], ["name", None], ["name", 2.5], [True, "uuid"]])
+def test_a_position_of_anything_but_texts_is_refused(
+    place: list[str | int | float | bool | None],
+) -> None:
+    with pytest.raises(InvalidFieldError) as refused:
+        position(encode_token(QUERY, place), QUERY)
+    assert refused.value.fields[0].field == "page_token"

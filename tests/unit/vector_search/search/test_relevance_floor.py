@@ -1,0 +1,164 @@
+"""A fused search leaves out what is not relevant, where it is known which scores mean that."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from services.models.queries import QueryEmbedder
+from services.models.relevance import KNOWN
+from services.runtime.context import CallContext, call_scope
+from services.vector_search.domain import FusionKind, Model, QueryVector, Search
+from services.vector_search.models.query_embedders import QueryEmbedders
+from services.vector_search.search.result_cache import ResultCache
+from services.vector_search.search.searcher import HybridResult, Searcher, Shortfall
+from tests.oracles.vector.store import FakeStore
+from tests.store_suite.vector.builders import (
+    NORTH,
+    SPACE,
+    Direction,
+    contents,
+    direction,
+    document,
+)
+from tests.unit.vector_search.embedder import CompassEmbedder
+
+CALIBRATED = Model("all-MiniLM-L6-v2", 3)
+UNKNOWN = Model("compass", 3)
+# In no chunk: scores are by meaning alone.
+FUSED = Search(text="elsewhere", fusion=FusionKind.WEIGHTED_SCORE)
+
+
+@pytest.fixture(autouse=True)
+def call() -> Iterator[None]:
+    with call_scope(CallContext("r", "m", SPACE, "u", frozenset({"read"}))):
+        yield
+
+
+def scoring(score: float) -> Direction:
+    """Where a chunk points that a search to the north gives this score by meaning alone."""
+    cosine = score / 0.7
+    return (cosine, (1 - cosine * cosine) ** 0.5, 0.0)
+
+
+async def space_of(
+    *scores: float, model: Model = CALIBRATED, more: int = 0, cache: int = 0
+) -> Searcher:
+    """Of a space with a chunk for each score, and so many more that are not relevant at all."""
+    store = FakeStore()
+    ways = [*map(scoring, scores), *[(0.0, 1.0, 0.0)] * more]
+    texts = [f"{score:.2f}" for score in scores] + [f"other {n}" for n in range(more)]
+    await store.upsert(SPACE, model, [document("d", *texts, at=ways)])
+    embedder = QueryEmbedder(CompassEmbedder(model.name))
+    return Searcher(store, QueryEmbedders(embedder), ResultCache(store, cache))
+
+
+async def ask(searcher: Searcher, search: Search = FUSED) -> HybridResult:
+    """A search to the north."""
+    given = QueryVector(CALIBRATED.name, direction(NORTH))
+    return await searcher.by_both("north", search, given, text_only=False)
+
+
+async def test_where_the_best_hit_is_not_relevant_there_is_none() -> None:
+    found = await ask(await space_of(0.29, 0.28))
+    assert (contents(found.result), found.shortfall) == ([], None)
+    assert found.floor == pytest.approx(0.30)
+
+
+async def test_behind_a_relevant_hit_those_are_listed_that_are_nearly_as_relevant() -> None:
+    found = await ask(await space_of(0.31, 0.26, 0.24, 0.10))
+    assert contents(found.result) == ["0.31", "0.26"]
+    assert found.floor == pytest.approx(0.30)
+    assert found.result.chunk_count == 4
+
+
+async def test_the_best_hit_of_a_larger_space_needs_more() -> None:
+    few = await ask(await space_of(0.32, more=99))
+    many = await ask(await space_of(0.32, more=999))
+    assert contents(few.result) == ["0.32"]
+    assert contents(many.result) == []
+    assert [few.floor, many.floor] == pytest.approx([0.30, 0.33])
+
+
+async def test_the_floor_is_that_of_the_space_whatever_the_filters() -> None:
+    found = await ask(
+        await space_of(0.32, more=999), replace(FUSED, document_ids=("unknown", "d"), limit=1)
+    )
+    assert contents(found.result) == []
+    assert found.floor == pytest.approx(0.33)
+
+
+@pytest.mark.parametrize(
+    ("min_score", "expected"), [(0.0, ["0.31", "0.26", "0.24", "0.10"]), (0.25, ["0.31", "0.26"])]
+)
+async def test_a_request_may_say_how_low_scores_may_be(
+    min_score: float, expected: list[str]
+) -> None:
+    found = await ask(await space_of(0.31, 0.26, 0.24, 0.10), replace(FUSED, min_score=min_score))
+    assert (contents(found.result), found.floor) == (expected, 0)
+    low = await ask(await space_of(0.10), replace(FUSED, min_score=0.0))
+    assert (contents(low.result), low.floor) == (["0.10"], 0)
+
+
+async def test_a_model_that_nothing_is_known_of_leaves_nothing_out() -> None:
+    assert UNKNOWN.name not in KNOWN
+    asked = await space_of(0.10, 0.05, model=UNKNOWN)
+    found = await asked.by_both("north", FUSED, None, text_only=False)
+    assert (contents(found.result), found.floor) == (["0.10", "0.05"], 0)
+
+
+async def test_reciprocal_ranks_have_no_floor() -> None:
+    found = await ask(await space_of(0.10, 0.05), replace(FUSED, fusion=FusionKind.RECIPROCAL_RANK))
+    assert (contents(found.result), found.floor) == (["0.10", "0.05"], 0)
+
+
+async def test_words_alone_have_no_floor() -> None:
+    """Asked for, or because no vector of the model is to be had."""
+    words = replace(FUSED, text="other unheard words altogether")
+    for text_only in (True, False):
+        store = FakeStore()
+        await store.upsert(SPACE, CALIBRATED, [document("d", "other", at=[NORTH])])
+        embedder = CompassEmbedder(CALIBRATED.name)
+        embedder.down = True
+        asked = Searcher(store, QueryEmbedders(QueryEmbedder(embedder)), ResultCache(store, 0))
+        found = await asked.by_both("north", words, None, text_only=text_only)
+        assert found.shortfall is Shortfall.EMBEDDER_UNAVAILABLE
+        assert (contents(found.result), found.floor) == (["other"], 0)
+        assert found.result.hits[0].score < 0.30
+
+
+async def test_an_empty_space_has_no_floor() -> None:
+    store = FakeStore()
+    embedder = QueryEmbedder(CompassEmbedder(CALIBRATED.name))
+    empty = Searcher(store, QueryEmbedders(embedder), ResultCache(store, 0))
+    found = await ask(empty)
+    assert (found.result.hits, found.floor) == ([], 0)
+
+
+async def test_a_deadline_changes_nothing_of_it() -> None:
+    asked = await space_of(0.29)
+    deadline = asyncio.get_running_loop().time() + 10
+    with call_scope(CallContext("r", "m", SPACE, "u", frozenset({"read"}), deadline)):
+        found = await ask(asked)
+    assert found.result.hits == []
+    assert found.floor == pytest.approx(0.30)
+
+
+async def test_a_remembered_result_is_without_what_is_not_relevant_too() -> None:
+    asked = await space_of(0.31, 0.10, cache=1_000_000)
+    first, second = await ask(asked), await ask(asked)
+    assert (first.result.cached, second.result.cached) == (False, True)
+    assert contents(first.result) == contents(second.result) == ["0.31"]
+    assert first.floor == second.floor == pytest.approx(0.30)
+    everything = await ask(asked, replace(FUSED, min_score=0.0))
+    assert contents(everything.result) == ["0.31", "0.10"]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+async def test_what_is_left_out_does_not_depend_on_the_limit(limit: int) -> None:
+    asked = await space_of(0.31, 0.26, 0.10)
+    found = await ask(asked, replace(FUSED, limit=limit))
+    assert contents(found.result) == ["0.31", "0.26"][:limit]
