@@ -11,6 +11,8 @@ from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from gateway.rest.chat import conversations
+from gateway.rest.chat import routes as chat
 from gateway.rest.documented import describe
 from gateway.rest.door import Door
 from gateway.rest.errors import answer_of, http_answer
@@ -60,7 +62,19 @@ def create_app(
     )
     app.state.clients = clients
     app.state.settings = settings
-    in_order = (search, graph, history, documents, facts, stated_facts, findings, ontology, jobs)
+    in_order = (
+        search,
+        chat,
+        conversations,
+        graph,
+        history,
+        documents,
+        facts,
+        stated_facts,
+        findings,
+        ontology,
+        jobs,
+    )
     for module in (*in_order, upkeep, probes):
         app.include_router(module.router, dependencies=[DECLARED_ALONE])
     app.add_middleware(HeadAsGet)
