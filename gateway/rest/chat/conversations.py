@@ -8,16 +8,16 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from braid.agent.v1 import agent_pb2
-from gateway.rest.bodies import JSON_ALONE
-from gateway.rest.bounds import Bounds
-from gateway.rest.chat.bodies import NewConversation, Title
+from gateway.rest.chat.requests import NewConversation, Title
+from gateway.rest.chat.responses import Conversation, Conversations, Messages, WholeConversation
 from gateway.rest.chat.runs import SERVICE
 from gateway.rest.chat.serializers import conversation, message_json
-from gateway.rest.chat.shapes import Conversation, Conversations, Messages, WholeConversation
-from gateway.rest.deps import CallerDep, ClientsDep
-from gateway.rest.documented import problems
-from gateway.rest.json import JsonAnswer
-from gateway.rest.values import Int32
+from gateway.rest.http.calls import CallerDep, ClientsDep
+from gateway.rest.http.request_parsing import JSON_ALONE
+from gateway.rest.mapping.contract_rules import Bounds
+from gateway.rest.mapping.field_types import Int32
+from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.mapping.openapi import problems
 
 router = APIRouter(prefix="/api/conversations", tags=["chat"], responses=problems())
 

@@ -8,16 +8,16 @@ from fastapi import APIRouter, Header, Path
 from starlette.responses import Response
 
 from braid.agent.v1 import agent_pb2
-from gateway.rest.bodies import JSON_ALONE
-from gateway.rest.bounds import Bounds
-from gateway.rest.chat.bodies import Chat
+from gateway.rest.chat.requests import Chat
+from gateway.rest.chat.responses import ChatAnswer, ChatEvent
 from gateway.rest.chat.runs import SERVICE, ask_whole
 from gateway.rest.chat.serializers import run_event
-from gateway.rest.chat.shapes import ChatAnswer, ChatEvent
-from gateway.rest.deps import AskerDep, CallerDep, ClientsDep, SettingsDep
-from gateway.rest.documented import EVENT_STREAM, event_stream, events, problems
-from gateway.rest.events import stream
-from gateway.rest.json import JsonAnswer
+from gateway.rest.http.calls import AskerDep, CallerDep, ClientsDep, SettingsDep
+from gateway.rest.http.event_stream import stream
+from gateway.rest.http.request_parsing import JSON_ALONE
+from gateway.rest.mapping.contract_rules import Bounds
+from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.mapping.openapi import EVENT_STREAM, event_stream, events, problems
 from services.runtime.errors import FieldError, InvalidFieldError
 
 router = APIRouter(prefix="/api/chat", tags=["chat"], responses=problems())

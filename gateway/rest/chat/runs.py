@@ -16,7 +16,7 @@ from services.runtime.errors import INTERNAL_MESSAGE, BraidError
 
 if TYPE_CHECKING:
     from gateway.clients import Clients
-    from gateway.rest.calls import Caller
+    from gateway.rest.http.calls import Caller
 
 SERVICE = "/braid.agent.v1.AgentService/"
 

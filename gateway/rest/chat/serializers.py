@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from braid.agent.v1 import agent_pb2
-from gateway.rest import views
-from gateway.rest.views import Json, enum_names
+from gateway.rest.mapping.json_encoding import Json, enum_names, struct, time
+from gateway.rest.search.responses import leg
 
 _STATUS = enum_names(agent_pb2.ToolStatus, "TOOL_STATUS_")
 _END = enum_names(agent_pb2.RunEnd, "RUN_END_")
@@ -17,7 +17,7 @@ def run_event(event: agent_pb2.RunEvent) -> tuple[str, Json, str]:
     """An event's name, data and id, as a stream of events shows them."""
     kind = event.WhichOneof("event") or ""
     data = event_data(kind, event)
-    return kind, data | {"created_at": views.time(event, "create_time")}, str(event.id)
+    return kind, data | {"created_at": time(event, "create_time")}, str(event.id)
 
 
 def event_data(kind: str, event: agent_pb2.RunEvent) -> Json:
@@ -52,7 +52,7 @@ def tool_call(message: agent_pb2.ToolCalled) -> Json:
     return {
         "call_id": message.call_id,
         "tool": message.tool,
-        "arguments": views.struct(message.arguments),
+        "arguments": struct(message.arguments),
     }
 
 
@@ -70,7 +70,7 @@ def tool_result(message: agent_pb2.ToolReturned) -> Json:
 
 def leg_status(message: agent_pb2.LegEnded) -> Json:
     """How a leg of a tool's search ended."""
-    return {"call_id": message.call_id, **views.leg(message.report)}
+    return {"call_id": message.call_id, **leg(message.report)}
 
 
 def citation(message: agent_pb2.AnswerCitation) -> Json:
@@ -130,8 +130,8 @@ def conversation(message: agent_pb2.Conversation) -> Json:
     return {
         "id": message.id,
         "title": message.title,
-        "created_at": views.time(message, "create_time"),
-        "updated_at": views.time(message, "update_time"),
+        "created_at": time(message, "create_time"),
+        "updated_at": time(message, "update_time"),
         "message_count": message.message_count,
     }
 
@@ -146,7 +146,7 @@ def message_json(message: agent_pb2.Message) -> Json:
         "run_id": message.run_id or None,
         "model": message.model or None,
         "end": _END.get(message.end),
-        "created_at": views.time(message, "create_time"),
+        "created_at": time(message, "create_time"),
     }
 
 
