@@ -24,6 +24,8 @@ from gateway.rest.http.middleware import Door
 from gateway.rest.http.request_parsing import DECLARED_ALONE
 from gateway.rest.mapping.openapi import describe
 from gateway.rest.mapping.validation_errors import invalid
+from gateway.rest.openai import routes as openai_routes
+from gateway.rest.openai.errors import OpenAIErrors
 from gateway.rest.search import routes as search_routes
 from services.runtime.errors import BraidError
 
@@ -42,6 +44,7 @@ ROUTERS = (
     search_routes.router,
     chat_routes.router,
     conversation_routes.router,
+    openai_routes.router,
     graph_routes.router,
     documents_routes.router,
     facts_routes.router,
@@ -79,6 +82,7 @@ def create_app(
         body_limit=_body_limit(settings),
         idle_seconds=settings.body_idle_seconds,
     )
+    app.add_middleware(OpenAIErrors)
     app.add_exception_handler(BraidError, _braid_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)

@@ -15,7 +15,6 @@ from gateway.rest.chat.serializers import conversation, message_json
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_ALONE
 from gateway.rest.mapping.contract_rules import Bounds
-from gateway.rest.mapping.field_types import Int32
 from gateway.rest.mapping.json_encoding import JsonAnswer
 from gateway.rest.mapping.openapi import problems
 
@@ -26,11 +25,7 @@ ConversationId = Annotated[
     Bounds(agent_pb2.GetConversationRequest, "conversation_id"),
     Path(description="The conversation's id."),
 ]
-Limit = Annotated[
-    Int32,
-    Bounds(agent_pb2.ListConversationsRequest, "page_size"),
-    Query(description="How many; 0 for the default of 50, more than 200 counts as 200."),
-]
+Limit = Annotated[int, Query(ge=1, le=200, description="How many, 1–200. Default 50.")]
 Cursor = Annotated[
     str,
     Bounds(agent_pb2.ListConversationsRequest, "page_token"),
@@ -49,7 +44,7 @@ async def create(body: NewConversation, caller: CallerDep, clients: ClientsDep) 
 
 @router.get("", response_model=Conversations)
 async def listing(
-    caller: CallerDep, clients: ClientsDep, limit: Limit = 0, cursor: Cursor = ""
+    caller: CallerDep, clients: ClientsDep, limit: Limit = 50, cursor: Cursor = ""
 ) -> Response:
     """The caller's conversations, the one that was last used first, in pages."""
     request = agent_pb2.ListConversationsRequest(page_size=limit, page_token=cursor)
@@ -73,7 +68,7 @@ async def messages(
     conversation_id: ConversationId,
     caller: CallerDep,
     clients: ClientsDep,
-    limit: Limit = 0,
+    limit: Limit = 50,
     cursor: Cursor = "",
 ) -> Response:
     """A conversation's messages, latest first, in pages."""
