@@ -25,6 +25,7 @@ from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
 from services.agent_orchestrator.clients.models import GraphModels, VectorModels
 from services.agent_orchestrator.clients.relations import GraphRelations
+from services.agent_orchestrator.clients.space_models import SpaceModels
 from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier, check_serving
 from services.agent_orchestrator.consistency.checking import Check
 from services.agent_orchestrator.consistency.servicer import ConsistencyServicer
@@ -203,6 +204,7 @@ def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> Compre
         vector=tiers.vector,
         graph=tiers.graph,
         queries=queries,
+        models=SpaceModels(),
         seconds=settings.search_seconds,
         leg_seconds=settings.leg_seconds,
     )

@@ -8,7 +8,7 @@ from google.protobuf.message import Message
 from pydantic import Field
 
 from braid.agent.v1 import agent_pb2
-from gateway.rest.mapping.contract_rules import Contracted
+from gateway.rest.mapping.contract_rules import ContractModel
 from gateway.rest.mapping.field_types import Instant, JsonBool, JsonInt32, Text, stamp
 
 ProfileName = Literal["all", "search", "graph"]
@@ -19,7 +19,7 @@ PROFILES: dict[ProfileName, agent_pb2.ToolProfile.ValueType] = {
 }
 
 
-class SearchPreferences(Contracted):
+class SearchPreferences(ContractModel):
     """How tools search unless the model asks for something else."""
 
     contract: ClassVar[type[Message]] = agent_pb2.SearchPreferences
@@ -35,7 +35,7 @@ class SearchPreferences(Contracted):
         )
 
 
-class Chat(Contracted):
+class Chat(ContractModel):
     """A question."""
 
     contract: ClassVar[type[Message]] = agent_pb2.AskRequest
@@ -75,7 +75,7 @@ class Chat(Contracted):
         )
 
 
-class NewConversation(Contracted):
+class NewConversation(ContractModel):
     """A conversation to start."""
 
     contract: ClassVar[type[Message]] = agent_pb2.CreateConversationRequest
@@ -85,7 +85,7 @@ class NewConversation(Contracted):
     )
 
 
-class Title(Contracted):
+class Title(ContractModel):
     """A conversation's new title."""
 
     contract: ClassVar[type[Message]] = agent_pb2.RenameConversationRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from gateway.rest.mapping.openapi import Shape
+from gateway.rest.mapping.openapi import ResponseSchema
 
 ToolStatus = Literal[
     "ok",
@@ -19,14 +19,14 @@ ToolStatus = Literal[
 RunEnd = Literal["complete", "cancelled", "length"]
 
 
-class Span(Shape):
+class Span(ResponseSchema):
     """A part of a text, in Unicode code points."""
 
     start: int
     end: int
 
 
-class AnswerCitation(Shape):
+class AnswerCitation(ResponseSchema):
     """A source of an answer, which names it as `[number]`."""
 
     number: int
@@ -40,7 +40,7 @@ class AnswerCitation(Shape):
     spans: list[Span]
 
 
-class ToolCall(Shape):
+class ToolCall(ResponseSchema):
     """A tool that was called, and how that ended."""
 
     call_id: str
@@ -52,7 +52,7 @@ class ToolCall(Shape):
     took_ms: float
 
 
-class LegOfCall(Shape):
+class LegOfCall(ResponseSchema):
     """How one leg of a tool's search ended."""
 
     call_id: str
@@ -63,7 +63,7 @@ class LegOfCall(Shape):
     cached: bool
 
 
-class RunUsage(Shape):
+class RunUsage(ResponseSchema):
     """What a run has used; tokens are 0 for the local planner."""
 
     model: str
@@ -74,7 +74,7 @@ class RunUsage(Shape):
     tool_ms: float
 
 
-class ChatAnswer(Shape):
+class ChatAnswer(ResponseSchema):
     """An answer with its sources, and how it came about."""
 
     run_id: str
@@ -90,7 +90,7 @@ class ChatAnswer(Shape):
     usage: RunUsage | None
 
 
-class _EventShape(Shape):
+class _EventShape(ResponseSchema):
     created_at: str | None
 
 
@@ -189,70 +189,70 @@ class FailedData(_EventShape):
     retry_after_ms: float | None
 
 
-class StartedEvent(Shape):
+class StartedEvent(ResponseSchema):
     """The first event."""
 
     event: Literal["started"]
     data: StartedData
 
 
-class ToolCallEvent(Shape):
+class ToolCallEvent(ResponseSchema):
     """A tool call."""
 
     event: Literal["tool_call"]
     data: ToolCallData
 
 
-class ToolResultEvent(Shape):
+class ToolResultEvent(ResponseSchema):
     """A tool's answer."""
 
     event: Literal["tool_result"]
     data: ToolResultData
 
 
-class LegStatusEvent(Shape):
+class LegStatusEvent(ResponseSchema):
     """A leg's end."""
 
     event: Literal["leg_status"]
     data: LegStatusData
 
 
-class TextEvent(Shape):
+class TextEvent(ResponseSchema):
     """Text of the answer."""
 
     event: Literal["text"]
     data: TextData
 
 
-class CitationEvent(Shape):
+class CitationEvent(ResponseSchema):
     """A source."""
 
     event: Literal["citation"]
     data: CitationData
 
 
-class UsageEvent(Shape):
+class UsageEvent(ResponseSchema):
     """Usage."""
 
     event: Literal["usage"]
     data: UsageData
 
 
-class NoticeEvent(Shape):
+class NoticeEvent(ResponseSchema):
     """A notice."""
 
     event: Literal["notice"]
     data: NoticeData
 
 
-class DoneEvent(Shape):
+class DoneEvent(ResponseSchema):
     """The last event of a run that has an answer."""
 
     event: Literal["done"]
     data: DoneData
 
 
-class ChatErrorEvent(Shape):
+class ChatErrorEvent(ResponseSchema):
     """The last event of a run that failed."""
 
     event: Literal["error"]
@@ -273,7 +273,7 @@ ChatEvent = (
 )
 
 
-class Conversation(Shape):
+class Conversation(ResponseSchema):
     """A conversation of the caller."""
 
     id: str
@@ -283,7 +283,7 @@ class Conversation(Shape):
     message_count: int
 
 
-class Message(Shape):
+class Message(ResponseSchema):
     """A message of a conversation."""
 
     number: int
@@ -296,21 +296,21 @@ class Message(Shape):
     created_at: str | None
 
 
-class WholeConversation(Shape):
+class WholeConversation(ResponseSchema):
     """A conversation with its latest messages, oldest first."""
 
     conversation: Conversation
     messages: list[Message]
 
 
-class Conversations(Shape):
+class Conversations(ResponseSchema):
     """A page of conversations; `next_cursor` is null at the end."""
 
     conversations: list[Conversation]
     next_cursor: str | None
 
 
-class Messages(Shape):
+class Messages(ResponseSchema):
     """A page of messages, latest first; `next_cursor` is null at the end."""
 
     messages: list[Message]

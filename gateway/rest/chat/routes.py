@@ -14,9 +14,9 @@ from gateway.rest.chat.runs import SERVICE, ask_whole
 from gateway.rest.chat.serializers import run_event
 from gateway.rest.http.calls import AskerDep, CallerDep, ClientsDep, SettingsDep
 from gateway.rest.http.event_stream import stream
-from gateway.rest.http.request_parsing import JSON_ALONE
+from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping.contract_rules import Bounds
-from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import EVENT_STREAM, event_stream, events, problems
 from services.runtime.errors import FieldError, InvalidFieldError
 
@@ -38,7 +38,7 @@ _MAX_EVENT_ID = 2**63 - 1
     "",
     response_model=ChatAnswer,
     responses={200: {"content": event_stream(ChatEvent)}},
-    dependencies=[JSON_ALONE],
+    dependencies=[JSON_BODY_ONLY],
 )
 async def chat(
     body: Chat,
@@ -53,7 +53,7 @@ async def chat(
         call = caller.open(SERVICE + "Ask", clients.agent.Ask, request)
         return await stream(caller, call, _shown, heartbeat=settings.heartbeat_seconds)
     whole = await ask_whole(caller, clients, body.message(cancel_on_disconnect=True))
-    return JsonAnswer(whole.answer())
+    return JsonResponse(whole.answer())
 
 
 @router.get("/{run_id}/events", response_class=Response, responses=events(_EVENTS, ChatEvent))
@@ -78,7 +78,7 @@ async def run_events(
 async def cancel(run_id: RunId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Stops a run and the tools that it is running; one that has ended is left as it is."""
     request = agent_pb2.CancelRunRequest(run_id=run_id)
-    await caller.ask(SERVICE + "CancelRun", clients.agent.CancelRun, request)
+    await caller.call(SERVICE + "CancelRun", clients.agent.CancelRun, request)
     return Response(status_code=204)
 
 

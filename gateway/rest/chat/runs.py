@@ -78,7 +78,10 @@ async def ask_whole(caller: Caller, clients: Clients, request: agent_pb2.AskRequ
     """The whole run. Raises the services' typed error, ClientGoneError when the client hung up."""
     whole = WholeRun()
     call = caller.open(SERVICE + "Ask", clients.agent.Ask, request)
-    async with caller.hung_up(call.cancel), aclosing(run_events(caller, call)) as events:
+    async with (
+        caller.cancel_on_disconnect(call.cancel),
+        aclosing(run_events(caller, call)) as events,
+    ):
         async for event in events:
             whole.take(event)
     return whole
@@ -90,7 +93,7 @@ async def run_events(caller: Caller, call: Any) -> AsyncGenerator[agent_pb2.RunE
         while (answer := await call.read()) is not grpc.aio.EOF:
             yield answer.event
     except grpc.aio.AioRpcError as error:
-        raise caller.told(error) from None
+        raise caller.error_of(error) from None
     finally:
         call.cancel()
 

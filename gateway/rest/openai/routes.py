@@ -15,9 +15,9 @@ from braid.agent.v1 import agent_pb2
 from gateway.rest.chat.runs import SERVICE, failure, run_events
 from gateway.rest.http.calls import AskerDep, CallerDep, ClientsDep
 from gateway.rest.http.event_stream import EventStream
-from gateway.rest.http.request_parsing import JSON_ALONE
+from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping.field_names import renamed
-from gateway.rest.mapping.json_encoding import JsonAnswer, encode
+from gateway.rest.mapping.json_encoding import JsonResponse, encode
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.openai.completions import Completion
 from gateway.rest.openai.errors import ModelNotFoundError, openai_error
@@ -34,7 +34,7 @@ _DONE = b"data: [DONE]\n\n"
 _CREATED = 1_795_478_400
 
 
-@router.post("/chat/completions", dependencies=[JSON_ALONE], response_class=Response)
+@router.post("/chat/completions", dependencies=[JSON_BODY_ONLY], response_class=Response)
 async def chat_completions(
     body: ChatCompletion, request: Request, caller: AskerDep, clients: ClientsDep
 ) -> Response:
@@ -48,20 +48,23 @@ async def chat_completions(
     if body.stream:
         include_usage = bool(body.stream_options and body.stream_options.include_usage)
         return await _streamed(caller, call, completion, include_usage=include_usage)
-    async with caller.hung_up(call.cancel), aclosing(run_events(caller, call)) as events:
+    async with (
+        caller.cancel_on_disconnect(call.cancel),
+        aclosing(run_events(caller, call)) as events,
+    ):
         try:
             async for event in events:
                 _take(completion, event)
         except BraidError as error:
             raise renamed(error, renamed_field) from None
-    return JsonAnswer(completion.whole())
+    return JsonResponse(completion.whole())
 
 
 @router.get("/models", response_class=Response)
 async def models(caller: CallerDep) -> Response:
     """The models: each is a choice of tools."""
     caller.require(SERVICE + "Ask")
-    return JsonAnswer({"object": "list", "data": [_model(name) for name in MODELS]})
+    return JsonResponse({"object": "list", "data": [_model(name) for name in MODELS]})
 
 
 @router.get("/models/{model}", response_class=Response)
@@ -70,7 +73,7 @@ async def model(model: str, caller: CallerDep) -> Response:
     caller.require(SERVICE + "Ask")
     if model not in MODELS:
         raise ModelNotFoundError(model)
-    return JsonAnswer(_model(model))
+    return JsonResponse(_model(model))
 
 
 async def _streamed(
@@ -78,7 +81,7 @@ async def _streamed(
 ) -> EventStream:
     """Waits for the run's beginning, so that a question refused at once is answered by its status."""
     chunks = _chunks(caller, call, completion, include_usage=include_usage)
-    async with caller.hung_up(call.cancel):
+    async with caller.cancel_on_disconnect(call.cancel):
         try:
             first = await anext(chunks)
         except BraidError as error:

@@ -61,8 +61,8 @@ async def _fill(driver: AsyncDriver) -> None:
     for record in (await driver.execute_query(_INDEXED)).records:
         columns[record["label"]].update(record["properties"])
     for label, names in columns.items():
-        told = ", ".join(f"{name}: '{name}' + i" for name in sorted(names))
-        await driver.execute_query(f"UNWIND range(1, {_COUNT}) AS i CREATE (:{label} {{{told}}})")
+        text = ", ".join(f"{name}: '{name}' + i" for name in sorted(names))
+        await driver.execute_query(f"UNWIND range(1, {_COUNT}) AS i CREATE (:{label} {{{text}}})")
     for kind, (start, end) in _ENDS.items():
         await driver.execute_query(
             f"MATCH (a:{start}) WITH collect(a) AS starts MATCH (b:{end}) WITH starts, collect(b) AS ends "

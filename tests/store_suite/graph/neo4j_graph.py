@@ -85,8 +85,8 @@ async def dump(stores: LocalStores, space: str) -> Dump:
         mentions = {(e, n, k, tuple(s), name) for e, n, k, s, name in await rows(_MENTIONS)}
         sentences = {(*row[:5], tuple(row[5])) for row in await rows(_SENTENCES)}
         pairs = sorted(tuple(row) for row in await rows(_PAIRS))
-        told = sorted((row[0], row[4], target) for row in sentences for target in row[5])
-        assert pairs == told
+        entries = sorted((row[0], row[4], target) for row in sentences for target in row[5])
+        assert pairs == entries
         entities = {}
         for uuid, key, kind, name, labels, rank, title in await rows(_ENTITIES):
             assert labels == ([kind] if kind else [])
