@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.sse import format_sse_event
 from starlette.responses import Response
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix="/v1", tags=["openai"], responses=problems())
 
+# Documented as a choice; another name is a model that is not found.
+ModelName = Annotated[str, Path(json_schema_extra={"enum": list(MODELS)})]
 _DONE = b"data: [DONE]\n\n"
 # When the models were first served; clients sort by it.
 _CREATED = 1_795_478_400
@@ -68,7 +70,7 @@ async def models(caller: CallerDep) -> Response:
 
 
 @router.get("/models/{model}", response_class=Response)
-async def model(model: str, caller: CallerDep) -> Response:
+async def model(model: ModelName, caller: CallerDep) -> Response:
     """One model."""
     caller.require(SERVICE + "Ask")
     if model not in MODELS:
