@@ -140,7 +140,7 @@ async def open_app(
                 _memories(tiers, database, names_spaces=runtime.service_key is not None)
             ),
         ]
-        listener = Listener(settings.database(), JOB_CHANGED, watchers.heard)
+        listener = Listener(settings.database(), JOB_CHANGED, watchers.wake)
         watching = [
             asyncio.create_task(watchers.run(), name="watchers"),
             asyncio.create_task(listener.run(), name="listener"),

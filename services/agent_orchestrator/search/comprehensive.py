@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     Request = search_pb2.ComprehensiveSearchRequest
     Embedding = retrieval_pb2.QueryEmbedding | None
-    Heard = Callable[[LegOutcome], None]
+    LegListener = Callable[[LegOutcome], None]
 
 # Passages that only facts brought and that are scored for it, the best facts' first.
 MAX_SCORED = 100
@@ -93,9 +93,9 @@ class ComprehensiveSearch:
         )
 
     async def run(
-        self, request: Request, ended: Heard | None = None
+        self, request: Request, ended: LegListener | None = None
     ) -> search_pb2.ComprehensiveSearchResponse:
-        """Both legs' answers and the fused list, as far as they are included; `ended` hears of each leg as it ends.
+        """Both legs' answers and the fused list, as far as they are included; `ended` gets each leg as it ends.
 
         AllLegsFailedError when no leg that was asked for answered, OverloadedError when load alone was the reason;
         INVALID_FIELD when a tier refuses the request.
@@ -107,7 +107,7 @@ class ComprehensiveSearch:
         return keep_parts(_answer(outcomes, source, passages, limit_of(request)), request.include)
 
     async def _run_legs(
-        self, request: Request, clock: Budget, ended: Heard | None
+        self, request: Request, clock: Budget, ended: LegListener | None
     ) -> tuple[list[LegOutcome], Source, Embedding]:
         use_cache = request.cache != chunks_pb2.CACHE_MODE_BYPASS
         try:
@@ -159,7 +159,7 @@ class ComprehensiveSearch:
         return replace(known, chunks=found | scored, missing=missing)
 
     async def _reported(
-        self, leg: Awaitable[LegOutcome], query: QueryVector, ended: Heard | None
+        self, leg: Awaitable[LegOutcome], query: QueryVector, ended: LegListener | None
     ) -> LegOutcome:
         outcome = _clarified(await leg)
         report = outcome.report

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from neo4j import AsyncDriver, AsyncGraphDatabase
@@ -60,6 +61,20 @@ async def opened(stores: LocalStores) -> AsyncIterator[Neo4jStore]:
         yield store
     finally:
         await store.close()
+
+
+@asynccontextmanager
+async def neo4j_alone(data: Path, neo4j_settings: Mapping[str, str]) -> AsyncIterator[LocalStores]:
+    """A Neo4j of the test's own with these settings; PostgreSQL is not started."""
+    stores = LocalStores(data, neo4j_settings=neo4j_settings)
+    stores.prepare()
+    try:
+        await stores.fetch()
+        await stores.neo4j.start()
+        yield stores
+    finally:
+        await stores.neo4j.stop()
+        stores.release()
 
 
 @asynccontextmanager
