@@ -1,0 +1,96 @@
+"""How a channel to Braid behaves: retries of reads, round robin over all addresses, keepalive."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from braid.agent.v1 import consistency_pb2, memories_pb2
+from braid.agent.v1 import ingest_pb2 as agent_ingest
+from braid.agent.v1 import models_pb2 as agent_models
+from braid.agent.v1 import search_pb2 as agent_search
+from braid.graph.v1 import embeddings_pb2, query_pb2
+from braid.graph.v1 import ingest_pb2 as graph_ingest
+from braid.graph.v1 import inventory_pb2 as graph_inventory
+from braid.vector.v1 import documents_pb2, models_pb2
+from braid.vector.v1 import inventory_pb2 as vector_inventory
+from braid.vector.v1 import search_pb2 as vector_search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from google.protobuf.descriptor import FileDescriptor, MethodDescriptor
+
+CONTRACTS: tuple[FileDescriptor, ...] = (
+    consistency_pb2.DESCRIPTOR,
+    agent_ingest.DESCRIPTOR,
+    agent_models.DESCRIPTOR,
+    agent_search.DESCRIPTOR,
+    memories_pb2.DESCRIPTOR,
+    embeddings_pb2.DESCRIPTOR,
+    graph_ingest.DESCRIPTOR,
+    graph_inventory.DESCRIPTOR,
+    query_pb2.DESCRIPTOR,
+    documents_pb2.DESCRIPTOR,
+    vector_inventory.DESCRIPTOR,
+    models_pb2.DESCRIPTOR,
+    vector_search.DESCRIPTOR,
+)
+
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+
+
+def methods() -> Iterator[MethodDescriptor]:
+    """Every method of every contract."""
+    for file in CONTRACTS:
+        for service in file.services_by_name.values():
+            yield from service.methods
+
+
+def channel_options(
+    *, retry: bool = True, max_message_bytes: int = MAX_MESSAGE_BYTES
+) -> list[tuple[str, str | int]]:
+    """Options for `grpc.insecure_channel` and its kin, sync or asyncio.
+
+    With `retry`, reads that fail with UNAVAILABLE are tried up to three times within the call's deadline.
+    """
+    return [
+        ("grpc.service_config", service_config(retry=retry)),
+        ("grpc.max_receive_message_length", max_message_bytes),
+        ("grpc.max_send_message_length", max_message_bytes),
+        ("grpc.keepalive_time_ms", 20_000),
+        ("grpc.keepalive_timeout_ms", 5_000),
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.min_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", 1_000),
+    ]
+
+
+def service_config(*, retry: bool) -> str:
+    """The gRPC service config as JSON."""
+    config: dict[str, object] = {"loadBalancingConfig": [{"round_robin": {}}]}
+    if retry:
+        names = [
+            {"service": method.containing_service.full_name, "method": method.name}
+            for method in methods()
+            if _is_unary_read(method)
+        ]
+        config["methodConfig"] = [{"name": names, "retryPolicy": _RETRY}]
+        # After many failures a service is left alone: retries must not feed an overload.
+        config["retryThrottling"] = {"maxTokens": 10, "tokenRatio": 0.1}
+    return json.dumps(config)
+
+
+_RETRY = {
+    "maxAttempts": 3,
+    "initialBackoff": "0.02s",
+    "maxBackoff": "0.2s",
+    "backoffMultiplier": 2,
+    "retryableStatusCodes": ["UNAVAILABLE"],
+}
+
+
+def _is_unary_read(method: MethodDescriptor) -> bool:
+    options = method.GetOptions()
+    reads: bool = options.idempotency_level == options.NO_SIDE_EFFECTS
+    return reads and not method.client_streaming and not method.server_streaming
