@@ -86,6 +86,7 @@ class ToolResult:
     `unavailable` names the parts that could not look ("graph", "documents", "memory").
     `as_of` is the time the result holds for; a range has `as_of_end` as well. `total_count` counts what there is,
     `items` may hold less. `next_page` asks for the items after these, and is empty when there are none.
+    `summary` says in a sentence or two what the items are, such as the periods of a long history.
     """
 
     tool: str
@@ -100,6 +101,7 @@ class ToolResult:
     unavailable: tuple[str, ...] = ()
     message: str = ""
     next_page: str = ""
+    summary: str = ""
     text: str = ""
 
     @classmethod
