@@ -22,6 +22,7 @@ from gateway.rest.http.middleware import Door
 from gateway.rest.http.request_parsing import DECLARED_ALONE
 from gateway.rest.mapping.openapi import describe
 from gateway.rest.mapping.validation_errors import invalid
+from gateway.rest.memories import routes as memories_routes
 from gateway.rest.search import routes as search_routes
 from services.runtime.errors import BraidError
 
@@ -42,6 +43,7 @@ ROUTERS = (
     documents_routes.router,
     facts_routes.router,
     findings_routes.router,
+    memories_routes.router,
     ontology.router,
     jobs.router,
     upkeep.router,

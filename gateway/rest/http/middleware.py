@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from services.runtime.identity import Authenticator, Identity
 
 
+_GUARDED = ("/api/", "/memories", "/graph/", "/inference/")
 # A request id goes into logs and answers: anything else than this could forge lines in them.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _CLIENT_GONE = 499
@@ -56,8 +57,10 @@ class Visit:
 
 
 class Door:
-    """ASGI middleware. Requests under `/api/` need a credential; `body_limit` gives a path's largest body in bytes, and
-    `idle_seconds` is the longest silence of a client before its body's end.
+    """ASGI middleware. Requests under `/api/`, and those for memories at the root, need a credential.
+
+    `body_limit` gives a path's largest body in bytes, and `idle_seconds` is the longest silence of a client before its
+    body's end.
     """
 
     def __init__(
@@ -119,7 +122,7 @@ class Door:
 
     def _check(self, visit: Visit, scope: Scope, headers: Headers) -> None:
         _check_utf8(scope)
-        if scope["path"].startswith("/api/"):
+        if scope["path"].startswith(_GUARDED):
             visit.identity = identify(headers, self._authenticator)
 
     def _refusal(self, error: Exception, request_id: str) -> Response:
