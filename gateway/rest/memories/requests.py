@@ -11,7 +11,7 @@ from braid.agent.v1 import memories_pb2
 from braid.common.v1 import expansion_pb2, reranking_pb2
 from braid.graph.v1.relations_pb2 import ChunkRelationType
 from braid.vector.v1 import chunks_pb2
-from gateway.rest.mapping.contract_rules import Contract, Contracted
+from gateway.rest.mapping.contract_rules import Contract, ContractModel
 from gateway.rest.mapping.field_types import (
     Instant,
     JsonBool,
@@ -70,7 +70,7 @@ AnyCaseRelation = Annotated[RelationName, BeforeValidator(_upper)]
 SearchMode = Literal["hybrid", "vector", "text"]
 
 
-class MemoryRelation(Contracted):
+class MemoryRelation(ContractModel):
     """A relation from a memory to another one."""
 
     contract: ClassVar[Contract] = memories_pb2.MemoryRelationInput
@@ -96,7 +96,7 @@ class MemoryRelation(Contracted):
         )
 
 
-class NewMemory(Contracted):
+class NewMemory(ContractModel):
     """A memory to store."""
 
     contract: ClassVar[Contract] = memories_pb2.CreateMemoryRequest
@@ -136,7 +136,7 @@ class NewMemory(Contracted):
         )
 
 
-class MemoryExpansion(Contracted):
+class MemoryExpansion(ContractModel):
     """How the answer is expanded along relations, with `use_graph_expansion=true`."""
 
     contract: ClassVar[Contract] = expansion_pb2.ExpansionOptions
@@ -177,7 +177,7 @@ class MemoryExpansion(Contracted):
         )
 
 
-class MemorySearch(Contracted):
+class MemorySearch(ContractModel):
     """A search for memories."""
 
     contract: ClassVar[Contract] = memories_pb2.SearchMemoriesRequest
@@ -226,7 +226,7 @@ class MemorySearch(Contracted):
         )
 
 
-class SessionToClose(Contracted):
+class SessionToClose(ContractModel):
     """A session."""
 
     contract: ClassVar[Contract] = memories_pb2.CloseMemorySessionRequest
@@ -234,7 +234,7 @@ class SessionToClose(Contracted):
     session_id: Text = Field(description="Its id.")
 
 
-class MemoryTypes(Contracted):
+class MemoryTypes(ContractModel):
     """The types that memories of the space may have."""
 
     contract: ClassVar[Contract] = memories_pb2.PutMemoryTypesRequest

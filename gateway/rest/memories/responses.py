@@ -9,12 +9,12 @@ from braid.common.v1 import expansion_pb2 as options_pb2
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import expansion_pb2, relations_pb2
 from gateway.rest.mapping.json_encoding import Json, struct, time
-from gateway.rest.mapping.openapi import Shape
+from gateway.rest.mapping.openapi import ResponseSchema
 
 _TYPE = "CHUNK_RELATION_TYPE_"
 
 
-class OutgoingRelation(Shape):
+class OutgoingRelation(ResponseSchema):
     """A relation to another memory."""
 
     target_id: str
@@ -27,7 +27,7 @@ class OutgoingRelation(Shape):
     created_at: str
 
 
-class IncomingRelation(Shape):
+class IncomingRelation(ResponseSchema):
     """A relation from another memory."""
 
     source_id: str
@@ -40,7 +40,7 @@ class IncomingRelation(Shape):
     created_at: str
 
 
-class ListedMemory(Shape):
+class ListedMemory(ResponseSchema):
     """A memory without its relations."""
 
     id: str
@@ -69,14 +69,14 @@ class Memory(CreatedMemory):
     relations_truncated: bool
 
 
-class MemoryPage(Shape):
+class MemoryPage(ResponseSchema):
     """Memories, newest first."""
 
     memories: list[ListedMemory]
     next_cursor: str | None
 
 
-class Step(Shape):
+class Step(ResponseSchema):
     """One relation on the way to a memory."""
 
     from_id: str
@@ -87,7 +87,7 @@ class Step(Shape):
     against_direction: bool
 
 
-class RelatedMemory(Shape):
+class RelatedMemory(ResponseSchema):
     """A memory that a relation leads to."""
 
     memory: ListedMemory
@@ -104,26 +104,26 @@ class MemoryHit(RelatedMemory):
     related: list[RelatedMemory] | None = None
 
 
-class Deleted(Shape):
+class Deleted(ResponseSchema):
     """What was removed."""
 
     deleted: int
 
 
-class ClosedSession(Shape):
+class ClosedSession(ResponseSchema):
     """A closed session."""
 
     summary: ListedMemory
     memories: int
 
 
-class Types(Shape):
+class Types(ResponseSchema):
     """The types that memories of the space may have."""
 
     types: list[str]
 
 
-class Stats(Shape):
+class Stats(ResponseSchema):
     """The caller's memories in numbers."""
 
     enabled: bool
@@ -132,7 +132,7 @@ class Stats(Shape):
     relationships_by_type: dict[str, int]
 
 
-class Inference(Shape):
+class Inference(ResponseSchema):
     """What an inference did."""
 
     examined: int

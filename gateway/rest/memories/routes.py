@@ -11,11 +11,11 @@ from starlette.responses import Response
 from braid.agent.v1 import memories_pb2
 from braid.graph.v1.relations_pb2 import CHUNK_RELATION_TYPE_UNSPECIFIED
 from gateway.rest.http.calls import CallerDep, ClientsDep
-from gateway.rest.http.request_parsing import JSON_ALONE
+from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import Int32, at_most
-from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.memories import responses
 from gateway.rest.memories.requests import (
@@ -53,14 +53,14 @@ _routes = APIRouter(tags=["memories"], responses=problems())
     "/memories",
     response_model=responses.CreatedMemory,
     status_code=_CREATED,
-    dependencies=[JSON_ALONE],
+    dependencies=[JSON_BODY_ONLY],
 )
 async def create(body: NewMemory, caller: CallerDep, clients: ClientsDep) -> Response:
     """Stores a memory. Once this has answered, it is found and its relations are followed."""
     method = _SERVICE + "CreateMemory"
-    answer = await caller.ask(method, clients.memories.CreateMemory, body.message(), _name)
+    answer = await caller.call(method, clients.memories.CreateMemory, body.message(), _name)
     relations = [responses.outgoing(one) for one in answer.relations]
-    return JsonAnswer(responses.memory(answer.memory) | {"relations": relations}, _CREATED)
+    return JsonResponse(responses.memory(answer.memory) | {"relations": relations}, _CREATED)
 
 
 @_routes.get("/memories", response_model=responses.MemoryPage)
@@ -94,13 +94,13 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
     )
     names = partial(rest_name, names={"types": "type"})
     method = _SERVICE + "ListMemories"
-    answer = await caller.ask(method, clients.memories.ListMemories, request, names)
+    answer = await caller.call(method, clients.memories.ListMemories, request, names)
     memories = [responses.memory(one) for one in answer.memories]
-    return JsonAnswer({"memories": memories, "next_cursor": answer.next_page_token or None})
+    return JsonResponse({"memories": memories, "next_cursor": answer.next_page_token or None})
 
 
 @_routes.post(
-    "/memories/search", response_model=list[responses.MemoryHit], dependencies=[JSON_ALONE]
+    "/memories/search", response_model=list[responses.MemoryHit], dependencies=[JSON_BODY_ONLY]
 )
 async def search(  # noqa: PLR0917 - FastAPI names them all
     body: MemorySearch,
@@ -127,37 +127,43 @@ async def search(  # noqa: PLR0917 - FastAPI names them all
         use_graph_expansion=use_graph_expansion,
     )
     method = _SERVICE + "SearchMemories"
-    answer = await caller.ask(method, clients.memories.SearchMemories, request, _name)
+    answer = await caller.call(method, clients.memories.SearchMemories, request, _name)
     context = body.context and use_graph_expansion
     hits = responses.found(answer, context=context)
-    return JsonAnswer(hits, headers=responses.headers(answer))
+    return JsonResponse(hits, headers=responses.headers(answer))
 
 
 @_routes.get("/memories/types", response_model=responses.Types)
 async def types(caller: CallerDep, clients: ClientsDep) -> Response:
     """The types that memories of the space may have."""
     request = memories_pb2.GetMemoryTypesRequest()
-    answer = await caller.ask(_SERVICE + "GetMemoryTypes", clients.memories.GetMemoryTypes, request)
-    return JsonAnswer({"types": list(answer.types)})
+    answer = await caller.call(
+        _SERVICE + "GetMemoryTypes", clients.memories.GetMemoryTypes, request
+    )
+    return JsonResponse({"types": list(answer.types)})
 
 
-@_routes.put("/memories/types", response_model=responses.Types, dependencies=[JSON_ALONE])
+@_routes.put("/memories/types", response_model=responses.Types, dependencies=[JSON_BODY_ONLY])
 async def put_types(body: MemoryTypes, caller: CallerDep, clients: ClientsDep) -> Response:
     """Replaces them, for memories to come."""
     request = memories_pb2.PutMemoryTypesRequest(types=body.types)
-    answer = await caller.ask(_SERVICE + "PutMemoryTypes", clients.memories.PutMemoryTypes, request)
-    return JsonAnswer({"types": list(answer.types)})
+    answer = await caller.call(
+        _SERVICE + "PutMemoryTypes", clients.memories.PutMemoryTypes, request
+    )
+    return JsonResponse({"types": list(answer.types)})
 
 
 @_routes.post(
-    "/memories/sessions/close", response_model=responses.ClosedSession, dependencies=[JSON_ALONE]
+    "/memories/sessions/close",
+    response_model=responses.ClosedSession,
+    dependencies=[JSON_BODY_ONLY],
 )
 async def close_session(body: SessionToClose, caller: CallerDep, clients: ClientsDep) -> Response:
     """Closes a session: writes a summary that each of its memories is PART_OF."""
     request = memories_pb2.CloseMemorySessionRequest(session_id=body.session_id)
     method = _SERVICE + "CloseMemorySession"
-    answer = await caller.ask(method, clients.memories.CloseMemorySession, request)
-    return JsonAnswer(
+    answer = await caller.call(method, clients.memories.CloseMemorySession, request)
+    return JsonResponse(
         {"summary": responses.memory(answer.summary), "memories": answer.memory_count}
     )
 
@@ -166,8 +172,8 @@ async def close_session(body: SessionToClose, caller: CallerDep, clients: Client
 async def read(id_: MemoryId, caller: CallerDep, clients: ClientsDep) -> Response:
     """A memory with its relations. It counts as an access."""
     request = memories_pb2.GetMemoryRequest(memory_id=id_)
-    answer = await caller.ask(_SERVICE + "GetMemory", clients.memories.GetMemory, request, _name)
-    return JsonAnswer(
+    answer = await caller.call(_SERVICE + "GetMemory", clients.memories.GetMemory, request, _name)
+    return JsonResponse(
         responses.memory(answer.memory)
         | {
             "relations": [responses.outgoing(one) for one in answer.relations],
@@ -181,15 +187,15 @@ async def read(id_: MemoryId, caller: CallerDep, clients: ClientsDep) -> Respons
 async def delete(id_: MemoryId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Removes a memory and its relations."""
     request = memories_pb2.DeleteMemoryRequest(memory_id=id_)
-    await caller.ask(_SERVICE + "DeleteMemory", clients.memories.DeleteMemory, request, _name)
-    return JsonAnswer({"deleted": 1})
+    await caller.call(_SERVICE + "DeleteMemory", clients.memories.DeleteMemory, request, _name)
+    return JsonResponse({"deleted": 1})
 
 
 @_routes.post(
     "/memories/{id}/relations",
     response_model=responses.OutgoingRelation,
     status_code=_CREATED,
-    dependencies=[JSON_ALONE],
+    dependencies=[JSON_BODY_ONLY],
 )
 async def relate(
     id_: MemoryId,
@@ -200,8 +206,8 @@ async def relate(
     """Stores a relation to another memory, or changes the one that is there."""
     request = memories_pb2.PutMemoryRelationRequest(memory_id=id_, relation=body.message())
     method = _SERVICE + "PutMemoryRelation"
-    answer = await caller.ask(method, clients.memories.PutMemoryRelation, request, _name)
-    return JsonAnswer(responses.outgoing(answer.relation), _CREATED)
+    answer = await caller.call(method, clients.memories.PutMemoryRelation, request, _name)
+    return JsonResponse(responses.outgoing(answer.relation), _CREATED)
 
 
 @_routes.delete("/memories/{id}/relations/{target}", response_model=responses.Deleted)
@@ -227,16 +233,18 @@ async def unrelate(
     )
     names = partial(rest_name, names={"memory_id": "id", "target_id": "target"})
     method = _SERVICE + "DeleteMemoryRelation"
-    answer = await caller.ask(method, clients.memories.DeleteMemoryRelation, request, names)
-    return JsonAnswer({"deleted": answer.deleted_count})
+    answer = await caller.call(method, clients.memories.DeleteMemoryRelation, request, names)
+    return JsonResponse({"deleted": answer.deleted_count})
 
 
 @_routes.get("/graph/stats", response_model=responses.Stats)
 async def stats(caller: CallerDep, clients: ClientsDep) -> Response:
     """The caller's memories and the relations between them in numbers."""
     request = memories_pb2.GetMemoryStatsRequest()
-    answer = await caller.ask(_SERVICE + "GetMemoryStats", clients.memories.GetMemoryStats, request)
-    return JsonAnswer(responses.stats(answer))
+    answer = await caller.call(
+        _SERVICE + "GetMemoryStats", clients.memories.GetMemoryStats, request
+    )
+    return JsonResponse(responses.stats(answer))
 
 
 @_routes.post("/inference/run", response_model=responses.Inference)
@@ -252,8 +260,8 @@ async def infer(
     """Infers relations between the caller's memories, and removes inferred ones that no longer follow."""
     request = memories_pb2.RunMemoryInferenceRequest(memory_limit=limit)
     method = _SERVICE + "RunMemoryInference"
-    answer = await caller.ask(method, clients.memories.RunMemoryInference, request, _name)
-    return JsonAnswer(responses.inference(answer))
+    answer = await caller.call(method, clients.memories.RunMemoryInference, request, _name)
+    return JsonResponse(responses.inference(answer))
 
 
 router = APIRouter()

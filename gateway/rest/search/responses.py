@@ -11,7 +11,7 @@ from braid.graph.v1 import facts_pb2, query_pb2
 from braid.vector.v1 import chunks_pb2
 from gateway.rest.graph.responses import Fact, fact
 from gateway.rest.mapping.json_encoding import Json, enum_names, struct
-from gateway.rest.mapping.openapi import ErrorEvent, Shape
+from gateway.rest.mapping.openapi import ErrorEvent, ResponseSchema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from braid.agent.v1 import search_pb2
 
 
-class ChunkScores(Shape):
+class ChunkScores(ResponseSchema):
     """How a hit came by its score; null for parts that did not run."""
 
     vector: float | None
@@ -32,7 +32,7 @@ class ChunkScores(Shape):
     text_rank: int | None
 
 
-class Hit(Shape):
+class Hit(ResponseSchema):
     """A found chunk: where it stands in its document's text, and on which page if that has any."""
 
     id: str
@@ -48,7 +48,7 @@ class Hit(Shape):
     metadata: dict[str, Any]
 
 
-class FactScores(Shape):
+class FactScores(ResponseSchema):
     """How a fact came by its score; null for parts that did not run."""
 
     vector: float | None
@@ -65,7 +65,7 @@ class FoundFact(Fact):
     scores: FactScores
 
 
-class Leg(Shape):
+class Leg(ResponseSchema):
     """How one leg of a search ended."""
 
     name: str
@@ -83,7 +83,7 @@ _LEFT_OUT: Any = Field(default_factory=list)
 EmbeddingSource = Literal["given", "computed", "memory", "stored"]
 
 
-class ChunkResults(Shape):
+class ChunkResults(ResponseSchema):
     """What a search for chunks found, and how; null where no vector was used. `revision` is the space's."""
 
     results: list[Hit]
@@ -94,7 +94,7 @@ class ChunkResults(Shape):
     revision: int
 
 
-class FactResults(Shape):
+class FactResults(ResponseSchema):
     """What a search for facts found, and how; null where no vector was used. `revision` is the space's."""
 
     results: list[FoundFact]
@@ -104,7 +104,7 @@ class FactResults(Shape):
     revision: int
 
 
-class LegPart(Shape):
+class LegPart(ResponseSchema):
     """A leg's part in a fused result: what it added is `share`. `rank` is null for a chunk that only facts brought."""
 
     rank: int | None
@@ -112,7 +112,7 @@ class LegPart(Shape):
     share: float
 
 
-class FusedHit(Shape):
+class FusedHit(ResponseSchema):
     """An entry of the fused list: a chunk with the facts that it states, or a fact without a chunk."""
 
     id: str
@@ -126,7 +126,7 @@ class FusedHit(Shape):
     facts: list[Fact]
 
 
-class Comprehensive(Shape):
+class Comprehensive(ResponseSchema):
     """What all tiers found; lists that the request does not include are left out."""
 
     vector_results: list[Hit] = _LEFT_OUT
@@ -137,7 +137,7 @@ class Comprehensive(Shape):
     embedding: EmbeddingSource | None
 
 
-class LegFound(Shape):
+class LegFound(ResponseSchema):
     """What one leg of a streamed search found."""
 
     leg: Leg
@@ -145,14 +145,14 @@ class LegFound(Shape):
     graph_results: list[FoundFact]
 
 
-class LegEvent(Shape):
+class LegEvent(ResponseSchema):
     """A leg has ended."""
 
     event: Literal["leg"]
     data: LegFound
 
 
-class FinalEvent(Shape):
+class FinalEvent(ResponseSchema):
     """The whole answer, last in the stream."""
 
     event: Literal["final"]
@@ -202,10 +202,10 @@ def fact_hit(hit: facts_pb2.FactHit) -> Json:
 def leg(report: legs_pb2.LegReport) -> Json:
     """How one leg ended."""
     took = report.took.seconds * 1000 + report.took.nanos / 1e6
-    return leg_told(report.name, report.status, report.reason, took, cached=report.cached)
+    return leg_fields(report.name, report.status, report.reason, took, cached=report.cached)
 
 
-def leg_told(name: str, status: int, reason: int, took_ms: float, *, cached: bool) -> Json:
+def leg_fields(name: str, status: int, reason: int, took_ms: float, *, cached: bool) -> Json:
     """How one leg ended, from its parts; `reason` is null where there is nothing to explain."""
     return {
         "name": name,
