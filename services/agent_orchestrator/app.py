@@ -23,6 +23,7 @@ from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
 from services.agent_orchestrator.clients.models import GraphModels, VectorModels
 from services.agent_orchestrator.clients.relations import GraphRelations
+from services.agent_orchestrator.clients.space_models import SpaceModels
 from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier, check_serving
 from services.agent_orchestrator.consistency.checking import Check
 from services.agent_orchestrator.consistency.servicer import ConsistencyServicer
@@ -130,7 +131,7 @@ async def open_app(
                 _memories(tiers, database, names_spaces=runtime.service_key is not None)
             ),
         ]
-        listener = Listener(settings.database(), JOB_CHANGED, watchers.heard)
+        listener = Listener(settings.database(), JOB_CHANGED, watchers.wake)
         watching = [
             asyncio.create_task(watchers.run(), name="watchers"),
             asyncio.create_task(listener.run(), name="listener"),
@@ -194,6 +195,7 @@ def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> Compre
         vector=tiers.vector,
         graph=tiers.graph,
         queries=queries,
+        models=SpaceModels(),
         seconds=settings.search_seconds,
         leg_seconds=settings.leg_seconds,
     )

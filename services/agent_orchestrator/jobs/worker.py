@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from services.agent_orchestrator.jobs.queue import Turn, TurnLostError, TurnQueue
-from services.agent_orchestrator.jobs.retries import told
+from services.agent_orchestrator.jobs.retries import reason_of
 from services.agent_orchestrator.jobs.tasks import Handler, Task, TaskStore
 from services.agent_orchestrator.jobs.time_slice import WaitingError, call_of, leaves, waiting
 from services.agent_orchestrator.jobs.work import WorkStore
@@ -26,9 +26,9 @@ from services.runtime.telemetry import get_logger
 LOOK_SECONDS = 1.0
 AGAIN_SECONDS = 0.5
 FIRST_DELAY = 0.25
-LONGEST_BACKOFF = 5.0
-BEATS_A_LEASE = 5
-# A turn whose beats have not arrived for this share of its lease is dropped before another worker takes it.
+MAX_BACKOFF = 5.0
+RENEWALS_PER_LEASE = 5
+# A turn whose lease was not renewed for this share of its lease is dropped before another worker takes it.
 SAFE_SHARE = 0.8
 
 
@@ -50,14 +50,14 @@ class Runner(Protocol):
 
 
 @dataclass(eq=False, slots=True)
-class _Held:
+class _ActiveTurn:
     turn: Turn
     task: asyncio.Task[None]
-    beaten: float
+    renewed: float
 
 
 class Worker:
-    """Works on turns until it is told to stop. `heard` may be called at any time: turns wait."""
+    """Works on turns until it is told to stop. `wake` may be called at any time: turns wait."""
 
     def __init__(
         self, turns: TurnQueue, runners: Mapping[str, Runner], *, lease_seconds: float
@@ -66,23 +66,23 @@ class Worker:
         self._runners = runners
         self._lease = lease_seconds
         self._owner = uuid.uuid4()
-        self._held: dict[int, _Held] = {}
+        self._active: dict[int, _ActiveTurn] = {}
         self._waits: Counter[tuple[str, str]] = Counter()
         self._look = asyncio.Event()
         self._looked = 0.0
         self._stop = asyncio.Event()
         self._log = get_logger("worker")
 
-    def heard(self) -> None:
+    def wake(self) -> None:
         """Turns wait: looks at once."""
         self._look.set()
 
     async def run(self) -> None:
         """Takes turns until cancelled, or until `stop`."""
         async with asyncio.TaskGroup() as group:
-            beating = group.create_task(self._beat())
+            renewing = group.create_task(self._renew_leases())
             await self._take_turns(group)
-            beating.cancel()
+            renewing.cancel()
 
     async def check(self) -> None:
         """StoreUnavailableError unless turns were taken, or could have been, a moment ago."""
@@ -93,7 +93,7 @@ class Worker:
         """Takes no more; gives back what is held, at a good place to stop or after `seconds`."""
         self._stop.set()
         self._look.set()
-        tasks = [held.task for held in self._held.values()]
+        tasks = [active.task for active in self._active.values()]
         if not tasks:
             return
         _, late = await asyncio.wait(tasks, timeout=seconds)
@@ -116,21 +116,21 @@ class Worker:
 
     async def _take(self, group: asyncio.TaskGroup) -> None:
         for stage, runner in self._runners.items():
-            running = sum(held.turn.stage == stage for held in self._held.values())
+            running = sum(active.turn.stage == stage for active in self._active.values())
             free = runner.at_once - running
             if free <= 0 or self._stop.is_set():
                 continue
-            for turn in await self._turns.take(self._owner, stage, free):
+            for turn in await self._turns.claim(self._owner, stage, free):
                 self._start(group, turn)
 
     def _start(self, group: asyncio.TaskGroup, turn: Turn) -> None:
-        former = self._held.get(turn.id)
+        former = self._active.get(turn.id)
         if former is not None:
-            # Our own beats came too late, and the turn came back to us: its work goes on.
-            former.beaten = asyncio.get_running_loop().time()
+            # Our own renewals came too late, and the turn came back to us: its work goes on.
+            former.renewed = asyncio.get_running_loop().time()
             return
         task = group.create_task(self._run(turn), name=f"{turn.stage} turn")
-        self._held[turn.id] = _Held(turn, task, asyncio.get_running_loop().time())
+        self._active[turn.id] = _ActiveTurn(turn, task, asyncio.get_running_loop().time())
 
     async def _run(self, turn: Turn) -> None:
         try:
@@ -146,7 +146,7 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - others go on; this one comes back when its lease is over
             self._log.error("turn not given back", stage=turn.stage, exc_info=error)
         finally:
-            self._held.pop(turn.id, None)
+            self._active.pop(turn.id, None)
             self._look.set()
 
     async def _work(self, turn: Turn) -> float:
@@ -167,7 +167,7 @@ class Worker:
 
     def _backoff(self, key: tuple[str, str]) -> float:
         self._waits[key] += 1
-        return min(LONGEST_BACKOFF, FIRST_DELAY * 2.0 ** (self._waits[key] - 1))
+        return min(MAX_BACKOFF, FIRST_DELAY * 2.0 ** (self._waits[key] - 1))
 
     async def _give_back(self, turn: Turn, delay: float) -> None:
         while True:
@@ -181,29 +181,29 @@ class Worker:
             else:
                 return
 
-    async def _beat(self) -> None:
+    async def _renew_leases(self) -> None:
         while True:
-            await asyncio.sleep(self._lease / BEATS_A_LEASE)
-            if self._held:
-                await self._beat_once()
+            await asyncio.sleep(self._lease / RENEWALS_PER_LEASE)
+            if self._active:
+                await self._renew_once()
 
-    async def _beat_once(self) -> None:
-        held = list(self._held.values())
+    async def _renew_once(self) -> None:
+        active = list(self._active.values())
         now = asyncio.get_running_loop().time()
         limit = self._lease * SAFE_SHARE
         try:
-            async with asyncio.timeout(self._lease / BEATS_A_LEASE):
-                ours = await self._turns.renew(self._owner, [one.turn for one in held])
+            async with asyncio.timeout(self._lease / RENEWALS_PER_LEASE):
+                ours = await self._turns.renew(self._owner, [one.turn for one in active])
         except Exception as error:  # noqa: BLE001 - whatever it is, the turns are ours for a while yet
-            self._log.warning("no beat", error=type(error).__name__)
-            for one in held:
-                if asyncio.get_running_loop().time() - one.beaten > limit:
+            self._log.warning("leases not renewed", error=type(error).__name__)
+            for one in active:
+                if asyncio.get_running_loop().time() - one.renewed > limit:
                     one.task.cancel()
             return
-        for one in held:
+        for one in active:
             if one.turn.id in ours:
-                one.beaten = now
-            elif one.turn.id in self._held:
+                one.renewed = now
+            elif one.turn.id in self._active:
                 one.task.cancel()
 
     async def _pause(self, seconds: float) -> None:
@@ -212,7 +212,7 @@ class Worker:
                 await self._look.wait()
 
 
-MOST_DEFECTS = 5
+MAX_DEFECTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,13 +279,13 @@ class TaskRunner:
         """Whether the task is over with this. WaitingError for a reason to wait; else it is a defect."""
         reason = waiting(error)
         if reason is not None:
-            await self.tasks.say_waiting(task.turn, reason.reason, blameless=True)
+            await self.tasks.set_waiting_reason(task.turn, reason.reason, blameless=True)
             raise reason from None
         known = [leaf for leaf in leaves(error) if isinstance(leaf, BraidError)]
         if known:
-            await self.tasks.fail(task.turn, told(known[0]))
-        elif task.takes >= MOST_DEFECTS:
-            await self.tasks.fail(task.turn, told(InternalError()))
+            await self.tasks.fail(task.turn, reason_of(known[0]))
+        elif task.takes >= MAX_DEFECTS:
+            await self.tasks.fail(task.turn, reason_of(InternalError()))
         return bool(known)
 
 
@@ -304,7 +304,7 @@ class Housekeeping:
         while True:
             await asyncio.sleep(ROUND_SECONDS)
             try:
-                await self._work.ask_for_stranded()
+                await self._work.request_unqueued_turns()
                 await self._work.purge(self._keep_days)
             except (BraidError, TimeoutError) as error:
                 get_logger("housekeeping").warning("put off", error=type(error).__name__)

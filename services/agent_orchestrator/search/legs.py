@@ -75,7 +75,7 @@ async def run_leg(
         answer = await look()
     except grpc.aio.AioRpcError as error:
         failure = error_from_rpc(error)
-        if failure.reason == errors_pb2.ERROR_REASON_INVALID_FIELD and _is_told(failure):
+        if failure.reason == errors_pb2.ERROR_REASON_INVALID_FIELD and _is_from_tier(failure):
             raise failure from None
         status, reason = _ending(error, failure)
         _log_failure(name, error, failure)
@@ -99,7 +99,7 @@ def _ending(
 ) -> tuple[legs_pb2.LegStatus.ValueType, legs_pb2.LegReason.ValueType]:
     if failure.reason == errors_pb2.ERROR_REASON_DEADLINE:
         return legs_pb2.LEG_STATUS_TIMED_OUT, legs_pb2.LEG_REASON_BUDGET_EXCEEDED
-    if error.code() in _AWAY and not _is_told(failure):
+    if error.code() in _AWAY and not _is_from_tier(failure):
         return legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE
     reason = _REASONS.get(failure.reason, legs_pb2.LEG_REASON_INTERNAL)
     return legs_pb2.LEG_STATUS_UNAVAILABLE, reason
@@ -113,7 +113,7 @@ def _status(away: TierAwayError) -> legs_pb2.LegStatus.ValueType:
     return legs_pb2.LEG_STATUS_UNAVAILABLE
 
 
-def _is_told(failure: BraidError) -> bool:
+def _is_from_tier(failure: BraidError) -> bool:
     """Whether the tier itself said so, and not gRPC: of an answer that is larger than a message may be, for example."""
     return "request_id" in failure.metadata
 
