@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from services.runtime.identity import Authenticator, Identity
 
 
-_GUARDED = ("/api/", "/memories", "/graph/", "/inference/")
 # A request id goes into logs and answers: anything else than this could forge lines in them.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+# Paths that need a credential.
+_GUARDED = ("/api/", "/v1/", "/memories", "/graph/", "/inference/")
 _CLIENT_GONE = 499
 _PASS_OVER_BYTES = 16 * 1024 * 1024
 _PASS_OVER_SECONDS = 2.0
@@ -57,9 +58,9 @@ class RequestState:
 
 
 class RequestMiddleware:
-    """ASGI middleware. Requests under `/api/`, and those for memories at the root, need a credential.
+    """ASGI middleware. Requests under `/api/` and `/v1/`, and those about memories at the root, need a credential.
 
-    `body_limit` gives a path's largest body in bytes, and `idle_seconds` is the longest silence of a client before its
+    `body_limit` gives a path's largest body in bytes, `idle_seconds` is the longest silence of a client before its
     body's end.
     """
 
