@@ -14,7 +14,7 @@ from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import Int32, at_most
+from gateway.rest.mapping.field_types import at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.memories import responses
@@ -41,6 +41,9 @@ _name = partial(
     },
 )
 _CREATED = 201
+# Larger values would count as these.
+MAX_LIMIT = 200
+MAX_EXAMINED = 500
 MemoryId = Annotated[
     str,
     Bounds(memories_pb2.GetMemoryRequest, "memory_id"),
@@ -69,6 +72,7 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
     clients: ClientsDep,
     type_: Annotated[
         list[str] | None,
+        Bounds(memories_pb2.ListMemoriesRequest, "types"),
         Query(alias="type", description="Only memories of these types; may be repeated."),
         at_most(MAX_TYPES),
     ] = None,
@@ -78,9 +82,9 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
         Query(description="Only memories of this session."),
     ] = "",
     limit: Annotated[
-        Int32,
+        int,
         Bounds(memories_pb2.ListMemoriesRequest, "page_size"),
-        Query(description="How many, up to 200; larger values count as 200. Default 50."),
+        Query(ge=0, le=MAX_LIMIT, description="How many, up to 200. Default 50."),
     ] = 0,
     cursor: Annotated[
         str,
@@ -252,9 +256,13 @@ async def infer(
     caller: CallerDep,
     clients: ClientsDep,
     limit: Annotated[
-        Int32,
+        int,
         Bounds(memories_pb2.RunMemoryInferenceRequest, "memory_limit"),
-        Query(description="How many memories are looked at, the newest first. Default 100."),
+        Query(
+            ge=0,
+            le=MAX_EXAMINED,
+            description="How many memories are looked at, the newest first, up to 500. Default 100.",
+        ),
     ] = 0,
 ) -> Response:
     """Infers relations between the caller's memories, and removes inferred ones that no longer follow."""
@@ -267,4 +275,4 @@ async def infer(
 router = APIRouter()
 router.include_router(_routes, prefix="/api")
 # The same paths without the prefix, for clients that were written for them.
-router.include_router(_routes, include_in_schema=False)
+router.include_router(_routes)
