@@ -27,6 +27,8 @@ from services.agent_orchestrator.consistency.work import JobWork
 from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.deletions import Deletions
 from services.agent_orchestrator.deletion.store import DeletionStore
+from services.agent_orchestrator.expansion.expander import Expander
+from services.agent_orchestrator.expansion.query_aware import QueryAware
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.facts import FactIngestion, FactVectors
 from services.agent_orchestrator.ingest.servicer import IngestServicer
@@ -171,6 +173,9 @@ def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> Compre
         vector=tiers.vector,
         graph=tiers.graph,
         queries=queries,
+        expander=Expander(
+            QueryAware(tiers.vector, tiers.graph), seconds=settings.expansion_seconds
+        ),
         seconds=settings.search_seconds,
         leg_seconds=settings.leg_seconds,
     )

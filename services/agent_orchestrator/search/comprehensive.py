@@ -9,23 +9,32 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import grpc
 from opentelemetry import metrics
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import legs_pb2, retrieval_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.health_watch import TierAwayError
+from services.agent_orchestrator.expansion.expander import OFF, Wanted
+from services.agent_orchestrator.expansion.query_aware import SEEDS, Question
+from services.agent_orchestrator.expansion.result_list import (
+    ExpandedList,
+    SearchedList,
+    unexpanded,
+)
 from services.agent_orchestrator.search.answer_parts import includes_results, keep_parts
 from services.agent_orchestrator.search.fusion import (
     GRAPH_LEG,
     VECTOR_LEG,
     Passages,
     ScoredChunk,
+    facts_by_chunk,
     fuse,
     ranked_chunks,
     unscored_chunks,
@@ -47,6 +56,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
+    from services.agent_orchestrator.expansion.expander import Expander
+    from services.agent_orchestrator.expansion.result_list import ListExpansion
     from services.agent_orchestrator.search.query_embedding import QueryEmbeddings, Source
 
     Request = search_pb2.ComprehensiveSearchRequest
@@ -58,6 +69,8 @@ DEFAULT_TEXT_WEIGHT = 0.3
 MAX_FACTS = 50
 # Passages that only facts brought and that are scored for it, the best facts' first.
 MAX_SCORED = 100
+# Results that an expansion may put in order: more than any limit, with room for those it drops.
+MAX_FUSED = 100
 # Kept back from the caller's deadline for fusing and sending: a share of it, within bounds.
 MARGIN_SHARE = 0.08
 MIN_MARGIN = 0.01
@@ -73,6 +86,7 @@ class ComprehensiveSearch:
         vector: VectorTier,
         graph: GraphTier,
         queries: QueryEmbeddings,
+        expander: Expander,
         seconds: float,
         leg_seconds: float,
     ) -> None:
@@ -80,6 +94,8 @@ class ComprehensiveSearch:
         self._vector = vector
         self._graph = graph
         self._queries = queries
+        self._expander = expander
+        self._expansion = ListExpansion(expander, vector)
         self._seconds = seconds
         self._leg_seconds = leg_seconds
         self._wordy = WordySpaces()
@@ -99,10 +115,47 @@ class ComprehensiveSearch:
         INVALID_FIELD when a tier refuses the request.
         """
         clock = Budget(min(self._leg_seconds, leg_budget(remaining(self._seconds))))
-        outcomes, source, vector = await self._run_legs(request, clock, ended)
-        _require_an_answer(outcomes)
-        passages = await self._passages(request, outcomes, vector, clock)
-        return keep_parts(_answer(outcomes, source, passages, _limit(request)), request.include)
+        options = _expansion(request)
+        async with self._expander.linking(options.mode, request.query, clock) as linking:
+            outcomes, source, vector = await self._run_legs(request, clock, ended)
+            _require_an_answer(outcomes)
+            passages = await self._passages(request, outcomes, vector, clock)
+            wanted = Wanted(_question(request, vector, options), linking, options)
+            answer = _answer(outcomes, source)
+            if includes_results(request.include):
+                listed = await self._listed(request, outcomes, passages, wanted, clock)
+                answer.results.extend(listed.results)
+                if options.mode not in OFF:
+                    answer.expansion.CopyFrom(listed.report)
+        return keep_parts(answer, request.include)
+
+    async def _listed(
+        self,
+        request: Request,
+        outcomes: Sequence[LegOutcome],
+        passages: Passages,
+        wanted: Wanted,
+        clock: Budget,
+    ) -> ExpandedList:
+        """The fused list, expanded as asked for."""
+        mode = wanted.options.mode
+        evidence = [hit for outcome in outcomes for hit in outcome.evidence]
+        limit = _limit(request)
+        if mode in OFF:
+            results = fuse(passages, evidence, limit)
+            return unexpanded(results, mode, legs_pb2.LEG_STATUS_DISABLED, limit)
+        results = fuse(passages, evidence, MAX_FUSED)
+        obstacle = _obstacle(outcomes)
+        if obstacle is not None:
+            status, reason = obstacle
+            return unexpanded(results, mode, status, limit, reason)
+        searched = SearchedList(
+            results,
+            frozenset(passages.chunks),
+            facts_by_chunk(evidence),
+            request.filter if request.HasField("filter") else None,
+        )
+        return await self._expansion.expand(searched, wanted, limit, clock)
 
     async def _run_legs(
         self, request: Request, clock: Budget, ended: Heard | None
@@ -135,7 +188,7 @@ class ComprehensiveSearch:
         off = chunks_leg.report.status == legs_pb2.LEG_STATUS_DISABLED
         if off or chunks_leg.failed:
             return Passages({}, answered=False)
-        found = ranked_chunks(chunks_leg.chunks)
+        found = ranked_chunks(chunks_leg.candidates)
         known = Passages(found, floor=chunks_leg.floor, matched=bool(found))
         wanted = unscored_chunks(found, facts_leg.evidence, MAX_SCORED)
         if not wanted or not includes_results(request.include):
@@ -218,8 +271,14 @@ class ComprehensiveSearch:
         ) -> LegOutcome:
             self._models.note(space, answer.embedding_model)
             told = _without_vectors(report) if by_words else report
+            shown = answer.hits[: _limit(request)]
+            told.hits = len(shown)
             return LegOutcome(
-                told, chunks=answer.hits, embedding=answer.embedding, floor=answer.list_floor
+                told,
+                chunks=shown,
+                candidates=answer.hits,
+                embedding=answer.embedding,
+                floor=answer.list_floor,
             )
 
         return await run_leg(
@@ -268,17 +327,6 @@ class ComprehensiveSearch:
         )
 
 
-class Budget:
-    """Seconds that a search's legs may take, counted from now."""
-
-    def __init__(self, seconds: float) -> None:
-        self._until = asyncio.get_running_loop().time() + seconds
-
-    def left(self) -> float:
-        """Seconds left, never none: a call must have a limit to be told as late."""
-        return max(self._until - asyncio.get_running_loop().time(), 0.001)
-
-
 def leg_budget(left: float) -> float:
     """Seconds that the legs may take of the `left` ones, so that the answer is there in time."""
     margin = min(max(left * MARGIN_SHARE, MIN_MARGIN), MAX_MARGIN)
@@ -291,7 +339,7 @@ def _hybrid_request(
     weight = request.text_weight if request.HasField("text_weight") else DEFAULT_TEXT_WEIGHT
     return vector_pb2.HybridSearchRequest(
         query=request.query,
-        limit=_limit(request),
+        limit=_depth(request),
         text_weight=weight,
         query_embedding=embedding,
         filter=request.filter if request.HasField("filter") else None,
@@ -332,6 +380,48 @@ def _score_request(
 
 def _limit(request: Request) -> int:
     return request.limit if request.HasField("limit") else DEFAULT_LIMIT
+
+
+def _depth(request: Request) -> int:
+    """How many chunks the vector leg brings: an expansion's seeds are the same for every limit."""
+    return _limit(request) if _expansion(request).mode in OFF else max(_limit(request), SEEDS)
+
+
+def _expansion(request: Request) -> expansion_pb2.ExpansionOptions:
+    """How to expand: query-aware where nothing is said, unless a leg that it needs is switched off."""
+    options = expansion_pb2.ExpansionOptions()
+    options.CopyFrom(request.expansion)
+    if options.mode == expansion_pb2.EXPANSION_MODE_UNSPECIFIED:
+        both = _wants(request, "use_vector") and _wants(request, "use_graph")
+        options.mode = (
+            expansion_pb2.EXPANSION_MODE_QUERY_AWARE if both else expansion_pb2.EXPANSION_MODE_NONE
+        )
+    return options
+
+
+def _wants(request: Request, leg: Literal["use_vector", "use_graph"]) -> bool:
+    return getattr(request, leg) or not request.HasField(leg)
+
+
+def _question(
+    request: Request, embedding: Embedding, options: expansion_pb2.ExpansionOptions
+) -> Question:
+    weight = request.text_weight if request.HasField("text_weight") else DEFAULT_TEXT_WEIGHT
+    at = request.as_of if request.HasField("as_of") else None
+    if options.HasField("traversal_time"):
+        at = options.traversal_time
+    return Question(request.query, embedding, weight, request.cache, at)
+
+
+def _obstacle(
+    outcomes: Sequence[LegOutcome],
+) -> tuple[legs_pb2.LegStatus.ValueType, legs_pb2.LegReason.ValueType] | None:
+    """Why the list cannot be expanded: a leg that it needs is off, or did not answer."""
+    chunks = outcomes[0].report
+    if chunks.status == legs_pb2.LEG_STATUS_DISABLED:
+        return chunks.status, chunks.reason
+    failed = next((one.report for one in outcomes if one.failed), None)
+    return None if failed is None else (legs_pb2.LEG_STATUS_DEGRADED, failed.reason)
 
 
 def _without_vectors(report: legs_pb2.LegReport) -> legs_pb2.LegReport:
@@ -392,15 +482,14 @@ def _reason(report: legs_pb2.LegReport) -> str:
 
 
 def _answer(
-    outcomes: Sequence[LegOutcome], source: Source, passages: Passages, limit: int
+    outcomes: Sequence[LegOutcome], source: Source
 ) -> search_pb2.ComprehensiveSearchResponse:
+    """The legs' answers, without the fused list."""
     chunks = [hit for outcome in outcomes for hit in outcome.chunks]
     facts = [hit for outcome in outcomes for hit in outcome.facts]
-    evidence = [hit for outcome in outcomes for hit in outcome.evidence]
     return search_pb2.ComprehensiveSearchResponse(
         vector_results=chunks,
         graph_results=facts,
-        results=fuse(passages, evidence, limit),
         legs=[outcome.report for outcome in outcomes],
         total_results=len(chunks) + len(facts),
         embedding=source or _made_by_a_tier(outcomes),

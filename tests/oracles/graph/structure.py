@@ -110,7 +110,7 @@ class FakeStructure:
         shown = ordered[: seeds.max_episodes]
         return Subgraph(
             [_episode(held, uuid, begun) for uuid in shown],
-            *_shared(held, shown, seeds.entities),
+            *_shared(held, shown, begun, seeds.entities),
             truncated=len(ordered) > len(shown),
         )
 
@@ -150,14 +150,18 @@ def _episode(held: FakeSpace, uuid: str, begun: Collection[str]) -> SubgraphEpis
 
 
 def _shared(
-    held: FakeSpace, episodes: Sequence[str], begun: Collection[str]
+    held: FakeSpace, episodes: Sequence[str], begun: Collection[str], asked: Collection[str]
 ) -> tuple[list[SubgraphEntity], list[SubgraphMention]]:
-    """The entities that two of the chunks share, and those begun with."""
+    """The entities that two of the chunks share, those of the chunks begun with, and those asked for."""
     mentions: defaultdict[str, list[SubgraphMention]] = defaultdict(list)
     for episode in sorted(episodes):
         for entity, row in held.rows[episode].mentions.items():
             mentions[entity].append(SubgraphMention(episode, entity, row.kind, row.sentences))
-    kept = sorted(uuid for uuid, rows in mentions.items() if len(rows) > 1 or uuid in begun)
+    kept = sorted(
+        uuid
+        for uuid, rows in mentions.items()
+        if len(rows) > 1 or rows[0].episode in begun or uuid in asked
+    )
     entities = [
         SubgraphEntity(held.ref(uuid), _frequency(held, uuid), _about(held, uuid)) for uuid in kept
     ]
