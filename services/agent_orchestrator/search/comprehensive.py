@@ -25,6 +25,7 @@ from services.agent_orchestrator.expansion.expander import OFF, Wanted
 from services.agent_orchestrator.expansion.query_aware import SEEDS, Question
 from services.agent_orchestrator.expansion.result_list import (
     ExpandedList,
+    ListExpansion,
     SearchedList,
     unexpanded,
 )
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
 
     from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
     from services.agent_orchestrator.expansion.expander import Expander
-    from services.agent_orchestrator.expansion.result_list import ListExpansion
     from services.agent_orchestrator.search.query_embedding import QueryEmbeddings, Source
 
     Request = search_pb2.ComprehensiveSearchRequest
