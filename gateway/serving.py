@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from gateway.settings import GatewaySettings
 
+
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 

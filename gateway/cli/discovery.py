@@ -13,6 +13,7 @@ from gateway.cli.errors import CliError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+
 DEFAULT_DATA = ".braid"
 DEFAULT_URL = "http://127.0.0.1:8080"
 _REMEMBERED = 10

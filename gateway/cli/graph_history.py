@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gateway.cli import graph_show
-from gateway.cli.graph_options import (
+from gateway.cli import graph_output
+from gateway.cli.options import (
     RANGE,
     AsJson,
     AsOf,
@@ -58,8 +58,8 @@ def history(  # noqa: PLR0917 - typer names them all
             limit=limit,
             cursor=cursor,
         )
-    show(session, answer, graph_show.show_history, as_json)
-    if graph_show.is_ambiguous(answer):
+    show(session, answer, graph_output.show_history, as_json)
+    if graph_output.is_ambiguous(answer):
         raise typer.Exit(1)
 
 
@@ -86,7 +86,7 @@ def snapshot(  # noqa: PLR0917 - as above
             limit=limit,
             cursor=cursor,
         )
-    show(session, answer, graph_show.show_snapshot, as_json)
+    show(session, answer, graph_output.show_snapshot, as_json)
 
 
 def diff(  # noqa: PLR0917 - as above
@@ -114,7 +114,7 @@ def diff(  # noqa: PLR0917 - as above
             known_at=known_at,
             limit=limit,
         )
-    show(session, answer, graph_show.show_diff, as_json)
+    show(session, answer, graph_output.show_diff, as_json)
 
 
 def paths(  # noqa: PLR0917 - as above
@@ -145,6 +145,6 @@ def paths(  # noqa: PLR0917 - as above
             as_of=as_of,
             include_local=include_local or None,
         )
-    show(session, answer, graph_show.show_paths, as_json)
-    if graph_show.is_ambiguous(answer):
+    show(session, answer, graph_output.show_paths, as_json)
+    if graph_output.is_ambiguous(answer):
         raise typer.Exit(1)

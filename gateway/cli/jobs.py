@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from gateway.cli import show
+from gateway.cli import output
+from gateway.cli.options import AsJson, Cursor, Limit, print_page
 from gateway.cli.session import Session
-from gateway.cli.when import between, moment, moment_and_age
+from gateway.cli.times import between, moment, moment_and_age
 
 jobs = typer.Typer(help="List, show, cancel and retry jobs.", no_args_is_help=True)
 
@@ -26,9 +27,6 @@ JOB_COLUMNS = (
     "ended",
     "reason",
 )
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Limit = Annotated[int | None, typer.Option(help="How many at most.")]
-Cursor = Annotated[str | None, typer.Option(help="Go on where the page before ended.")]
 JobId = Annotated[str, typer.Argument(help="The job's id.")]
 
 
@@ -67,7 +65,7 @@ def list_jobs(  # noqa: PLR0917 - typer names them all
     now = datetime.now(UTC)
     rows = {"jobs": [job_row(job, now) for job in answer["jobs"]]}
     columns = {name: name for name in JOB_COLUMNS}
-    _show_page(session, answer | rows, "jobs", columns, as_json=False)
+    print_page(session, answer | rows, "jobs", columns, as_json=False)
 
 
 @jobs.command()
@@ -79,7 +77,7 @@ def dead(
     with session.api() as api:
         answer = api.get("/api/jobs/dead", limit=limit, cursor=cursor)
     columns = {"document": "id", "stage": "stage", "reason": "reason", "job": "job_id"}
-    _show_page(session, answer, "documents", columns, as_json)
+    print_page(session, answer, "documents", columns, as_json)
 
 
 @jobs.command("show")
@@ -162,19 +160,10 @@ def _show_job(session: Session, answer: dict[str, Any], as_json: bool) -> None:
         "failures": {"document": "id", "stage": "stage", "reason": "reason"},
         "removed": {"store": "store", "removed": "kind", "count": "count"},
     }
-    show.show_record(
+    output.show_record(
         session.out, {name: value for name, value in answer.items() if name not in tables}
     )
     for name, columns in tables.items():
         if answer[name]:
             session.out.print("")
-            show.show_table(session.out, columns, answer[name])
-
-
-def _show_page(
-    session: Session, answer: dict[str, Any], name: str, columns: dict[str, str], as_json: bool
-) -> None:
-    if as_json:
-        session.show_json(answer)
-        return
-    show.show_page(session.out, columns, answer[name], answer["next_cursor"])
+            output.show_table(session.out, columns, answer[name])

@@ -1,4 +1,4 @@
-"""The sample corpus of the local stack: notes and facts of an invented company, and questions about them."""
+"""The sample of the local stack: notes, facts and the ontology of an invented company, and questions about them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import grpc
 from google.protobuf import json_format
 
-from braid.graph.v1 import ontology_pb2
-from gateway.cli.sources import Source
-from gateway.kinds import KINDS
+from braid.graph.v1 import ingest_pb2_grpc, ontology_pb2
+from gateway.cli.errors import CliError
+from gateway.cli.ingest.files import Source
+from gateway.content_types import KINDS
+from services.runtime.channels import open_channel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,3 +57,29 @@ class Sample:
         with (self._folder / "questions.jsonl").open(encoding="utf-8") as lines:
             told = json.loads(next(lines))
         return Question(told["question"], told["as_of"])
+
+
+_SECONDS = 10.0
+
+
+async def put_sample_ontology(target: str, sample: Sample) -> None:
+    """Puts it into a space that has no ontology. CliError when the tier refuses or is away."""
+    async with open_channel(target) as channel:
+        stub = ingest_pb2_grpc.GraphIngestServiceStub(channel)
+        try:
+            await put_if_absent(stub, sample.ontology())
+        except grpc.aio.AioRpcError as error:
+            raise CliError(f"the sample's ontology: {error.details()}") from None
+
+
+async def put_if_absent(
+    stub: ingest_pb2_grpc.GraphIngestServiceStub,
+    ontology: ontology_pb2.Ontology,
+    metadata: tuple[tuple[str, str], ...] = (),
+) -> None:
+    """Puts an ontology unless there is one: somebody's own stays."""
+    asked = ontology_pb2.GetOntologyRequest()
+    held = await stub.GetOntology(asked, timeout=_SECONDS, metadata=metadata)
+    if held.version == 0:
+        put = ontology_pb2.PutOntologyRequest(ontology=ontology, expected_version=0)
+        await stub.PutOntology(put, timeout=_SECONDS, metadata=metadata)

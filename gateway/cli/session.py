@@ -1,23 +1,80 @@
-"""What every command works with: where the gateway is, and where to write."""
+"""One run of the command: where the gateway is, where to write, and how it ends."""
 
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from gateway.cli.discovery import DEFAULT_DATA, find_gateway
-from gateway.cli.safe import line
+from gateway.cli.errors import INTERRUPTED, CliError
+from gateway.cli.terminal_escape import line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from gateway.cli.api import Api
     from gateway.cli.discovery import Gateway
-    from gateway.cli.errors import CliError
+
+
+def wants_json(words: Sequence[str]) -> bool:
+    """Whether `--json` is among the command's options. Asked before they are read: reading them may fail."""
+    return "--json" in takewhile(lambda word: word != "--", words)
+
+
+def run(session: Session, command: Callable[[], object]) -> int:
+    """Runs the command, and tells what failed. Its exit code."""
+    try:
+        code = _code_of(session, command)
+        session.out.file.flush()
+    except CliError as error:
+        session.complain(error)
+        session.show_failure(error)
+        code = error.code
+    except BrokenPipeError:
+        code = 1  # the reader (`head`) has what it wanted
+    except OSError as error:
+        if error.errno is None:
+            raise  # a defect: the system gives a number with what it refuses
+        failure = CliError(_sentence(error))
+        session.complain(failure)
+        session.show_failure(failure)
+        code = 1
+    _let_go(session.out.file)
+    return code
+
+
+def _code_of(session: Session, command: Callable[[], object]) -> int:
+    try:
+        command()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        # What typer itself refuses it has told of on standard error by now.
+        told = getattr(end.__context__, "format_message", None)
+        if told is not None:
+            session.show_failure(CliError(told(), reason="USAGE"))
+        elif code == INTERRUPTED:
+            session.show_failure(CliError("interrupted", reason="INTERRUPTED"))
+        return code
+    return 0
+
+
+def _sentence(error: OSError) -> str:
+    told = (error.strerror or str(error)).lower()
+    return f"{error.filename}: {told}" if error.filename else f"reading or writing failed: {told}"
+
+
+def _let_go(output: IO[str]) -> None:
+    """Writes what is left to be written. What cannot be would fail again at exit, with a traceback."""
+    try:
+        output.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
 
 
 @dataclass(slots=True)

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from gateway.cli.errors import CliError
-from gateway.cli.show import show_pairs, show_table
-from gateway.cli.when import moment_and_age
+from gateway.cli.options import AsJson, show
+from gateway.cli.output import show_pairs, show_table
+from gateway.cli.times import moment_and_age
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from gateway.cli.api import Api
     from gateway.cli.discovery import Gateway
+    from gateway.cli.session import Session
+
 
 READY = "ready"
 _ONLINE = "ONLINE"
@@ -24,6 +30,16 @@ _COUNTS = {
     "episodes": "episodes",
     "revision": "revision",
 }
+
+
+def status(context: typer.Context, as_json: AsJson = False) -> None:
+    """Say which services serve, and what the graph holds. Ends with 1 when one does not serve."""
+    session: Session = context.obj
+    with session.api() as api:
+        answer = read_status(api, session.gateway)
+    show(session, answer, partial(show_status, gateway=session.gateway), as_json)
+    if answer["status"] != READY:
+        raise typer.Exit(1)
 
 
 def read_status(api: Api, gateway: Gateway | None) -> dict[str, Any]:

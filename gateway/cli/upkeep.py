@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gateway.cli import show
-from gateway.cli.ends import require_success
+from gateway.cli import output
 from gateway.cli.errors import GoesOnError
+from gateway.cli.job_status import require_success
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from gateway.cli.api import Api
     from gateway.cli.session import Session
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+from gateway.cli.options import AsJson
 
 
 def check(
@@ -64,7 +65,7 @@ def reextract(
 
 def ended(api: Api, session: Session, job: dict[str, Any]) -> dict[str, Any]:
     """A job once it has ended, its progress shown meanwhile."""
-    from gateway.cli.bars import ConsoleBars  # noqa: PLC0415 - only those who wait pay for it
+    from gateway.cli.progress import ConsoleBars  # noqa: PLC0415 - only those who wait pay for it
 
     try:
         with ConsoleBars(session.err) as bars:
@@ -85,17 +86,17 @@ def _start(session: Session, path: str, body: Any, *, wait: bool, as_json: bool)
         session.show_json({"job": job})
     else:
         told = ("id", "kind", "state", "documents_total", "documents_searchable")
-        show.show_pairs(session.out, {name: job[name] for name in told})
+        output.show_pairs(session.out, {name: job[name] for name in told})
     require_success(job)
 
 
 def _show_report(out: Console, answer: dict[str, Any]) -> None:
     looked = ("chunks", "episodes", "graph_documents", "entities", "pending")
-    show.show_pairs(out, {name: answer[name] for name in looked})
+    output.show_pairs(out, {name: answer[name] for name in looked})
     if answer["counts"]:
         columns = {"amiss": "kind", "found": "found", "repaired": "repaired"}
-        show.show_table(out, columns, answer["counts"])
+        output.show_table(out, columns, answer["counts"])
     if answer["listed"]:
         columns = {"amiss": "kind", "id": "id", "document": "document_id"}
-        show.show_table(out, columns, answer["listed"])
+        output.show_table(out, columns, answer["listed"])
     out.print("consistent" if answer["consistent"] else "not consistent")

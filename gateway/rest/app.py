@@ -11,25 +11,18 @@ from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from gateway.rest.documented import describe
-from gateway.rest.door import Door
-from gateway.rest.errors import answer_of, http_answer
-from gateway.rest.invalid import invalid
-from gateway.rest.methods import HeadAsGet, allow
-from gateway.rest.parameters import DECLARED_ALONE
-from gateway.rest.routes import (
-    documents,
-    facts,
-    findings,
-    graph,
-    history,
-    jobs,
-    ontology,
-    probes,
-    search,
-    stated_facts,
-    upkeep,
-)
+from gateway.rest import health, jobs, ontology, upkeep
+from gateway.rest.documents import routes as documents_routes
+from gateway.rest.facts import routes as facts_routes
+from gateway.rest.findings import routes as findings_routes
+from gateway.rest.graph import routes as graph_routes
+from gateway.rest.http.errors import answer_of, http_answer
+from gateway.rest.http.methods import HeadAsGet, allow
+from gateway.rest.http.middleware import Door
+from gateway.rest.http.request_parsing import DECLARED_ALONE
+from gateway.rest.mapping.openapi import describe
+from gateway.rest.mapping.validation_errors import invalid
+from gateway.rest.search import routes as search_routes
 from services.runtime.errors import BraidError
 
 if TYPE_CHECKING:
@@ -41,6 +34,19 @@ if TYPE_CHECKING:
     from gateway.settings import GatewaySettings
     from services.runtime.identity import Authenticator
 
+
+# A new feature plugs in here: its router, in the order of the OpenAPI document.
+ROUTERS = (
+    search_routes.router,
+    graph_routes.router,
+    documents_routes.router,
+    facts_routes.router,
+    findings_routes.router,
+    ontology.router,
+    jobs.router,
+    upkeep.router,
+    health.router,
+)
 _ABOUT = "Answers from vectors, full text and a temporal knowledge graph. The same over gRPC: `protos/braid`."
 
 
@@ -60,9 +66,8 @@ def create_app(
     )
     app.state.clients = clients
     app.state.settings = settings
-    in_order = (search, graph, history, documents, facts, stated_facts, findings, ontology, jobs)
-    for module in (*in_order, upkeep, probes):
-        app.include_router(module.router, dependencies=[DECLARED_ALONE])
+    for router in ROUTERS:
+        app.include_router(router, dependencies=[DECLARED_ALONE])
     app.add_middleware(HeadAsGet)
     app.add_middleware(
         Door,

@@ -14,12 +14,15 @@ import grpc
 from braid.agent.v1 import (
     consistency_pb2_grpc,
     ingest_pb2_grpc,
+    memories_pb2_grpc,
     models_pb2_grpc,
     search_pb2_grpc,
 )
+from services.agent_orchestrator.clients.chunk_searches import ChunkSearches
 from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
 from services.agent_orchestrator.clients.models import GraphModels, VectorModels
+from services.agent_orchestrator.clients.relations import GraphRelations
 from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier, check_serving
 from services.agent_orchestrator.consistency.checking import Check
 from services.agent_orchestrator.consistency.servicer import ConsistencyServicer
@@ -40,6 +43,12 @@ from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
 from services.agent_orchestrator.settings import AgentSettings
+from services.agent_orchestrator.typed_memory.inference import Inference
+from services.agent_orchestrator.typed_memory.memories import Memories
+from services.agent_orchestrator.typed_memory.search import MemorySearch
+from services.agent_orchestrator.typed_memory.servicer import MemoryServicer
+from services.agent_orchestrator.typed_memory.sessions import Sessions
+from services.agent_orchestrator.typed_memory.store import MemoryStore
 from services.models.embedder import Embedder
 from services.runtime.channels import Outgoing, open_channel
 from services.runtime.errors import StoreUnavailableError
@@ -54,6 +63,7 @@ SEARCH_SERVICE = "braid.agent.v1.SearchService"
 INGEST_SERVICE = "braid.agent.v1.IngestService"
 MODEL_SERVICE = "braid.agent.v1.ModelService"
 CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
+MEMORY_SERVICE = "braid.agent.v1.MemoryService"
 DELETION_SECONDS = 30.0
 PROBE_SECONDS = 1.2
 
@@ -79,6 +89,8 @@ class Tiers:
     graph_ids: GraphInventory
     vector_models: VectorModels
     graph_models: GraphModels
+    searches: ChunkSearches
+    relations: GraphRelations
     channels: Mapping[str, grpc.aio.Channel]
 
 
@@ -116,6 +128,9 @@ async def open_app(
             _ingest_service(ingest),
             _consistency_service(_consistency(tiers, database, jobs)),
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
+            _memory_service(
+                _memories(tiers, database, names_spaces=runtime.service_key is not None)
+            ),
         ]
         listener = Listener(settings.database(), JOB_CHANGED, watchers.heard)
         watching = [
@@ -159,6 +174,14 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
             ),
             VectorModels(vector, outgoing, seconds=settings.write_seconds),
             GraphModels(graph, outgoing, seconds=settings.write_seconds),
+            ChunkSearches(vector, outgoing, seconds=settings.read_seconds),
+            GraphRelations(
+                graph,
+                outgoing,
+                graph_health,
+                read_seconds=settings.read_seconds,
+                write_seconds=settings.write_seconds,
+            ),
             {"vector": vector, "graph": graph},
         )
 
@@ -216,6 +239,20 @@ def _consistency(tiers: Tiers, database: Database, jobs: JobStore) -> Consistenc
     )
 
 
+def _memories(tiers: Tiers, database: Database, *, names_spaces: bool) -> MemoryServicer:
+    store = MemoryStore(database)
+    memories = Memories(store, tiers.vector, tiers.graph, tiers.relations)
+    return MemoryServicer(
+        store,
+        memories,
+        MemorySearch(store, tiers.searches, tiers.relations),
+        Sessions(store, memories, tiers.relations),
+        Inference(store, memories, tiers.searches, tiers.relations),
+        tiers.relations,
+        names_spaces=names_spaces,
+    )
+
+
 def _search_service(search: ComprehensiveSearch, slots: Slots) -> Service:
     servicer = SearchServicer(search, slots)
     return Service(
@@ -245,6 +282,13 @@ def _model_service(servicer: ModelServicer) -> Service:
     return Service(
         MODEL_SERVICE,
         lambda server: models_pb2_grpc.add_ModelServiceServicer_to_server(servicer, server),
+    )
+
+
+def _memory_service(servicer: MemoryServicer) -> Service:
+    return Service(
+        MEMORY_SERVICE,
+        lambda server: memories_pb2_grpc.add_MemoryServiceServicer_to_server(servicer, server),
     )
 
 

@@ -11,7 +11,7 @@ from services.postgres.pool import Pool, PoolLimits
 from services.runtime.pools import observe_pools
 from services.runtime.queries import Queries
 
-_ROOMS = ("jobs", "deletion", "consistency")
+_ROOMS = ("jobs", "deletion", "consistency", "typed_memory")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from services.graph_query.entities.domain import StructureStore
 from services.graph_query.episodes import intake as episode_intake
 from services.graph_query.episodes.extraction_result import EpisodeReader
 from services.graph_query.episodes.intake import EpisodeIntake
+from services.graph_query.expansion.store import RelationStore
 from services.graph_query.findings.domain import FindingStore
 from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.history.domain import HistoryStore
@@ -31,6 +32,7 @@ from services.graph_query.servicers.ingest import GraphIngestServicer
 from services.graph_query.servicers.inventory import GraphInventoryServicer
 from services.graph_query.servicers.ontology import OntologyCalls
 from services.graph_query.servicers.query import GraphQueryServicer
+from services.graph_query.servicers.relations import ExpansionCalls, RelationCalls
 from services.graph_query.settings import GraphSettings
 from services.models.circuits import Circuits
 from services.models.embedder import Embedder
@@ -77,6 +79,10 @@ class Stores(episode_intake.Stores, Protocol):
         """The graph's shape."""
 
     @property
+    def relations(self) -> RelationStore:
+        """Relations between chunks."""
+
+    @property
     def inventory(self) -> InventoryStore:
         """Ids of what there is."""
 
@@ -93,11 +99,14 @@ def build_services(
     `reader` is None without a language model, `reranker` without a reranking model. `searches` bounds those that run at
     once.
     """
+    relations = RelationCalls(store.relations)
     query = GraphQueryServicer(
         store,
         FactSearcher(store, embedder, reranker),
         HistoryCalls(store.history),
         StructureCalls(store.structure),
+        relations=relations,
+        expansions=ExpansionCalls(store.relations),
     )
     models = SpaceModels(store.embeddings, embedder)
     findings = FindingCalls(store.findings, embedder, models)
@@ -107,6 +116,7 @@ def build_services(
         episodes=EpisodeIntake(store, reader, models),
         ontologies=OntologyCalls(store.ontologies),
         findings=findings,
+        relations=relations,
     )
     return [
         Service(

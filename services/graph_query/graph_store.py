@@ -24,6 +24,7 @@ from services.graph_query.embeddings.neo4j_store import Neo4jEmbeddings
 from services.graph_query.entities.neo4j_store import Neo4jEntities, Neo4jStructure
 from services.graph_query.episodes.neo4j_store import Neo4jReadings
 from services.graph_query.episodes.writes import add_episodes, delete_episodes
+from services.graph_query.expansion.neo4j_store import Neo4jRelations
 from services.graph_query.facts.invalidation import end_fact
 from services.graph_query.facts.writes import add_facts
 from services.graph_query.findings.neo4j_store import Neo4jFindings
@@ -92,6 +93,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         self.ordering = Neo4jOrdering(database)
         self.past = Neo4jPast(database)
         self.structure = Neo4jStructure(database)
+        self.relations = Neo4jRelations(database, self._write)
         self.inventory = Neo4jInventory(database, self._write)
         self.embeddings = Neo4jEmbeddings(database, self._write)
 

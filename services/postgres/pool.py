@@ -146,7 +146,7 @@ class Pool:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Any]:
-        # A slot is held, so waiting here is connecting: a timeout means that the database is away.
+        # This call has a slot, so waiting here is connecting: a timeout means that the database is unreachable.
         # With an idle connection there is no waiting, and no need for the task that a timeout makes.
         limit = None if self._pool.get_idle_size() else remaining(_CONNECT_SECONDS)
         try:

@@ -1,5 +1,5 @@
 """The vector and text tier: chunks of documents in PostgreSQL, by similarity and by BM25.
 
-Vectors are written beside the index of their model (`embedding_<id>_unindexed`). Spaces of up to 4,000 chunks stay
-there and are compared in full; `indexing` brings those of larger ones into the index (`embedding_<id>`) in time.
+New vectors go to a table without an HNSW index (`embedding_<id>_unindexed`). Spaces of up to 4,000 chunks stay there
+and are searched exactly; `indexing` moves the vectors of larger spaces to the indexed table (`embedding_<id>`).
 """

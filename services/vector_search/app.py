@@ -22,9 +22,9 @@ from services.runtime.pools import observe_pools
 from services.runtime.server import Service, serve
 from services.runtime.settings import RuntimeSettings
 from services.runtime.slots import Slots
-from services.vector_search.documents.version_activation import Settling
+from services.vector_search.documents.version_activation import VersionActivation
 from services.vector_search.documents.writer import DocumentWriter
-from services.vector_search.indexing.index_queue import Indexing
+from services.vector_search.indexing.index_queue import IndexQueue
 from services.vector_search.models.query_embedders import QueryEmbedders, Registry
 from services.vector_search.postgres import PostgresStore
 from services.vector_search.search.result_cache import ResultCache
@@ -45,14 +45,14 @@ def build_services(
     queries: QueryEmbedders | None = None,
     result_cache_bytes: int = 0,
     registry: Registry | None = None,
-    indexing: Indexing | None = None,
+    indexing: IndexQueue | None = None,
     searches: Slots | None = None,
 ) -> list[Service]:
-    """The services of the tier over one store and one embedder, with so much memory for results.
+    """The services of the tier over one store and one embedder.
 
-    `registry` has the models of spaces that were embedded with another one. `queries` embeds what is searched for, by
-    the same models; default: the embedders themselves. `indexing` is told of vectors that are written.
-    `searches` bounds those that run at once.
+    `registry` has the models of spaces that were embedded with another one. `queries` embeds queries with the same
+    models; default: without caches. `indexing` is notified of vectors that are written.
+    `searches` limits how many searches run at once.
     """
     queries = queries or QueryEmbedders(QueryEmbedder(embedder), registry)
     results = ResultCache(store, result_cache_bytes)
@@ -84,7 +84,7 @@ def build_services(
 
 
 async def open_store(settings: VectorSettings) -> PostgresStore:
-    """The process's store, which the settings name; it connects when first used. Measures tell of its pools."""
+    """The process's store, which the settings name; it connects when first used. Metrics cover its pools."""
     store = await PostgresStore.open(
         read_url=settings.reader(),
         write_url=settings.writer(),
@@ -105,7 +105,7 @@ def build_queries(
     store: PostgresStore,
     registry: EmbedderRegistry,
 ) -> QueryEmbedders:
-    """What embeds queries: each model with a memory of its own, and all with the store where there is one."""
+    """What embeds queries: each model with a cache of its own, and all with the store where there is one."""
     stored = (
         store.query_embeddings(settings.stored_embeddings) if settings.stored_embeddings else None
     )
@@ -119,14 +119,14 @@ def build_queries(
 async def run(
     settings: VectorSettings, runtime: RuntimeSettings, embedding: EmbeddingSettings
 ) -> None:
-    """Serves until told to end."""
+    """Serves until the process is asked to stop."""
     store = await open_store(settings)
-    # Documents pass once and would only push queries out of the cache.
+    # Documents are embedded once and would only evict queries from the cache.
     circuits = Circuits()
     embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}), circuits)
     registry = EmbedderRegistry(embedding, embedder, circuits)
     queries = build_queries(settings, embedding, store, registry)
-    indexing = Indexing(store)
+    indexing = IndexQueue(store)
     services = build_services(
         store,
         embedder,
@@ -137,7 +137,7 @@ async def run(
         searches=Slots(runtime.search_limits()),
     )
     try:
-        async with indexing.running(), Settling(store).running():
+        async with indexing.running(), VersionActivation(store).running():
             await serve(
                 settings=runtime,
                 listen=settings.listen,

@@ -1,4 +1,4 @@
-"""Work that goes on beside the calls, and must not end because it failed once."""
+"""Background work that runs next to the calls and survives its own failures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.runtime.telemetry import get_logger
 
 
 @asynccontextmanager
-async def beside(work: Coroutine[object, object, None], name: str) -> AsyncIterator[None]:
+async def in_background(work: Coroutine[object, object, None], name: str) -> AsyncIterator[None]:
     """Runs `work` for as long as the block runs."""
     task = asyncio.create_task(work, name=name)
     try:
@@ -21,10 +21,10 @@ async def beside(work: Coroutine[object, object, None], name: str) -> AsyncItera
         await asyncio.gather(task, return_exceptions=True)
 
 
-def put_off(name: str, error: Exception) -> None:
-    """Logs why it did not go on for now: an outage in a word, what nobody expects whole."""
+def log_failure(name: str, error: Exception) -> None:
+    """Logs a failure that will be retried: an outage by its name, an unexpected error with its traceback."""
     log = get_logger(name)
     if isinstance(error, BraidError | TimeoutError):
-        log.warning("put off", error=type(error).__name__)
+        log.warning("will be retried", error=type(error).__name__)
     else:
         log.error("failed", exc_info=error)

@@ -73,7 +73,7 @@ class Search:
     """One search: by meaning (`vector`), by words (`text`), or by both, which are then fused.
 
     `text_weight` and `fusion` matter to fused searches, `min_score` is on the scale of the hits' score;
-    `use_cache` says whether an earlier result may be given.
+    `use_cache` says whether a cached result may be returned.
     """
 
     text: str | None = None
@@ -91,19 +91,19 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class SpaceState:
-    """A space's revision; `settled` unless a version with a future valid time came into force after it.
+    """A space's revision; `flags_current` unless a version with a future valid time came into force after it.
 
-    `model` is the one that it is embedded with; None while it holds nothing.
+    `model` is the one that it is embedded with; None while it is empty.
     """
 
     revision: int
-    settled: bool
+    flags_current: bool
     model: Model | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A stored chunk with its document as the version in view tells it."""
+    """A stored chunk, and its document as of one version."""
 
     id: str
     document_id: str

@@ -56,7 +56,7 @@ class VectorSettings(BaseSettings):
         ge=0,
         le=16_384,
         validation_alias=AliasChoices("BRAID_VECTOR_RESULT_CACHE_MIB"),
-        description="Memory for the results of repeated searches, at most; 0 for none.",
+        description="Maximum memory for cached search results; 0 disables the cache.",
     )
 
     stored_embeddings: int = Field(

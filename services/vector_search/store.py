@@ -1,4 +1,4 @@
-"""The store of the tier: what a servicer may ask of it. PostgreSQL and an in-memory fake implement it."""
+"""The store of the tier: what a servicer may ask of it. `PostgresStore` implements it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from services.vector_search.domain import (
     WriteResult,
 )
 
-# What is told when a space that holds chunks is given another language.
+# The error when a space that has chunks is given another language.
 LANGUAGE_IN_USE = (
     "The space holds chunks that another language indexed: set a space's language before its first document, "
     "or delete its documents first."
@@ -83,7 +83,7 @@ class VectorStore(Protocol):
         ...
 
     async def space_model(self, space: str) -> Model | None:
-        """The model that the space is embedded with; None while it holds nothing."""
+        """The model that the space is embedded with; None while it is empty."""
         ...
 
     async def missing_vectors(self, space: str, documents: Sequence[NewDocument]) -> frozenset[str]:
@@ -101,7 +101,7 @@ class VectorStore(Protocol):
 
         InvalidFieldError for a taken valid time, and for a chunk id that stands for another text or document;
         SpaceModelError for another model than the space's; MissingVectorsError for new chunks without a vector;
-        OverloadedError while the space's writes are held.
+        OverloadedError while the space's writes are on hold.
         """
         ...
 
@@ -124,7 +124,7 @@ class VectorStore(Protocol):
     ) -> Deletion:
         """Removes a document with all its versions and chunks. NotFoundError when there is none.
 
-        A deletion that was run before under the same id tells what it removed then, and removes nothing.
+        A deletion that was run before under the same id returns what it removed then, and removes nothing.
         """
         ...
 
@@ -153,7 +153,7 @@ class ModelStore(Protocol):
         ...
 
     async def add_model(self, space: str, model: Model) -> None:
-        """Lets the space hold vectors of another model. WrongStateError while it holds nothing.
+        """Lets the space hold vectors of another model. WrongStateError while it is empty.
 
         InvalidFieldError when the space has the model with another dimension; WrongStateError for one more new model
         than a space may bring.
@@ -176,7 +176,7 @@ class ModelStore(Protocol):
         ...
 
     async def hold_writes(self, space: str, seconds: int) -> None:
-        """Lets writes of the space wait for so long, from when none is running; 0 lets them go on."""
+        """Makes writes of the space wait for `seconds`, once running ones have ended; 0 ends the wait."""
         ...
 
     async def activate_model(self, space: str, model_name: str) -> int:

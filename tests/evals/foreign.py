@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gateway.cli.sources import Source
-from gateway.kinds import KINDS
+from gateway.cli.ingest.files import Source
+from gateway.content_types import KINDS
 from tests.benchmarks.command import Options, UsageError
 from tests.benchmarks.figures import Figures
 from tests.benchmarks.harness import running_stack

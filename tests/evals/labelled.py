@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gateway.cli.ingest.files import Problem, Source, find
 from gateway.cli.sample import Sample
-from gateway.cli.sources import Problem, Source, find
-from gateway.kinds import KINDS
+from gateway.content_types import KINDS
 from tests.benchmarks.command import UsageError
 from tests.evals.datasets import read_json, read_rows
 

@@ -9,10 +9,10 @@ from rich.console import Console
 
 from deploy.local.stack import LocalStack
 from gateway.cli.api import Api
-from gateway.cli.bars import ConsoleBars
 from gateway.cli.errors import CliError
-from gateway.cli.ingest import Ingest, Report
-from gateway.cli.sources import Source
+from gateway.cli.ingest.files import Source
+from gateway.cli.ingest.ingestion import Ingest, Report
+from gateway.cli.progress import ConsoleBars
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.figures import note
 from tests.benchmarks.settling import settled

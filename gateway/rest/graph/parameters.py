@@ -10,16 +10,17 @@ from fastapi import Query
 
 from braid.graph.v1 import history_pb2
 from braid.graph.v1.entities_pb2 import EntitySelector
-from gateway.rest.bounds import Bounds
-from gateway.rest.fields import rest_name
-from gateway.rest.graph.times import RANGE, InstantOrRange
-from gateway.rest.values import Instant, Int32
+from gateway.rest.mapping.contract_rules import Bounds
+from gateway.rest.mapping.field_names import rest_name
+from gateway.rest.mapping.field_types import Instant, Int32
+from gateway.rest.mapping.times import RANGE, InstantOrRange
 from services.runtime.errors import FieldError, InvalidFieldError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gateway.rest.fields import Named
+    from gateway.rest.mapping.field_names import Named
+
 
 _SELECTED = re.compile(r"\b(entity|subject|object|source|target)\.(name|type|uuid)\b")
 _SUFFIX = {"name": "", "type": "_type", "uuid": "_uuid"}

@@ -9,7 +9,13 @@ from typing import Any, Self
 
 import grpc
 
-from braid.graph.v1 import findings_pb2, ingest_pb2, ingest_pb2_grpc, ontology_pb2
+from braid.graph.v1 import (
+    findings_pb2,
+    ingest_pb2,
+    ingest_pb2_grpc,
+    ontology_pb2,
+    relations_pb2,
+)
 from services.graph_query.core.domain import EpisodeCounts, GivenFact
 from services.graph_query.core.entity_resolution import NameKeys
 from services.graph_query.core.fact_batch import FactBatch
@@ -22,6 +28,7 @@ from services.graph_query.ontology.domain import Ontology
 from services.graph_query.servicers import messages as mapping
 from services.graph_query.servicers.findings import FindingCalls
 from services.graph_query.servicers.ontology import OntologyCalls
+from services.graph_query.servicers.relations import RelationCalls
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.times import to_datetime
@@ -172,12 +179,14 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         episodes: EpisodeIntake,
         ontologies: OntologyCalls,
         findings: FindingCalls,
+        relations: RelationCalls,
     ) -> None:
         self._store = store
         self._models = models
         self._episodes = episodes
         self._ontologies = ontologies
         self._findings = findings
+        self._relations = relations
 
     async def AddEpisode(
         self,
@@ -257,6 +266,22 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
             findings_deleted=counts.findings,
             facts_revived=counts.revived,
         )
+
+    async def PutRelations(
+        self,
+        request: relations_pb2.PutRelationsRequest,
+        _context: Context,
+    ) -> relations_pb2.PutRelationsResponse:
+        """Stores relations between chunks."""
+        return await self._relations.put(request)
+
+    async def DeleteRelations(
+        self,
+        request: relations_pb2.DeleteRelationsRequest,
+        _context: Context,
+    ) -> relations_pb2.DeleteRelationsResponse:
+        """Removes relations between chunks."""
+        return await self._relations.delete(request)
 
     async def AddFindings(
         self,

@@ -6,7 +6,15 @@ from typing import Any
 
 import grpc
 
-from braid.graph.v1 import entities_pb2, history_pb2, query_pb2, query_pb2_grpc, structure_pb2
+from braid.graph.v1 import (
+    entities_pb2,
+    expansion_pb2,
+    history_pb2,
+    query_pb2,
+    query_pb2_grpc,
+    relations_pb2,
+    structure_pb2,
+)
 from services.graph_query.core.names import name_key
 from services.graph_query.core.store import GraphStore
 from services.graph_query.embeddings.space_models import QueryVector
@@ -15,6 +23,7 @@ from services.graph_query.servicers import messages as mapping
 from services.graph_query.servicers.entities import StructureCalls
 from services.graph_query.servicers.history import HistoryCalls
 from services.graph_query.servicers.page_cursor import entity_position, listing_query
+from services.graph_query.servicers.relations import ExpansionCalls, RelationCalls
 from services.runtime.context import current_call
 from services.runtime.paging import encode_token
 from services.runtime.times import to_timestamp
@@ -40,11 +49,16 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         searcher: FactSearcher,
         history: HistoryCalls,
         structure: StructureCalls,
+        *,
+        relations: RelationCalls,
+        expansions: ExpansionCalls,
     ) -> None:
         self._store = store
         self._searcher = searcher
         self._history = history
         self._structure = structure
+        self._relations = relations
+        self._expansions = expansions
 
     async def SearchFacts(
         self,
@@ -179,6 +193,30 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
     ) -> structure_pb2.GetMentionSubgraphResponse:
         """The chunks around some chunks and entities."""
         return await self._structure.subgraph(request)
+
+    async def Expand(
+        self,
+        request: expansion_pb2.ExpandRequest,
+        _context: Context,
+    ) -> expansion_pb2.ExpandResponse:
+        """A ranked list, expanded along relations."""
+        return await self._expansions.expand(request)
+
+    async def ListRelations(
+        self,
+        request: relations_pb2.ListRelationsRequest,
+        _context: Context,
+    ) -> relations_pb2.ListRelationsResponse:
+        """A page of relations between chunks."""
+        return await self._relations.list(request)
+
+    async def GetRelationStats(
+        self,
+        _request: relations_pb2.GetRelationStatsRequest,
+        _context: Context,
+    ) -> relations_pb2.GetRelationStatsResponse:
+        """The relations between chunks in numbers."""
+        return await self._relations.stats()
 
     async def GetGraphStats(
         self,

@@ -103,18 +103,18 @@ class PostgresDocuments(Database):
             return await DocumentWrite(session, self._queries, space).run(model, documents)
 
     async def due_spaces(self) -> list[str]:
-        """See `SettlingStore`."""
+        """See `ActivationStore`."""
         async with self._writers.session() as session:
             rows = await session.fetch(self._queries["due_spaces"])
         return [row["space"] for row in rows]
 
-    async def settle(self, space: str) -> None:
-        """See `SettlingStore`."""
+    async def activate_versions(self, space: str) -> None:
+        """See `ActivationStore`."""
         model = await self.space_model(space)
         if model is None:
             return
         async with self._writers.transaction() as session:
-            # A write of nothing: it makes the current ones of what has come into force, as any write does.
+            # Every write activates due versions; this one writes nothing else.
             await DocumentWrite(session, self._queries, space).run(model, [])
 
     async def delete_document(
@@ -122,12 +122,12 @@ class PostgresDocuments(Database):
     ) -> Deletion:
         """One transaction for the document, the space's counters, and what is kept of the deletion."""
         async with self._writers.transaction() as session:
-            gone = await DocumentDeletion(session, self._queries, space).run(
+            deletion = await DocumentDeletion(session, self._queries, space).run(
                 document_id, deletion_id
             )
-        if gone is None:
+        if deletion is None:
             raise NotFoundError("document")
-        return gone
+        return deletion
 
     async def list_chunk_ids(self, space: str, after: str | None, limit: int) -> list[ChunkRef]:
         """See `InventoryStore`."""

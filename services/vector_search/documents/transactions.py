@@ -55,7 +55,7 @@ class DocumentWrite:
         due = await self._due_documents() if state["change_due"] else []
         before = await self._read_versions([d.document_id for d in documents])
         now = await self._clock()
-        # Told as it is now, though time goes by while this waits: what held when it came need not be written again.
+        # Compared as of now: a document that was unchanged when its write arrived need not be written again.
         same = same_versions(documents, before, now)
         changed = [d for d in documents if d.document_id not in same]
         if not changed and not due:
@@ -79,7 +79,7 @@ class DocumentWrite:
     async def _unlock_missing(
         self, locked: list[str], stored: Stored, planned: list[Planned]
     ) -> None:
-        """Removes what locking made of documents that were deleted meanwhile, and that this does not write."""
+        """Deletes rows that locking created for documents that were deleted meanwhile and are not written here."""
         written = {p.document.document_id for p in planned}
         missing = [key for key in locked if not stored[key] and key not in written]
         if missing:
@@ -147,7 +147,7 @@ class DocumentWrite:
         return {str(row["id"]): row for row in made}
 
     async def _retitle(self, planned: list[Planned], made: dict[str, Row]) -> dict[str, Row]:
-        """Chunks that were stored with a title that is no longer theirs: indexed anew, now without vectors."""
+        """Chunks that were stored with a title that is no longer theirs: indexed again, now without vectors."""
         rows = [(p, c.id) for p in planned for c in p.document.chunks if c.id not in made]
         if not rows:
             return {}
@@ -265,26 +265,26 @@ class DocumentDeletion:
 
     async def run(self, document_id: str, deletion_id: str | None) -> Deletion | None:
         """What it removed, or what the deletion of this id removed before; None where there is no such document."""
-        if told := await self._recall(deletion_id):
-            return told
+        if earlier := await self._recall(deletion_id):
+            return earlier
         # Removing a model takes vectors of all documents, in an order of its own.
         await self._session.fetch(self._queries["share_model_lock"], self._space)
         row = await self._session.row(self._queries["remove_document"], self._space, document_id)
-        # A row without a version is no document: an older program left it. It goes, and was not counted.
+        # A row without a version is not a document and was not counted.
         if row is None or not row["versions"]:
             # The same deletion may have ended elsewhere while this one waited for the document.
             return await self._recall(deletion_id)
-        gone = Deletion(row["versions"], len(row["ids"]), [str(i) for i in row["ids"]])
+        deletion = Deletion(row["versions"], len(row["ids"]), [str(i) for i in row["ids"]])
         if deletion_id:
             await self._session.execute(
                 self._queries["record_deletion"],
                 self._space,
                 deletion_id,
-                gone.versions,
-                gone.chunks,
+                deletion.versions,
+                deletion.chunks,
             )
         await self._count(row)
-        return gone
+        return deletion
 
     async def _count(self, row: Row) -> None:
         await self._session.fetch(self._queries["lock_space"], self._space)

@@ -1,7 +1,7 @@
-"""Versions with a valid time in the future are made the current ones once they are in force.
+"""Versions with a valid time in the future become the current ones once they are in force.
 
-Searches find them from their first moment. But until a write of the space, or this, has told the chunks so, each search
-goes by the versions' times, which costs more, and no result is given again.
+Searches find such a version from its first moment. Until a write of the space, or this, has updated the flags of its
+chunks, each search compares the versions' times, which costs more, and no cached result is used.
 """
 
 from __future__ import annotations
@@ -11,50 +11,50 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from services.runtime.errors import StoreUnavailableError
-from services.vector_search.background import beside, put_off
+from services.vector_search.background import in_background, log_failure
 
 ROUND_SECONDS = 30.0
-_NAME = "settling"
+_NAME = "version_activation"
 
 
-class SettlingStore(Protocol):
+class ActivationStore(Protocol):
     """Raises StoreUnavailableError, OverloadedError or DeadlineError when it cannot answer."""
 
     async def due_spaces(self) -> list[str]:
-        """Spaces in which a version has come into force since they were last written to."""
+        """Spaces in which a version has come into force since their last write."""
         ...
 
-    async def settle(self, space: str) -> None:
-        """Makes these versions the current ones. OverloadedError also while the space's writes are held."""
+    async def activate_versions(self, space: str) -> None:
+        """Makes these versions the current ones. OverloadedError also while the space's writes are on hold."""
         ...
 
 
-class Settling:
+class VersionActivation:
     """Of one process; several do not disturb each other."""
 
-    def __init__(self, store: SettlingStore, *, seconds: float = ROUND_SECONDS) -> None:
+    def __init__(self, store: ActivationStore, *, seconds: float = ROUND_SECONDS) -> None:
         """`seconds` pass between two rounds."""
         self._store = store
         self._seconds = seconds
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Sees to what is due for as long as the block runs."""
-        return beside(self._run(), _NAME)
+        """Activates due versions for as long as the block runs."""
+        return in_background(self._run(), _NAME)
 
     async def round(self) -> None:
-        """Sees to all that is due now; what fails by itself is left until the next round. StoreUnavailableError."""
+        """Activates all that is due now. A space that fails is retried in the next round. StoreUnavailableError."""
         for space in await self._store.due_spaces():
             try:
-                await self._store.settle(space)
+                await self._store.activate_versions(space)
             except StoreUnavailableError:
                 raise
-            except Exception as error:  # noqa: BLE001 - other spaces' must not wait for it
-                put_off(_NAME, error)
+            except Exception as error:  # noqa: BLE001 - other spaces must not wait for it
+                log_failure(_NAME, error)
 
     async def _run(self) -> None:
         while True:
             try:
                 await self.round()
-            except Exception as error:  # noqa: BLE001 - whatever it is, it must not end what keeps searches fast
-                put_off(_NAME, error)
+            except Exception as error:  # noqa: BLE001 - no error may end the loop
+                log_failure(_NAME, error)
             await asyncio.sleep(self._seconds)

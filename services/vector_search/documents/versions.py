@@ -56,7 +56,7 @@ def plan_version(stored: list[StoredVersion], document: NewDocument, now: dateti
     """Where a new content goes among the versions. InvalidFieldError when its valid time is taken.
 
     Without a valid time the content holds from `now`, or right after a version written in the same instant. Content
-    whose chunks have times of their own replaces all that is there: each chunk tells since when it holds.
+    whose chunks have times of their own replaces all that is there: each chunk has its own time since when it holds.
     """
     valid_from = document.valid_time or _free_instant(stored, now)
     if has_own_times(document) and stored:

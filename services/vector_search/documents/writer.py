@@ -17,7 +17,7 @@ from services.runtime.errors import (
     WrongStateError,
 )
 from services.vector_search.domain import Model, NewDocument, Vector, WriteResult
-from services.vector_search.indexing.index_queue import Indexing
+from services.vector_search.indexing.index_queue import IndexQueue
 from services.vector_search.models.query_embedders import Registry
 from services.vector_search.store import MissingVectorsError, SpaceModelError, VectorStore
 
@@ -33,11 +33,11 @@ class DocumentWriter:
         store: VectorStore,
         embedder: Embedder,
         registry: Registry | None = None,
-        indexing: Indexing | None = None,
+        indexing: IndexQueue | None = None,
     ) -> None:
         """`registry` has the models of spaces that are embedded with another one than `embedder`'s.
 
-        `indexing` is told of what is written.
+        `indexing` is notified of what is written.
         """
         self._store = store
         self._embedder = embedder
@@ -62,7 +62,7 @@ class DocumentWriter:
             try:
                 return await self._embed_and_store(space, documents, model)
             except SpaceModelError:
-                # The space changed over while its former model embedded. Who has named that one is told so.
+                # The space changed its model meanwhile. A caller that named the former one gets the error.
                 if model_name:
                     raise
         raise OverloadedError(1.0)
@@ -109,7 +109,7 @@ class DocumentWriter:
     def _check_own(self, name: str, dimension: int) -> None:
         """InvalidFieldError when the tier cannot make the vectors that are not given."""
         if name != self._embedder.model:
-            # The registry would build an embedder, and keep it, for any name that a caller thinks of.
+            # The registry would build and keep an embedder for any name that a caller sends.
             raise _wrong_model("is not the one that this service embeds with: give all vectors")
         own = length_of(self._embedder)
         if own not in (None, dimension):
@@ -121,14 +121,14 @@ class DocumentWriter:
         return Model(self._embedder.model, dimension)
 
     def _embedder_of(self, model: Model | None) -> Embedder:
-        """The embedder of the model, None for the tier's own. WrongStateError when it is not to be had."""
+        """The embedder of the model, None for the tier's own. WrongStateError when it is not available."""
         if model is None:
             return self._embedder
         if self._embedder.model == model.name and has_length(self._embedder, model.dimension):
             return self._embedder
         found = self._registry.named(model.name, model.dimension) if self._registry else None
         if found is None or not has_length(found, model.dimension):
-            raise _not_to_be_had()
+            raise _unavailable_model()
         return found
 
     async def _with_vectors(
@@ -144,7 +144,7 @@ class DocumentWriter:
             return documents
         rows = await self._embedder_of(model).embed(list(texts.values()))
         if model is not None and rows.shape[1] != model.dimension:
-            raise _not_to_be_had()
+            raise _unavailable_model()
         vectors = dict(zip(texts, np.asarray(rows, dtype=np.float32), strict=True))
         return [_filled(document, vectors) for document in documents]
 
@@ -154,7 +154,7 @@ def _wrong_model(description: str) -> InvalidFieldError:
     return InvalidFieldError(FieldError("embedding_model", description))
 
 
-def _not_to_be_had() -> WrongStateError:
+def _unavailable_model() -> WrongStateError:
     return WrongStateError("The space is embedded with a model that this service does not have.")
 
 

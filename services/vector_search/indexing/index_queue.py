@@ -1,7 +1,7 @@
-"""Vectors of large spaces enter the index when there is time.
+"""Moves vectors of large spaces into the HNSW index in the background.
 
-A write is answered before: searches compare what waits one by one, beside the index. So a space is searched in full
-from the first moment, and loading many documents does not wait for what costs PostgreSQL the most.
+Writes skip HNSW maintenance until 16,000 vectors are queued; beyond that each writer spends up to 1 s draining the
+queue. Searches compare queued vectors one by one, so every chunk is found from the first moment.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from services.runtime.errors import OverloadedError, StoreUnavailableError
-from services.vector_search.background import beside, put_off
+from services.vector_search.background import in_background, log_failure
 
-AT_ONCE = 100
+BATCH_SIZE = 100
 """Vectors of one transaction: a writer of the same documents waits for it."""
-SOON = 8_000
-"""With so many waiting, comparing them takes some milliseconds of each search: writes need not pause any more."""
-FULL = 16_000
-"""With so many, those who write help."""
-PAUSE_SECONDS = 5.0
-"""The stages that follow a write, such as the graph's, come first."""
-PATIENCE_SECONDS = 30.0
-"""So long a space that is written to without a pause is left alone."""
+BUSY_BACKLOG = 8_000
+"""With so many queued, comparing them takes milliseconds of each search: they are indexed even while writes go on."""
+MAX_BACKLOG = 16_000
+"""With so many queued, writers index vectors themselves."""
+IDLE_SECONDS = 5.0
+"""A space is indexed once it was not written to for so long: the stages that follow a write come first."""
+MAX_WAIT_SECONDS = 30.0
+"""A space that is written to without a pause is indexed after so long."""
 ROUND_SECONDS = 60.0
-HELP_SECONDS = 1.0
-"""A writer helps for no longer: what it wrote is stored, and its caller waits for the answer."""
+MAX_HELP_SECONDS = 1.0
+"""A writer indexes for no longer: its documents are stored, and its caller waits for the answer."""
 LONG_AGO = float("-inf")
 _NAME = "indexing"
 
@@ -35,76 +35,76 @@ _NAME = "indexing"
 class IndexStore(Protocol):
     """Raises StoreUnavailableError, OverloadedError or DeadlineError when it cannot answer."""
 
-    async def unindexed_count(self, space: str, most: int) -> int:
-        """How many vectors of the space are to enter the index, counted up to `most`; 0 of a small space."""
+    async def unindexed_count(self, space: str, limit: int) -> int:
+        """How many vectors of a large space are not indexed yet, counted up to `limit`; 0 for a small space."""
         ...
 
     async def spaces_to_index(self) -> list[str]:
-        """The spaces that have some."""
+        """Large spaces with vectors that are not indexed yet."""
         ...
 
-    async def index_vectors(self, space: str, most: int) -> int:
-        """Brings in at most so many; how many. 0 also when others hold what is left."""
+    async def index_vectors(self, space: str, limit: int) -> int:
+        """Indexes up to `limit` vectors: how many. 0 also when other processes have locked the rest."""
         ...
 
 
 @dataclass(slots=True)
 class _Waiting:
-    """Since when vectors of a space wait, and when it was last written to, in seconds of the monotonic clock."""
+    """Since when vectors of a space are queued, and when it was last written to, in seconds of the monotonic clock."""
 
     since: float
     written: float
 
 
-class Indexing:
+class IndexQueue:
     """Of one process; several do not disturb each other."""
 
     def __init__(
         self,
         store: IndexStore,
         *,
-        pause_seconds: float = PAUSE_SECONDS,
-        patience_seconds: float = PATIENCE_SECONDS,
-        soon: int = SOON,
-        full: int = FULL,
+        idle_seconds: float = IDLE_SECONDS,
+        max_wait_seconds: float = MAX_WAIT_SECONDS,
+        busy_backlog: int = BUSY_BACKLOG,
+        max_backlog: int = MAX_BACKLOG,
     ) -> None:
-        """A space has its turn once nothing was written to it for `pause_seconds`, or `soon` vectors wait, or some have
-        waited for `patience_seconds`.
+        """A space is due once it was not written to for `idle_seconds`, or has `busy_backlog` vectors queued, or some
+        have waited for `max_wait_seconds`.
         """
         self._store = store
-        self._pause = pause_seconds
-        self._patience = patience_seconds
-        self._soon = soon
-        self._full = full
+        self._idle = idle_seconds
+        self._max_wait = max_wait_seconds
+        self._busy_backlog = busy_backlog
+        self._max_backlog = max_backlog
         self._spaces: dict[str, _Waiting] = {}
-        self._news = asyncio.Event()
+        self._written = asyncio.Event()
 
     async def written(self, space: str, vectors: int) -> None:
-        """After a write that stored so many. It brings in as many itself where very many wait; it never fails."""
+        """Records a write of `vectors` vectors. With a full backlog it indexes as many itself. Never raises."""
         if not vectors:
             return
         try:
-            waiting = await self._store.unindexed_count(space, self._full)
+            waiting = await self._store.unindexed_count(space, self._max_backlog)
             if not waiting:
                 return
-            self._note(space)
-            if waiting >= self._full:
-                await self._bring_in(space, vectors)
-        except Exception as error:  # noqa: BLE001 - what was written stays, and is found: the answer must say so
-            self._note(space)
-            put_off(_NAME, error)
+            self._enqueue(space)
+            if waiting >= self._max_backlog:
+                await self._help(space, vectors)
+        except Exception as error:  # noqa: BLE001 - the write is stored and must be answered
+            self._enqueue(space)
+            log_failure(_NAME, error)
 
-    def _note(self, space: str) -> None:
+    def _enqueue(self, space: str) -> None:
         now = time.monotonic()
         self._spaces.setdefault(space, _Waiting(now, now)).written = now
-        self._news.set()
+        self._written.set()
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Brings vectors in for as long as the block runs."""
-        return beside(self._run(), _NAME)
+        """Indexes vectors for as long as the block runs."""
+        return in_background(self._run(), _NAME)
 
     async def round(self) -> None:
-        """Looks for what others left, such as a process that ended, and sees to all spaces that wait.
+        """Finds what other processes left, such as one that crashed, and indexes all queued spaces.
 
         StoreUnavailableError, OverloadedError, or DeadlineError of the looking.
         """
@@ -113,16 +113,16 @@ class Indexing:
         await self.turn()
 
     async def turn(self) -> None:
-        """Sees to the spaces that are known to wait and have time for it, all of them side by side, for up to a round.
+        """Indexes the known spaces that are due, in turns of one batch each, for up to a round.
 
-        StoreUnavailableError, OverloadedError. A space that fails by itself is left until the next round.
+        StoreUnavailableError, OverloadedError. A space that fails is retried in the next round.
         """
         until = time.monotonic() + ROUND_SECONDS
-        going_on = True
-        while going_on and time.monotonic() < until:
-            going_on = False
+        more = True
+        while more and time.monotonic() < until:
+            more = False
             for space, waiting in list(self._spaces.items()):
-                going_on |= await self._try(space, waiting)
+                more |= await self._try(space, waiting)
 
     async def _run(self) -> None:
         looked = LONG_AGO
@@ -133,56 +133,56 @@ class Indexing:
                     looked = time.monotonic()
                 else:
                     await self.turn()
-            except Exception as error:  # noqa: BLE001 - whatever it is, it must not end what keeps searches fast
-                put_off(_NAME, error)
+            except Exception as error:  # noqa: BLE001 - no error may end the loop
+                log_failure(_NAME, error)
             await self._rest()
 
     async def _rest(self) -> None:
-        """Until a write tells of vectors; a pause where some are known to wait."""
+        """Waits for a write; only briefly while spaces are queued."""
         if self._spaces:
-            await asyncio.sleep(self._pause / 2)
+            await asyncio.sleep(self._idle / 2)
             return
-        self._news.clear()
+        self._written.clear()
         try:
             async with asyncio.timeout(ROUND_SECONDS):
-                await self._news.wait()
+                await self._written.wait()
         except TimeoutError:
             return
 
     async def _try(self, space: str, waiting: _Waiting) -> bool:
-        """As `_see_to`; False of a space that fails by itself, which others' vectors must not wait for."""
+        """As `_index_batch`; False for a space that fails, so that other spaces go on."""
         try:
-            return await self._see_to(space, waiting)
+            return await self._index_batch(space, waiting)
         except (StoreUnavailableError, OverloadedError):
             raise
-        except Exception as error:  # noqa: BLE001 - whatever it is
+        except Exception as error:  # noqa: BLE001 - other spaces must not wait for it
             del self._spaces[space]
-            put_off(_NAME, error)
+            log_failure(_NAME, error)
             return False
 
-    async def _see_to(self, space: str, waiting: _Waiting) -> bool:
-        """Whether some were brought in and there may be more."""
-        if not await self._has_time(space, waiting):
+    async def _index_batch(self, space: str, waiting: _Waiting) -> bool:
+        """Indexes one batch if the space is due; whether there may be more."""
+        if not await self._is_due(space, waiting):
             return False
-        known = waiting.written
-        if await self._store.index_vectors(space, AT_ONCE):
+        last_write = waiting.written
+        if await self._store.index_vectors(space, BATCH_SIZE):
             return True
-        # Nothing is left, or others hold it: they tell of it again when they have written, perhaps just now.
+        # Nothing is left, or other writers have locked it: they enqueue the space again, perhaps just now.
         waiting.since = waiting.written
-        if waiting.written == known:
+        if waiting.written == last_write:
             del self._spaces[space]
         return False
 
-    async def _has_time(self, space: str, waiting: _Waiting) -> bool:
+    async def _is_due(self, space: str, waiting: _Waiting) -> bool:
         now = time.monotonic()
-        if now - waiting.written >= self._pause or now - waiting.since >= self._patience:
+        if now - waiting.written >= self._idle or now - waiting.since >= self._max_wait:
             return True
-        return await self._store.unindexed_count(space, self._soon) >= self._soon
+        return await self._store.unindexed_count(space, self._busy_backlog) >= self._busy_backlog
 
-    async def _bring_in(self, space: str, vectors: int) -> None:
-        until = time.monotonic() + HELP_SECONDS
+    async def _help(self, space: str, vectors: int) -> None:
+        until = time.monotonic() + MAX_HELP_SECONDS
         while vectors > 0 and time.monotonic() < until:
-            moved = await self._store.index_vectors(space, min(vectors, AT_ONCE))
+            moved = await self._store.index_vectors(space, min(vectors, BATCH_SIZE))
             if not moved:
                 return
             vectors -= moved

@@ -29,7 +29,7 @@ from services.vector_search.domain import (
 
 
 async def open_space(session: Session, queries: Queries, space: str, model: Model) -> None:
-    """Makes the space for `model`, and the model's table, where they are not there yet.
+    """Creates the space for `model`, and the model's tables, where they do not exist yet.
 
     Runs in transactions of its own: first writers of a space must not hold its row while they write.
     """
@@ -166,13 +166,13 @@ _FLOAT = np.dtype("<f4")
 
 
 class StoredEmbeddings:
-    """Implements `EmbeddingStore` within the current call's space: what one tenant asks tells another nothing."""
+    """Implements `EmbeddingStore` within the current call's space, so that no tenant learns what another asked."""
 
-    def __init__(self, pool: Pool, queries: Queries, most: int) -> None:
-        """Keeps the `most` vectors of each space that were used last, at least 1."""
+    def __init__(self, pool: Pool, queries: Queries, max_rows: int) -> None:
+        """Keeps the `max_rows` vectors of each space that were used last, at least 1."""
         self._pool = pool
         self._queries = queries
-        self._most = most
+        self._max_rows = max_rows
 
     async def recall(self, digest: bytes) -> Matrix | None:
         """See `EmbeddingStore`."""
@@ -190,5 +190,5 @@ class StoredEmbeddings:
                 current_call().space,
                 digest,
                 row.astype(_FLOAT).tobytes(),
-                self._most - 1,
+                self._max_rows - 1,
             )

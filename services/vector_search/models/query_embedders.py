@@ -1,23 +1,24 @@
-"""Embedders of queries by space: the space's recorded model wins over the configured one."""
+"""Which model a space has, and its query embedder: the space's recorded model wins over the configured one."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Protocol
+
+from cachetools import LRUCache
 
 from services.models.embedder import Embedder
 from services.models.queries import QueryEmbedder
 from services.vector_search.domain import Model, QueryVector
 
-REMEMBERED = 10_000
+MAX_SPACES = 10_000
 
 
 class Registry(Protocol):
     """Embedders by model."""
 
     def named(self, model: str, dimension: int | None = None) -> Embedder | None:
-        """The model's embedder, of so many values where they can be chosen; None when it is not to be had."""
+        """The model's embedder, with `dimension` values where that can be chosen; None when it is not available."""
         ...
 
 
@@ -30,32 +31,29 @@ class QueryEmbedders:
         registry: Registry | None = None,
         build: Callable[[Embedder], QueryEmbedder] = QueryEmbedder,
     ) -> None:
-        """`build` makes what embeds queries of an embedder of the registry: with a memory and a store, or without."""
+        """`build` wraps an embedder of the registry: with a cache and a store, or without."""
         self.default = default
         self._registry = registry
         self._build = build
         self._others: dict[Model, QueryEmbedder] = {}
-        self._spaces: OrderedDict[str, Model] = OrderedDict()
+        self._spaces: LRUCache[str, Model] = LRUCache(MAX_SPACES)
 
     def of(self, space: str) -> QueryEmbedder | None:
-        """The embedder of the space's model; None while that is not known, or where it is not to be had."""
+        """The embedder of the space's model; None while that is not known, or where it is not available."""
         model = self._spaces.get(space)
         return None if model is None else self._named(model)
 
     def knows_better(self, space: str, vector: QueryVector) -> bool:
-        """Whether the space is known to have another model than the vector's, and its embedder is to be had."""
+        """Whether the space is known to have another model than the vector's, and its embedder is available."""
         model = self._spaces.get(space)
         return model is not None and not is_of(vector, model) and self._named(model) is not None
 
     def learn(self, space: str, model: Model) -> None:
-        """The space is embedded with this model."""
+        """Records that the space is embedded with this model."""
         self._spaces[space] = model
-        self._spaces.move_to_end(space)
-        while len(self._spaces) > REMEMBERED:
-            self._spaces.popitem(last=False)
 
     async def close(self) -> None:
-        """Waits for vectors that are being stored. The embedders are their makers' to close."""
+        """Waits for vectors that are being stored. Whoever built the embedders closes them."""
         for queries in (self.default, *self._others.values()):
             await queries.close()
 
@@ -63,7 +61,7 @@ class QueryEmbedders:
         if self.default.model == model.name and self.default.dimension in (None, model.dimension):
             return self.default
         found = self._others.get(model) or self._built(model)
-        # One whose vectors the space has longer or shorter would be asked, and told of the query, for nothing.
+        # A model of another dimension is of no use, and its provider must not see the query.
         return found if found and found.dimension in (None, model.dimension) else None
 
     def _built(self, model: Model) -> QueryEmbedder | None:

@@ -1,4 +1,4 @@
-"""Answers within the caller's deadline: a cheaper search starts when the full one is late, and stands in for it."""
+"""Answers within the caller's deadline: when the full search is late, a cheaper one starts and replaces it."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from services.runtime.errors import DeadlineError
 
 T = TypeVar("T")
 
-# Of the time left: how long the full work may take before the cheaper one starts beside it.
-PATIENCE = 0.6
-# Kept back for the answer's way: a share of the time left, within bounds in seconds.
+# The share of the time left after which the cheaper work starts too.
+FALLBACK_START_SHARE = 0.6
+# Reserved for sending the answer: a share of the time left, within bounds in seconds.
 MARGIN_SHARE = 0.08
 MIN_MARGIN = 0.01
 MAX_MARGIN = 0.05
 
 
-async def in_time(
-    full: Callable[[], Awaitable[T]], less: Callable[[], Awaitable[T]], left: float
+async def with_fallback(
+    full: Callable[[], Awaitable[T]], fallback: Callable[[], Awaitable[T]], left: float
 ) -> T:
-    """What `full` gives; what `less` gives when `full` is not there shortly before `left` seconds are over.
+    """The result of `full`, or that of `fallback` when `full` has not ended shortly before `left` seconds are over.
 
-    Work that is in time costs two timers and no task. Raises what `full` raises, and DeadlineError or what `less`
+    Work that is in time costs two timers and no task. Raises what `full` raises, and DeadlineError or what `fallback`
     raises when both are late; both must end by themselves at the deadline.
     """
     margin = min(max(left * MARGIN_SHARE, MIN_MARGIN), MAX_MARGIN, left / 4)
-    standby = _Standby(less)
-    timer = asyncio.get_running_loop().call_later(left * PATIENCE, standby.start)
+    standby = _Standby(fallback)
+    timer = asyncio.get_running_loop().call_later(left * FALLBACK_START_SHARE, standby.start)
     try:
         async with asyncio.timeout(left - margin):
             return await full()
@@ -40,7 +40,7 @@ async def in_time(
 
 
 class _Standby(Generic[T]):
-    """Work that starts when it is wanted, if ever."""
+    """Work that may never start."""
 
     def __init__(self, work: Callable[[], Awaitable[T]]) -> None:
         self._work = work
@@ -56,7 +56,7 @@ class _Standby(Generic[T]):
         return await self._task
 
     async def end(self) -> None:
-        """Ends it if it runs; what it found or failed with is nobody's matter then."""
+        """Cancels it if it runs, and drops its result or error."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

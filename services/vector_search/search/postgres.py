@@ -53,7 +53,7 @@ class PostgresSearch(Database):
         if row is None:
             return SpaceState(0, True)
         model = _model(row["space_model"], row["space_dimension"])
-        return SpaceState(row["revision"], row["settled"], model)
+        return SpaceState(row["revision"], row["flags_current"], model)
 
     async def score_chunks(
         self,

@@ -1,4 +1,4 @@
-"""Searches: the query's vector is the caller's where it fits the space, else the tier's own."""
+"""Searches of a space, with the caller's query vector where it fits the space, else with one of the tier's own."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from services.vector_search.domain import (
     unit_vector,
 )
 from services.vector_search.models.query_embedders import QueryEmbedders, is_of
-from services.vector_search.search.deadline_fallback import in_time
+from services.vector_search.search.deadline_fallback import with_fallback
 from services.vector_search.search.result_cache import ResultCache
 from services.vector_search.store import VectorStore
 
-# Of the time that is left: who waits longer learns no reason.
+# The share of the time left that embedding may take; the rest is for the answer.
 EMBEDDING_SHARE = 0.9
-# The second one is by the model that the space has had since it was last learnt, told by the first.
+# The first reply says which model the space has now; the second attempt embeds with it.
 _ATTEMPTS = 2
 
 
@@ -68,11 +68,11 @@ class HybridResult:
 
 
 class _HurriedError(DeadlineError):
-    """The caller left the embedder too little time."""
+    """The caller's deadline left the embedder too little time."""
 
 
 class _OtherModelError(WrongStateError):
-    """No vector of the space's model is to be had."""
+    """No vector of the space's model is available."""
 
     def __init__(self) -> None:
         super().__init__("The space is embedded with a model that this service does not have.")
@@ -115,7 +115,7 @@ class Searcher:
             return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
         if current_call().deadline is None:
             return self._relevant(await self._fused(query, search, given), search)
-        found = await in_time(
+        found = await with_fallback(
             lambda: self._fused(query, search, given),
             lambda: self._by_words_for(search, Shortfall.LATE),
             remaining(float("inf")),
@@ -152,7 +152,7 @@ class Searcher:
         if result is not None:
             return HybridResult(result)
         try:
-            # Half of the time at most: the search itself needs some, be it by words alone.
+            # At most half of the time: a search by words alone needs some too.
             result = await self._by_own_vector(query, search, share=0.5)
         except EmbedderUnavailableError:
             return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
@@ -264,7 +264,7 @@ class Searcher:
         return vector, embedded.source
 
     async def _embedder(self) -> QueryEmbedder:
-        """That of the space's model: no other one is asked, which would learn of the query for nothing."""
+        """That of the space's model. No other provider is sent the query."""
         space = current_call().space
         found = self._embedders.of(space)
         if found is not None:

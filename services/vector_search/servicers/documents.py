@@ -24,7 +24,7 @@ Context: TypeAlias = Any
 
 _DEFAULT_PAGE_SIZE = 50
 _DEFAULT_INVENTORY_PAGE_SIZE = 1000
-# Documents of a page that has so much are left to the next one: 200 of them with much metadata fit into no message.
+# A page ends at this size: 200 documents with large metadata do not fit into one message.
 _FULL_PAGE_BYTES = 1024 * 1024
 
 
@@ -85,7 +85,7 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
         query = ("documents", space)
         after = _position(request.page_token, query)
         size = request.page_size if request.HasField("page_size") else _DEFAULT_PAGE_SIZE
-        # One more than asked for tells whether there is a next page.
+        # One more than asked for shows whether there is a next page.
         found = await self._store.list_documents(space, after, size + 1)
         page = documents_pb2.ListDocumentsResponse(documents=_page(found[:size]))
         if len(page.documents) < len(found):
@@ -96,13 +96,13 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
         self, request: documents_pb2.DeleteDocumentRequest, _context: Context
     ) -> documents_pb2.DeleteDocumentResponse:
         """See the contract."""
-        gone = await self._store.delete_document(
+        deletion = await self._store.delete_document(
             current_call().space, request.document_id, request.deletion_id.lower() or None
         )
         return documents_pb2.DeleteDocumentResponse(
-            versions_deleted=gone.versions,
-            chunks_deleted=gone.chunks,
-            deleted_chunk_ids=gone.chunk_ids,
+            versions_deleted=deletion.versions,
+            chunks_deleted=deletion.chunks,
+            deleted_chunk_ids=deletion.chunk_ids,
         )
 
     async def GetTextLanguage(

@@ -8,7 +8,7 @@ from braid.vector.v1 import models_pb2, models_pb2_grpc
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.vector_search.domain import ChunkVector, Model, unit_vector
-from services.vector_search.indexing.index_queue import Indexing
+from services.vector_search.indexing.index_queue import IndexQueue
 from services.vector_search.store import ModelStore
 
 Context: TypeAlias = Any
@@ -19,8 +19,8 @@ _DEFAULT_PAGE_SIZE = 100
 class ModelServicer(models_pb2_grpc.EmbeddingModelServiceServicer):
     """Embedding models of the caller's space."""
 
-    def __init__(self, store: ModelStore, indexing: Indexing | None = None) -> None:
-        """`indexing` is told of vectors that are stored."""
+    def __init__(self, store: ModelStore, indexing: IndexQueue | None = None) -> None:
+        """`indexing` is notified of vectors that are stored."""
         self._store = store
         self._indexing = indexing
 

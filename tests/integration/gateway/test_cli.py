@@ -18,8 +18,8 @@ from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from gateway.cli.discovery import StartedStacks
 from gateway.cli.jobs import JOB_COLUMNS
+from gateway.cli.local_stack import Wishes, greet
 from gateway.cli.session import Session
-from gateway.cli.up import Wishes, greet
 from services.runtime import errors
 from tests.integration.gateway.command import DONE, braid
 from tests.integration.gateway.conftest import Served, serve_gateway

@@ -12,7 +12,7 @@ import pytest
 from braid.agent.v1 import models_pb2
 from braid.common.v1 import errors_pb2
 from braid.vector.v1 import search_pb2
-from gateway.rest.errors import STATUS
+from gateway.rest.http.errors import STATUS
 from services.runtime import errors
 from tests.integration.gateway.conftest import Served, serve_gateway
 from tests.integration.gateway.samples import JOB

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gateway.rest.values import MOST_VALUES
+from gateway.rest.mapping.field_types import MOST_VALUES
 from gateway.settings import GatewaySettings
 from services.runtime import errors
 from tests.integration.gateway.conftest import Served

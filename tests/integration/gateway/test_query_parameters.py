@@ -15,8 +15,8 @@ from braid.graph.v1 import query_pb2
 from braid.vector.v1 import documents_pb2
 from gateway.clients import Clients
 from gateway.rest.app import create_app
-from gateway.rest.invalid import MOST_PROBLEMS
-from gateway.rest.parameters import DECLARED_ALONE
+from gateway.rest.http.request_parsing import DECLARED_ALONE
+from gateway.rest.mapping.validation_errors import MOST_PROBLEMS
 from gateway.settings import GatewaySettings
 from services.runtime.errors import InvalidFieldError
 from services.runtime.identity import Authenticator

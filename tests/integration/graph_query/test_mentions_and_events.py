@@ -15,8 +15,7 @@ from braid.graph.v1 import (
     ontology_pb2,
     query_pb2,
 )
-from gateway.cli.sample import Sample
-from gateway.cli.sample_ontology import put_if_absent
+from gateway.cli.sample import Sample, put_if_absent
 from tests.integration.graph_query.conftest import Tier
 from tests.integration.graph_query.messages import episode, fact, stamp, stream
 

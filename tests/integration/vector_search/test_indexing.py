@@ -19,7 +19,7 @@ from services.vector_search.domain import (
     QueryVector,
     Search,
 )
-from services.vector_search.indexing.index_queue import Indexing
+from services.vector_search.indexing.index_queue import IndexQueue
 from services.vector_search.postgres import PostgresStore
 from tests.integration.vector_search.locks import superuser, until_waiting
 from tests.stores import TestDatabase
@@ -199,14 +199,14 @@ async def test_two_fillings_of_the_same_chunks_in_opposite_orders_wait_for_each_
 
 
 async def test_a_process_brings_in_what_others_left(large: PostgresStore) -> None:
-    await Indexing(large, pause_seconds=0).round()
+    await IndexQueue(large, idle_seconds=0).round()
     assert await counts(large) == (DOCUMENTS, 0)
 
 
 async def test_a_write_makes_its_vectors_wait_and_a_turn_brings_them_in(
     large: PostgresStore,
 ) -> None:
-    indexing = Indexing(large, pause_seconds=0)
+    indexing = IndexQueue(large, idle_seconds=0)
     await indexing.written(SPACE, DOCUMENTS)
     assert await counts(large) == (DOCUMENTS, DOCUMENTS)
     await indexing.turn()

@@ -65,7 +65,7 @@ async def test_once_it_is_seen_to_results_are_remembered_again_without_a_write(
     assert await store.due_spaces() == []
     await make_due(vector_database)
     assert await store.due_spaces() == [SPACE]
-    await store.settle(SPACE)
+    await store.activate_versions(SPACE)
     assert await store.due_spaces() == []
     assert await store.space_state(SPACE) == SpaceState(3, True, MODEL)
     cache = ResultCache(store, 1_000_000)
@@ -76,8 +76,8 @@ async def test_once_it_is_seen_to_results_are_remembered_again_without_a_write(
 
 async def test_what_is_not_due_is_not_touched(store: PostgresStore) -> None:
     await store.upsert(SPACE, MODEL, [document("d", "copper")])
-    await store.settle(SPACE)
-    await store.settle("a space that holds nothing")
+    await store.activate_versions(SPACE)
+    await store.activate_versions("an empty space")
     assert await store.space_state(SPACE) == SpaceState(1, True, MODEL)
 
 

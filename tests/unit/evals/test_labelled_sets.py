@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import tests.evals
-from gateway.cli.sources import Source
+from gateway.cli.ingest.files import Source
 from tests.evals.labelled import LabelledSet, read_labelled_set
 
 _SETS = Path(tests.evals.__file__).parent

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.ingest import Report
-from gateway.cli.sources import Problem, Source
-from gateway.kinds import KINDS
+from gateway.cli.ingest.files import Problem, Source
+from gateway.cli.ingest.ingestion import Report
+from gateway.content_types import KINDS
 from tests.benchmarks.command import MeasureError
 from tests.evals.loading import refused_facts
 

@@ -12,8 +12,7 @@ import pytest
 from rich.console import Console
 
 from gateway.cli.app import app
-from gateway.cli.running import run
-from gateway.cli.session import Session
+from gateway.cli.session import Session, run
 
 URL = "http://127.0.0.1:1"
 NO_GATEWAY = f"{URL} is no Braid gateway"

@@ -10,7 +10,7 @@ from typing import Annotated
 import pytest
 from pydantic import AfterValidator, TypeAdapter
 
-from gateway.rest.bodies import MOST_AT_ONCE, parsed
+from gateway.rest.http.request_parsing import MOST_AT_ONCE, parsed
 
 
 @pytest.mark.parametrize(("size", "beside"), [(MOST_AT_ONCE, False), (MOST_AT_ONCE + 1, True)])

@@ -21,10 +21,15 @@ from braid.graph.v1 import embeddings_pb2, ontology_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest
 from gateway.clients import Clients
 from gateway.rest.app import create_app
-from gateway.rest.bounds import Bounds, Contracted
-from gateway.rest.contract_rules import field_at, schema_of, sentences_of
-from gateway.rest.facts import FactsBody
-from gateway.rest.values import Body
+from gateway.rest.facts.requests import FactsBody
+from gateway.rest.mapping.contract_rules import (
+    Bounds,
+    Contracted,
+    field_at,
+    schema_of,
+    sentences_of,
+)
+from gateway.rest.mapping.field_types import Body
 from gateway.settings import GatewaySettings
 from services.runtime.identity import Authenticator
 

@@ -11,10 +11,10 @@ from pydantic import TypeAdapter
 
 from braid.agent.v1 import search_pb2
 from gateway.clients import Clients
-from gateway.rest.answers.events import SearchEvent, WatchEvent
 from gateway.rest.app import create_app
-from gateway.rest.errors import error_body
-from gateway.rest.views import comprehensive, job, leg_results
+from gateway.rest.http.errors import error_body
+from gateway.rest.jobs import WatchEvent, job
+from gateway.rest.search.responses import SearchEvent, comprehensive, leg_results
 from gateway.settings import GatewaySettings
 from services.runtime.identity import Authenticator
 from tests.integration.gateway.samples import CHUNK_HIT, COMPREHENSIVE, FACT_HIT, JOB, report

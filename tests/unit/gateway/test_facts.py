@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.rest.facts import read_json, read_lines
+from gateway.rest.facts.requests import read_json, read_lines
 from services.runtime.errors import InvalidFieldError
 
 GOOD = '{"subject": "A", "relation": "OWNS", "object": "B"}'

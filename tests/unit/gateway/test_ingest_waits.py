@@ -12,13 +12,13 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.cli import ingest
 from gateway.cli.api import PATIENCE_SECONDS, Api
-from gateway.cli.ends import POLL_SECONDS
 from gateway.cli.errors import CliError
-from gateway.cli.ingest import FACTS_A_REQUEST, MOST_JOBS, PAGE, Ingest
-from gateway.cli.parts import FACT_BYTES
-from gateway.cli.sources import Source
+from gateway.cli.ingest import ingestion
+from gateway.cli.ingest.files import Source
+from gateway.cli.ingest.ingestion import FACTS_A_REQUEST, MOST_JOBS, PAGE, Ingest
+from gateway.cli.ingest.jsonl_split import FACT_BYTES
+from gateway.cli.job_status import POLL_SECONDS
 
 JOB: dict[str, Any] = {
     "documents_total": 1,
@@ -176,7 +176,7 @@ def test_facts_are_given_in_requests_of_bounded_count_and_size(
     counts: list[int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(ingest, "FACT_BYTES", most_bytes)
+    monkeypatch.setattr(ingestion, "FACT_BYTES", most_bytes)
     line = '{"subject": "a", "relation": "R", "object": "b"}'.ljust(99) + "\n"
     file = tmp_path / "facts.jsonl"
     file.write_text(line * facts)

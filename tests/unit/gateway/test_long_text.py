@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from gateway.rest import long_text
-from gateway.rest.long_text import Bounds, take_text
+from gateway.rest.documents import long_text
+from gateway.rest.documents.long_text import Bounds, take_text
 from services.runtime.errors import InvalidFieldError
 
 BOUNDS = Bounds(size=10_000, values=100, piece=12)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.page_titles import without_site_names
-from gateway.cli.sources import Source, find
+from gateway.cli.ingest.files import Source, find, without_site_names
 
 
 def titles(paths: list[Path]) -> dict[str, str]:

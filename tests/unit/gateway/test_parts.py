@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.cli.parts import FACT_BYTES, Fact, LongLine, Part, WrongFact, read_lines, split
-from gateway.rest.fact_lines import is_fact_line
+from gateway.cli.ingest.jsonl_split import (
+    FACT_BYTES,
+    Fact,
+    LongLine,
+    Part,
+    WrongFact,
+    read_lines,
+    split,
+)
+from gateway.rest.documents.fact_lines import is_fact_line
 from services.agent_orchestrator.ingest.documents import UnreadableError
 from services.agent_orchestrator.ingest.formats.json_lines import count_lines
 

@@ -13,15 +13,17 @@ from pydantic import ValidationError
 
 from braid.agent.v1.ingest_pb2 import ListIngestJobsRequest
 from braid.vector.v1.chunks_pb2 import ChunkFilter
-from gateway.rest import facts, searches, uploads
-from gateway.rest.facts import FactBody, read_json, read_lines
-from gateway.rest.invalid import MOST_PROBLEMS
-from gateway.rest.routes import jobs, upkeep
-from gateway.rest.searches import Filter
-from gateway.rest.values import Body
+from gateway.rest import jobs, upkeep
+from gateway.rest.documents import uploads
+from gateway.rest.facts import requests as facts_requests
+from gateway.rest.facts.requests import FactBody, read_json, read_lines
+from gateway.rest.mapping.field_types import Body
+from gateway.rest.mapping.validation_errors import MOST_PROBLEMS
+from gateway.rest.search import requests as search_requests
+from gateway.rest.search.requests import Filter
 from services.runtime.errors import InvalidFieldError
 
-MODULES = (facts, searches, uploads, upkeep)
+MODULES = (facts_requests, search_requests, uploads, upkeep)
 FACT = {"subject": "a", "relation": "OWNS", "object": "b"}
 
 
@@ -73,7 +75,7 @@ def test_some_wrong_items_are_named() -> None:
 @pytest.mark.parametrize(
     ("message", "field", "most"),
     [
-        (ChunkFilter.DESCRIPTOR, "document_ids", searches.MOST_DOCUMENT_IDS),
+        (ChunkFilter.DESCRIPTOR, "document_ids", search_requests.MOST_DOCUMENT_IDS),
         (ListIngestJobsRequest.DESCRIPTOR, "states", jobs.MOST_STATES),
     ],
 )

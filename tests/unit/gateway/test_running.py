@@ -11,8 +11,7 @@ import pytest
 from rich.console import Console
 
 from gateway.cli.errors import CliError, GoesOnError
-from gateway.cli.running import run, wants_json
-from gateway.cli.session import Session
+from gateway.cli.session import Session, run, wants_json
 
 FIELDS = (("limit", "is odd"),)
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from gateway.cli.safe import line, styled
 from gateway.cli.session import Session
+from gateway.cli.terminal_escape import line, styled
 
 
 @given(st.text())

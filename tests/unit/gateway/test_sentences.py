@@ -10,10 +10,10 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticKnownError
 from pydantic_core.core_schema import ErrorType
 
-from gateway.rest.facts import FactBody
-from gateway.rest.invalid import NO_INSTANT, invalid, sentence
-from gateway.rest.searches import ComprehensiveSearch, GraphSearch, HybridSearch
-from gateway.rest.values import Body, JsonObject
+from gateway.rest.facts.requests import FactBody
+from gateway.rest.mapping.field_types import Body, JsonObject
+from gateway.rest.mapping.validation_errors import NO_INSTANT, invalid, sentence
+from gateway.rest.search.requests import ComprehensiveSearch, GraphSearch, HybridSearch
 from services.runtime.errors import FieldError
 
 FRAMEWORK = re.compile(

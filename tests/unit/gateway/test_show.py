@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.cli.show import fact_line, span
+from gateway.cli.output import fact_line, span
 
 FACT: dict[str, Any] = {
     "fact": "The Ledger Service caused INC-104.",

@@ -11,9 +11,9 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
-from gateway.rest.calls import until_gone
-from gateway.rest.door import Door
-from gateway.rest.errors import StalledError
+from gateway.rest.http.calls import until_gone
+from gateway.rest.http.errors import StalledError
+from gateway.rest.http.middleware import Door
 from services.runtime.identity import Authenticator
 
 PART: Message = {"type": "http.request", "body": b"a", "more_body": True}

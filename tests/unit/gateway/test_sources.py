@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.sources import Problem, Source, find
+from gateway.cli.ingest.files import Problem, Source, find
 
 
 def found(*paths: Path) -> tuple[list[str], list[Problem]]:

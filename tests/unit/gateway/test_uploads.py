@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from gateway.rest import uploads
-from gateway.rest.long_text import PIECE_BYTES, Taken
-from gateway.rest.uploads import read_document
+from gateway.rest.documents import uploads
+from gateway.rest.documents.long_text import PIECE_BYTES, Taken
+from gateway.rest.documents.uploads import read_document
 
 MOST = 1024 * 1024
 

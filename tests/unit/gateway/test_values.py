@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from braid.agent.v1 import search_pb2
-from gateway.rest import views
-from gateway.rest.fields import rest_name
-from gateway.rest.invalid import invalid
-from gateway.rest.json import encode
-from gateway.rest.values import MOST_VALUES, Instant, JsonObject, to_struct
+from gateway.rest.mapping import json_encoding
+from gateway.rest.mapping.field_names import rest_name
+from gateway.rest.mapping.field_types import MOST_VALUES, Instant, JsonObject, to_struct
+from gateway.rest.mapping.json_encoding import encode
+from gateway.rest.mapping.validation_errors import invalid
 from services.agent_orchestrator.ingest.documents import UnreadableError, check_values
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.limits import MOST_LEVELS
@@ -33,14 +33,14 @@ JSON = st.recursive(
 def test_metadata_comes_back_as_it_was_sent(value: dict[str, Any]) -> None:
     message = to_struct(value)
     assert message is not None
-    assert views.struct(Struct.FromString(message.SerializeToString())) == value
+    assert json_encoding.struct(Struct.FromString(message.SerializeToString())) == value
 
 
 @pytest.mark.parametrize("number", [0, 1, -1, 2**53, -(2**53)])
 def test_a_whole_number_is_shown_without_a_fraction(number: int) -> None:
     message = to_struct({"n": number})
     assert message is not None
-    assert encode(views.struct(message)) == b'{"n":%d}' % number
+    assert encode(json_encoding.struct(message)) == b'{"n":%d}' % number
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_metadata_as_deep_as_it_may_be_survives_the_wire(kind: type) -> None:
     request = search_pb2.StreamComprehensiveSearchRequest()
     request.search.filter.metadata.CopyFrom(message)
     received = type(request).FromString(request.SerializeToString())
-    assert views.struct(received.search.filter.metadata) == value
+    assert json_encoding.struct(received.search.filter.metadata) == value
 
 
 def counted(count: int) -> list[dict[str, Any]]:

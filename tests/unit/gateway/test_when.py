@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.cli.when import age, between, duration, moment, moment_and_age
+from gateway.cli.times import age, between, duration, moment, moment_and_age
 
 NOW = datetime(2024, 4, 18, 12, tzinfo=UTC)
 

@@ -7,11 +7,11 @@ import asyncio
 import pytest
 
 from services.runtime.errors import OverloadedError, StoreUnavailableError
-from services.vector_search.documents.version_activation import Settling
+from services.vector_search.documents.version_activation import VersionActivation
 
 
 class Due:
-    """Spaces that are due until they are settled; some raise instead."""
+    """Spaces that are due until they are activated; some raise instead."""
 
     def __init__(self, *spaces: str, trouble: dict[str, Exception] | None = None) -> None:
         self.spaces = list(spaces)
@@ -22,7 +22,7 @@ class Due:
         """Those that are left."""
         return list(self.spaces)
 
-    async def settle(self, space: str) -> None:
+    async def activate_versions(self, space: str) -> None:
         """Takes it off."""
         if space in self.trouble:
             raise self.trouble.pop(space)
@@ -34,7 +34,7 @@ class Due:
 @pytest.mark.parametrize("error", [OverloadedError(1.0), RuntimeError("could not read block 7")])
 async def test_a_space_that_fails_is_left_until_the_next_round(error: Exception) -> None:
     store = Due("a", "b", "c", trouble={"b": error})
-    settling = Settling(store)
+    settling = VersionActivation(store)
     await settling.round()
     assert store.spaces == ["b"]
     await settling.round()
@@ -44,11 +44,11 @@ async def test_a_space_that_fails_is_left_until_the_next_round(error: Exception)
 async def test_a_store_that_is_away_ends_the_round() -> None:
     store = Due("a", "b", trouble={"a": StoreUnavailableError("postgresql")})
     with pytest.raises(StoreUnavailableError):
-        await Settling(store).round()
+        await VersionActivation(store).round()
     assert store.spaces == ["a", "b"]
 
 
 async def test_it_goes_on_for_as_long_as_the_block_runs() -> None:
     store = Due("a", "b", trouble={"a": StoreUnavailableError("postgresql")})
-    async with Settling(store, seconds=0).running():
+    async with VersionActivation(store, seconds=0).running():
         await asyncio.wait_for(store.over.wait(), 5)

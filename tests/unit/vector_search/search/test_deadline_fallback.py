@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from services.runtime.errors import DeadlineError, StoreUnavailableError
-from services.vector_search.search.deadline_fallback import in_time
+from services.vector_search.search.deadline_fallback import with_fallback
 
 Work = Callable[[], Awaitable[str]]
 
@@ -38,7 +38,7 @@ class Worker:
 
 async def test_work_that_is_in_time_is_alone() -> None:
     full, less = Worker("full"), Worker("less")
-    assert await in_time(full, less, 5.0) == "full"
+    assert await with_fallback(full, less, 5.0) == "full"
     assert not less.started
 
 
@@ -46,47 +46,47 @@ async def test_late_work_is_replaced_before_the_time_is_over_and_ended() -> None
     full, less = Worker("full", None), Worker("less")
     loop = asyncio.get_running_loop()
     started = loop.time()
-    assert await in_time(full, less, 0.3) == "less"
+    assert await with_fallback(full, less, 0.3) == "less"
     assert loop.time() - started < 0.3
     assert full.cancelled
 
 
 async def test_late_work_that_still_arrives_is_preferred() -> None:
     full, less = Worker("full", 0.35), Worker("less")
-    assert await in_time(full, less, 0.5) == "full"
+    assert await with_fallback(full, less, 0.5) == "full"
     assert less.started
 
 
 async def test_a_cheaper_answer_that_is_late_as_well_is_still_waited_for() -> None:
     full, less = Worker("full", None), Worker("less", 0.1)
-    assert await in_time(full, less, 0.2) == "less"
+    assert await with_fallback(full, less, 0.2) == "less"
     assert full.cancelled
 
 
 async def test_a_limit_of_the_works_own_leaves_the_cheaper_answer() -> None:
     full, less = Worker(DeadlineError(), 0.14), Worker("less", 0.1)
-    assert await in_time(full, less, 0.2) == "less"
+    assert await with_fallback(full, less, 0.2) == "less"
     with pytest.raises(DeadlineError):
-        await in_time(Worker(DeadlineError()), less, 0.2)
+        await with_fallback(Worker(DeadlineError()), less, 0.2)
 
 
 async def test_an_error_of_the_full_work_is_raised_at_once() -> None:
     less = Worker("less")
     with pytest.raises(StoreUnavailableError):
-        await in_time(Worker(StoreUnavailableError("x")), less, 5.0)
+        await with_fallback(Worker(StoreUnavailableError("x")), less, 5.0)
     assert not less.started
 
 
 async def test_an_error_of_the_cheaper_work_matters_only_when_both_are_late() -> None:
     less = Worker(StoreUnavailableError("x"))
-    assert await in_time(Worker("full", 0.15), less, 0.2) == "full"
+    assert await with_fallback(Worker("full", 0.15), less, 0.2) == "full"
     with pytest.raises(StoreUnavailableError):
-        await in_time(Worker("full", None), less, 0.2)
+        await with_fallback(Worker("full", None), less, 0.2)
 
 
 async def test_a_caller_who_leaves_ends_both() -> None:
     full, less = Worker("full", None), Worker("less", None)
-    waiting = asyncio.create_task(in_time(full, less, 0.2))
+    waiting = asyncio.create_task(with_fallback(full, less, 0.2))
     async with asyncio.timeout(5):
         while not less.started:  # noqa: ASYNC110 - the work has no event
             await asyncio.sleep(0.005)

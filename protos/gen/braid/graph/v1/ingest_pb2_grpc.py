@@ -6,6 +6,7 @@ import warnings
 from braid.graph.v1 import findings_pb2 as braid_dot_graph_dot_v1_dot_findings__pb2
 from braid.graph.v1 import ingest_pb2 as braid_dot_graph_dot_v1_dot_ingest__pb2
 from braid.graph.v1 import ontology_pb2 as braid_dot_graph_dot_v1_dot_ontology__pb2
+from braid.graph.v1 import relations_pb2 as braid_dot_graph_dot_v1_dot_relations__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -76,6 +77,16 @@ class GraphIngestServiceStub:
                 '/braid.graph.v1.GraphIngestService/AddFindings',
                 request_serializer=braid_dot_graph_dot_v1_dot_findings__pb2.AddFindingsRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_v1_dot_findings__pb2.AddFindingsResponse.FromString,
+                _registered_method=True)
+        self.PutRelations = channel.unary_unary(
+                '/braid.graph.v1.GraphIngestService/PutRelations',
+                request_serializer=braid_dot_graph_dot_v1_dot_relations__pb2.PutRelationsRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_relations__pb2.PutRelationsResponse.FromString,
+                _registered_method=True)
+        self.DeleteRelations = channel.unary_unary(
+                '/braid.graph.v1.GraphIngestService/DeleteRelations',
+                request_serializer=braid_dot_graph_dot_v1_dot_relations__pb2.DeleteRelationsRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_relations__pb2.DeleteRelationsResponse.FromString,
                 _registered_method=True)
         self.SearchFindings = channel.unary_unary(
                 '/braid.graph.v1.GraphIngestService/SearchFindings',
@@ -153,6 +164,21 @@ class GraphIngestServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PutRelations(self, request, context):
+        """Stores relations between chunks in one transaction: all of them or none. One that is there is changed to what is given.
+        INVALID_FIELD when an end is no chunk of the space. A relation goes with either of its chunks.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteRelations(self, request, context):
+        """Removes relations between chunks.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def SearchFindings(self, request, context):
         """Findings by any of their fields, by words and by similarity.
         """
@@ -202,6 +228,16 @@ def add_GraphIngestServiceServicer_to_server(servicer, server):
                     servicer.AddFindings,
                     request_deserializer=braid_dot_graph_dot_v1_dot_findings__pb2.AddFindingsRequest.FromString,
                     response_serializer=braid_dot_graph_dot_v1_dot_findings__pb2.AddFindingsResponse.SerializeToString,
+            ),
+            'PutRelations': grpc.unary_unary_rpc_method_handler(
+                    servicer.PutRelations,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_relations__pb2.PutRelationsRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_relations__pb2.PutRelationsResponse.SerializeToString,
+            ),
+            'DeleteRelations': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteRelations,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_relations__pb2.DeleteRelationsRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_relations__pb2.DeleteRelationsResponse.SerializeToString,
             ),
             'SearchFindings': grpc.unary_unary_rpc_method_handler(
                     servicer.SearchFindings,
@@ -426,6 +462,60 @@ class GraphIngestService:
             '/braid.graph.v1.GraphIngestService/AddFindings',
             braid_dot_graph_dot_v1_dot_findings__pb2.AddFindingsRequest.SerializeToString,
             braid_dot_graph_dot_v1_dot_findings__pb2.AddFindingsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PutRelations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphIngestService/PutRelations',
+            braid_dot_graph_dot_v1_dot_relations__pb2.PutRelationsRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_relations__pb2.PutRelationsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteRelations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphIngestService/DeleteRelations',
+            braid_dot_graph_dot_v1_dot_relations__pb2.DeleteRelationsRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_relations__pb2.DeleteRelationsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -6,6 +6,7 @@ isort:skip_file
 from braid.graph.v1 import findings_pb2 as _findings_pb2
 from braid.graph.v1 import ingest_pb2 as _ingest_pb2
 from braid.graph.v1 import ontology_pb2 as _ontology_pb2
+from braid.graph.v1 import relations_pb2 as _relations_pb2
 from collections import abc as _abc
 from grpc import aio as _aio
 import abc as _abc_1
@@ -49,6 +50,12 @@ class GraphIngestServiceStub:
     """Adds findings, intents and outcomes: statements about the text, linked to entities, episodes and each other.
     One transaction; findings that are refused leave the others be.
     """
+    PutRelations: _aio.UnaryUnaryMultiCallable[_relations_pb2.PutRelationsRequest, _relations_pb2.PutRelationsResponse]
+    """Stores relations between chunks in one transaction: all of them or none. One that is there is changed to what is given.
+    INVALID_FIELD when an end is no chunk of the space. A relation goes with either of its chunks.
+    """
+    DeleteRelations: _aio.UnaryUnaryMultiCallable[_relations_pb2.DeleteRelationsRequest, _relations_pb2.DeleteRelationsResponse]
+    """Removes relations between chunks."""
     SearchFindings: _aio.UnaryUnaryMultiCallable[_findings_pb2.SearchFindingsRequest, _findings_pb2.SearchFindingsResponse]
     """Findings by any of their fields, by words and by similarity."""
 
@@ -133,6 +140,24 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         """Adds findings, intents and outcomes: statements about the text, linked to entities, episodes and each other.
         One transaction; findings that are refused leave the others be.
         """
+
+    @_abc_1.abstractmethod
+    def PutRelations(
+        self,
+        request: _relations_pb2.PutRelationsRequest,
+        context: _aio.ServicerContext[_relations_pb2.PutRelationsRequest, _abc.Awaitable[_relations_pb2.PutRelationsResponse]],
+    ) -> _abc.Awaitable[_relations_pb2.PutRelationsResponse]:
+        """Stores relations between chunks in one transaction: all of them or none. One that is there is changed to what is given.
+        INVALID_FIELD when an end is no chunk of the space. A relation goes with either of its chunks.
+        """
+
+    @_abc_1.abstractmethod
+    def DeleteRelations(
+        self,
+        request: _relations_pb2.DeleteRelationsRequest,
+        context: _aio.ServicerContext[_relations_pb2.DeleteRelationsRequest, _abc.Awaitable[_relations_pb2.DeleteRelationsResponse]],
+    ) -> _abc.Awaitable[_relations_pb2.DeleteRelationsResponse]:
+        """Removes relations between chunks."""
 
     @_abc_1.abstractmethod
     def SearchFindings(

@@ -4,8 +4,10 @@ import grpc
 import warnings
 
 from braid.graph.v1 import entities_pb2 as braid_dot_graph_dot_v1_dot_entities__pb2
+from braid.graph.v1 import expansion_pb2 as braid_dot_graph_dot_v1_dot_expansion__pb2
 from braid.graph.v1 import history_pb2 as braid_dot_graph_dot_v1_dot_history__pb2
 from braid.graph.v1 import query_pb2 as braid_dot_graph_dot_v1_dot_query__pb2
+from braid.graph.v1 import relations_pb2 as braid_dot_graph_dot_v1_dot_relations__pb2
 from braid.graph.v1 import structure_pb2 as braid_dot_graph_dot_v1_dot_structure__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
@@ -97,6 +99,21 @@ class GraphQueryServiceStub:
                 '/braid.graph.v1.GraphQueryService/GetMentionSubgraph',
                 request_serializer=braid_dot_graph_dot_v1_dot_structure__pb2.GetMentionSubgraphRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_v1_dot_structure__pb2.GetMentionSubgraphResponse.FromString,
+                _registered_method=True)
+        self.Expand = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/Expand',
+                request_serializer=braid_dot_graph_dot_v1_dot_expansion__pb2.ExpandRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_expansion__pb2.ExpandResponse.FromString,
+                _registered_method=True)
+        self.ListRelations = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/ListRelations',
+                request_serializer=braid_dot_graph_dot_v1_dot_relations__pb2.ListRelationsRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_relations__pb2.ListRelationsResponse.FromString,
+                _registered_method=True)
+        self.GetRelationStats = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/GetRelationStats',
+                request_serializer=braid_dot_graph_dot_v1_dot_relations__pb2.GetRelationStatsRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_relations__pb2.GetRelationStatsResponse.FromString,
                 _registered_method=True)
         self.GetGraphStats = channel.unary_unary(
                 '/braid.graph.v1.GraphQueryService/GetGraphStats',
@@ -194,6 +211,27 @@ class GraphQueryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Expand(self, request, context):
+        """Expands a ranked list of chunks along the relations between them.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListRelations(self, request, context):
+        """Relations between chunks, in pages.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetRelationStats(self, request, context):
+        """Counts of the relations between chunks.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetGraphStats(self, request, context):
         """Counts of the space's graph.
         """
@@ -263,6 +301,21 @@ def add_GraphQueryServiceServicer_to_server(servicer, server):
                     servicer.GetMentionSubgraph,
                     request_deserializer=braid_dot_graph_dot_v1_dot_structure__pb2.GetMentionSubgraphRequest.FromString,
                     response_serializer=braid_dot_graph_dot_v1_dot_structure__pb2.GetMentionSubgraphResponse.SerializeToString,
+            ),
+            'Expand': grpc.unary_unary_rpc_method_handler(
+                    servicer.Expand,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_expansion__pb2.ExpandRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_expansion__pb2.ExpandResponse.SerializeToString,
+            ),
+            'ListRelations': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRelations,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_relations__pb2.ListRelationsRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_relations__pb2.ListRelationsResponse.SerializeToString,
+            ),
+            'GetRelationStats': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetRelationStats,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_relations__pb2.GetRelationStatsRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_relations__pb2.GetRelationStatsResponse.SerializeToString,
             ),
             'GetGraphStats': grpc.unary_unary_rpc_method_handler(
                     servicer.GetGraphStats,
@@ -595,6 +648,87 @@ class GraphQueryService:
             '/braid.graph.v1.GraphQueryService/GetMentionSubgraph',
             braid_dot_graph_dot_v1_dot_structure__pb2.GetMentionSubgraphRequest.SerializeToString,
             braid_dot_graph_dot_v1_dot_structure__pb2.GetMentionSubgraphResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Expand(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/Expand',
+            braid_dot_graph_dot_v1_dot_expansion__pb2.ExpandRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_expansion__pb2.ExpandResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRelations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/ListRelations',
+            braid_dot_graph_dot_v1_dot_relations__pb2.ListRelationsRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_relations__pb2.ListRelationsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetRelationStats(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/GetRelationStats',
+            braid_dot_graph_dot_v1_dot_relations__pb2.GetRelationStatsRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_relations__pb2.GetRelationStatsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -4,8 +4,10 @@ isort:skip_file
 """
 
 from braid.graph.v1 import entities_pb2 as _entities_pb2
+from braid.graph.v1 import expansion_pb2 as _expansion_pb2
 from braid.graph.v1 import history_pb2 as _history_pb2
 from braid.graph.v1 import query_pb2 as _query_pb2
+from braid.graph.v1 import relations_pb2 as _relations_pb2
 from braid.graph.v1 import structure_pb2 as _structure_pb2
 from collections import abc as _abc
 from grpc import aio as _aio
@@ -45,6 +47,12 @@ class GraphQueryServiceStub:
     """The shortest paths between two entities."""
     GetMentionSubgraph: _aio.UnaryUnaryMultiCallable[_structure_pb2.GetMentionSubgraphRequest, _structure_pb2.GetMentionSubgraphResponse]
     """The chunks around some chunks and entities, one step along shared entities, and who mentions whom."""
+    Expand: _aio.UnaryUnaryMultiCallable[_expansion_pb2.ExpandRequest, _expansion_pb2.ExpandResponse]
+    """Expands a ranked list of chunks along the relations between them."""
+    ListRelations: _aio.UnaryUnaryMultiCallable[_relations_pb2.ListRelationsRequest, _relations_pb2.ListRelationsResponse]
+    """Relations between chunks, in pages."""
+    GetRelationStats: _aio.UnaryUnaryMultiCallable[_relations_pb2.GetRelationStatsRequest, _relations_pb2.GetRelationStatsResponse]
+    """Counts of the relations between chunks."""
     GetGraphStats: _aio.UnaryUnaryMultiCallable[_query_pb2.GetGraphStatsRequest, _query_pb2.GetGraphStatsResponse]
     """Counts of the space's graph."""
 
@@ -148,6 +156,30 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_structure_pb2.GetMentionSubgraphRequest, _abc.Awaitable[_structure_pb2.GetMentionSubgraphResponse]],
     ) -> _abc.Awaitable[_structure_pb2.GetMentionSubgraphResponse]:
         """The chunks around some chunks and entities, one step along shared entities, and who mentions whom."""
+
+    @_abc_1.abstractmethod
+    def Expand(
+        self,
+        request: _expansion_pb2.ExpandRequest,
+        context: _aio.ServicerContext[_expansion_pb2.ExpandRequest, _abc.Awaitable[_expansion_pb2.ExpandResponse]],
+    ) -> _abc.Awaitable[_expansion_pb2.ExpandResponse]:
+        """Expands a ranked list of chunks along the relations between them."""
+
+    @_abc_1.abstractmethod
+    def ListRelations(
+        self,
+        request: _relations_pb2.ListRelationsRequest,
+        context: _aio.ServicerContext[_relations_pb2.ListRelationsRequest, _abc.Awaitable[_relations_pb2.ListRelationsResponse]],
+    ) -> _abc.Awaitable[_relations_pb2.ListRelationsResponse]:
+        """Relations between chunks, in pages."""
+
+    @_abc_1.abstractmethod
+    def GetRelationStats(
+        self,
+        request: _relations_pb2.GetRelationStatsRequest,
+        context: _aio.ServicerContext[_relations_pb2.GetRelationStatsRequest, _abc.Awaitable[_relations_pb2.GetRelationStatsResponse]],
+    ) -> _abc.Awaitable[_relations_pb2.GetRelationStatsResponse]:
+        """Counts of the relations between chunks."""
 
     @_abc_1.abstractmethod
     def GetGraphStats(

@@ -1,0 +1,61 @@
+"""`braid documents`: list, show and delete documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from gateway.cli import upkeep
+from gateway.cli.job_status import has_ended, require_success
+from gateway.cli.options import AsJson, Cursor, Limit, print_page, show
+from gateway.cli.output import show_record, show_table
+
+if TYPE_CHECKING:
+    from gateway.cli.session import Session
+
+documents = typer.Typer(help="List, show and delete documents.", no_args_is_help=True)
+
+
+@documents.command("list")
+def list_documents(
+    context: typer.Context, limit: Limit = None, cursor: Cursor = None, as_json: AsJson = False
+) -> None:
+    """List documents by id."""
+    session: Session = context.obj
+    with session.api() as api:
+        answer = api.get("/api/documents", limit=limit, cursor=cursor)
+    columns = {"id": "id", "title": "title", "version": "version", "chunks": "chunk_count"}
+    print_page(session, answer, "documents", columns, as_json)
+
+
+@documents.command("show")
+def show_document(context: typer.Context, document_id: str, as_json: AsJson = False) -> None:
+    """Show one document's current version."""
+    from gateway.cli.api import segment  # noqa: PLC0415
+
+    session: Session = context.obj
+    with session.api() as api:
+        answer = api.get(f"/api/documents/{segment(document_id)}")
+    if as_json:
+        session.show_json(answer)
+    else:
+        # A long document has thousands of chunks: their number says enough.
+        shown = {name: value for name, value in answer.items() if name != "chunk_ids"}
+        show_record(session.out, shown)
+
+
+@documents.command("delete")
+def delete_document(context: typer.Context, document_id: str, as_json: AsJson = False) -> None:
+    """Remove a document from both stores, and show what was removed."""
+    from gateway.cli.api import segment  # noqa: PLC0415
+
+    session: Session = context.obj
+    with session.api(changes=True) as api:
+        answer = api.delete(f"/api/documents/{segment(document_id)}")
+        if not has_ended(answer["job"]):
+            answer["job"] = upkeep.ended(api, session, answer["job"])
+            answer["removed"] = answer["job"]["removed"]
+    require_success(answer["job"])
+    columns = {"store": "store", "removed": "kind", "count": "count"}
+    show(session, answer, lambda out, a: show_table(out, columns, a["removed"]), as_json)

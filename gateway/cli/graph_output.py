@@ -1,0 +1,235 @@
+"""Facts in time for people: histories, snapshots, differences, versions and paths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from gateway.cli.output import QUIET, fact_line, show_table, span
+from gateway.cli.terminal_escape import line, styled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import Console
+
+
+Json = dict[str, Any]
+_FACTS = ("when", "fact", "document")
+_PERIODS = {"relation": "relation", "period": "period", "began": "began", "ended": "ended"}
+_HOMONYMS = {"type": "type", "uuid": "uuid"}
+
+
+def show_history(out: Console, answer: Json) -> None:
+    """Whose history, whether anything changed, the facts, and a long history in numbers."""
+    if answer["entity"] is None:
+        show_homonyms(out, answer["homonyms"])
+        return
+    entity, summary = answer["entity"], answer["summary"]
+    head = Text().append_text(styled(entity["name"], "bold"))
+    if entity["type"]:
+        head.append("  ").append_text(styled(entity["type"], QUIET))
+    out.print(head, soft_wrap=True)
+    if summary is not None:
+        out.print(Text(_changes_in_words(summary)), soft_wrap=True)
+    if answer["facts"]:
+        out.print()
+        show_facts(out, answer["facts"])
+    show_cursor(out, answer)
+    if summary is not None and summary["total"] > len(answer["facts"]):
+        _show_periods(out, summary)
+
+
+def show_snapshot(out: Console, answer: Json) -> None:
+    """What held, and what has changed since."""
+    show_fact_page(out, answer)
+    if answer["changes"] is not None:
+        out.print(Text("\nChanged since then", style="bold"))
+        show_diff(out, answer["changes"])
+
+
+def show_fact_page(out: Console, answer: Json) -> None:
+    """Facts as a table, and where the next page begins."""
+    if answer["facts"]:
+        show_facts(out, answer["facts"])
+    else:
+        out.print("No facts.")
+    show_cursor(out, answer)
+
+
+def show_identified_facts(out: Console, answer: Json) -> None:
+    """Facts with their uuids, by which other commands name them."""
+    for fact in answer["facts"]:
+        out.print(fact_line(fact), soft_wrap=True)
+        show_indented(out, fact["uuid"])
+    if not answer["facts"]:
+        out.print("No facts.")
+    show_cursor(out, answer)
+
+
+def show_diff(out: Console, answer: Json) -> None:
+    """What was added (+), what ended (-), and what was replaced (- and + together)."""
+    for heading, name in (("Added", "added"), ("Ended", "ended"), ("Replaced", "changed")):
+        total = answer[f"{name}_total"]
+        if not total:
+            continue
+        listed = len(answer[name])
+        of_all = f"{listed} of {total}" if listed < total else f"{total}"
+        out.print(Text(f"{heading}: {of_all}", style=QUIET))
+        for one in answer[name]:
+            _show_change(out, name, one)
+    if not any(answer[f"{name}_total"] for name in ("added", "ended", "changed")):
+        out.print("Nothing changed.")
+    if answer["incomplete"]:
+        out.print(
+            "More facts differ than were compared: name an entity, a relation or nearer times."
+        )
+
+
+def show_fact_and_versions(out: Console, answer: Json) -> None:
+    """A fact as it is known now, and each version of it with the time that it was known."""
+    if answer["fact"] is not None:
+        _show_whole(out, answer["fact"])
+        out.print()
+    rows = [
+        {
+            "known": _moment(one["known_at"]),
+            "when": span(one["fact"]),
+            "fact": one["fact"]["fact"],
+        }
+        for one in answer["versions"]
+    ]
+    show_table(out, {"known since (UTC)": "known", "when": "when", "fact": "fact"}, rows)
+    if answer["versions"] and answer["versions"][-1]["superseded_at"]:
+        out.print(f"Taken back {_moment(answer['versions'][-1]['superseded_at'])}.")
+
+
+def show_paths(out: Console, answer: Json) -> None:
+    """Each path as a chain of names and relations, and the facts that it goes along."""
+    for place in ("source", "target"):
+        if answer[f"{place}_homonyms"]:
+            show_homonyms(out, answer[f"{place}_homonyms"], place)
+    for number, path in enumerate(answer["paths"], start=1):
+        out.print(Text(f"{number:>3}  ").append_text(_chain(path)), soft_wrap=True)
+        for fact in path["facts"]:
+            out.print(Text("      ").append_text(fact_line(fact)), soft_wrap=True)
+    if not answer["paths"] and not is_ambiguous(answer):
+        out.print("No path was found.")
+    if answer["truncated"]:
+        out.print(Text("More paths of that length with --limit.", style=QUIET))
+    if answer["incomplete"]:
+        out.print("The search was given up at its limits: there may be others.")
+
+
+def is_ambiguous(answer: Json) -> bool:
+    """Whether an answer waits for a choice among entities of one name."""
+    names = ("homonyms", "source_homonyms", "target_homonyms")
+    return answer.get("entity", "") is None or any(answer.get(name) for name in names[1:])
+
+
+def show_homonyms(out: Console, homonyms: list[Json], place: str = "") -> None:
+    """Entities that share a name, to be chosen from."""
+    of = f" of the {place}" if place else ""
+    option = f"--{place}-type" if place else "--type"
+    out.print(f"Several entities share the name{of}: choose by {option}, or give the uuid.")
+    show_table(out, _HOMONYMS, homonyms)
+
+
+def show_facts(out: Console, facts: Iterable[Json]) -> None:
+    """Facts as a table: when they held, what they say, and the first document that says it."""
+    rows = [_row(fact) for fact in facts]
+    shown = (name for name in _FACTS if name != "document" or any(row["document"] for row in rows))
+    show_table(out, {name: name for name in shown}, rows)
+
+
+def show_indented(out: Console, text: str) -> None:
+    """A line that belongs to the one before."""
+    out.print(Text("    ").append_text(styled(text, QUIET)), soft_wrap=True)
+
+
+def show_cursor(out: Console, answer: Json) -> None:
+    """How to see the next page, where there is one."""
+    if answer["next_cursor"]:
+        out.print(f"More: --cursor {answer['next_cursor']}", markup=False, soft_wrap=True)
+
+
+def _row(fact: Json) -> Json:
+    sources = fact["sources"]
+    first = (sources[0]["document_title"] or sources[0]["document_id"]) if sources else ""
+    return {"when": span(fact), "fact": fact["fact"], "document": first}
+
+
+def _changes_in_words(summary: Json) -> str:
+    seen = f"first seen {_day(summary['first_seen_at'])}" if summary["first_seen_at"] else ""
+    if not summary["total"]:
+        return f"No facts{', ' + seen if seen else ''}."
+    counts = f"{_facts(summary['total'])}, {summary['current_total']} current"
+    since = _day(summary["unchanged_since"])
+    if summary["never_changed"]:
+        latest = f", the last one began {since}" if since else ""
+        change = f"Never changed: no fact ended or was replaced{latest}"
+    else:
+        change = f"Last changed {since}" if since else "Changed at an unknown time"
+    return f"{change}. {', '.join(filter(None, (counts, seen)))}."
+
+
+def _facts(count: int) -> str:
+    return "1 fact" if count == 1 else f"{count} facts"
+
+
+def _show_periods(out: Console, summary: Json) -> None:
+    out.print(Text("\nBy relation and period", style="bold"))
+    rows = [one | {"period": _period(one)} for one in summary["periods"]]
+    show_table(out, _PERIODS, rows)
+    if summary["periods_truncated"]:
+        out.print(Text("More rows exist: name a relation.", style=QUIET))
+
+
+def _period(row: Json) -> str:
+    if row["start"] is None:
+        return "undated or open"
+    first, last = int(row["start"][:4]), int(row["end"][:4]) - 1
+    return str(first) if first == last else f"{first}–{last}"
+
+
+def _show_change(out: Console, name: str, one: Json) -> None:
+    before, after = {
+        "added": ([], [one]),
+        "ended": ([one], []),
+        "changed": (one.get("before", []), one.get("after", [])),
+    }[name]
+    for sign, style, facts in (("-", "red", before), ("+", "green", after)):
+        for fact in facts:
+            signed = Text().append(f"  {sign} ", style=style)
+            out.print(signed.append_text(fact_line(fact)), soft_wrap=True)
+
+
+def _show_whole(out: Console, fact: Json) -> None:
+    out.print(fact_line(fact), soft_wrap=True)
+    ends = " · ".join(
+        f"{end['name']} ({end['type'] or 'no type'})"
+        for end in (fact["source_entity"], fact["target_entity"])
+    )
+    show_indented(out, f"{fact['relation']}: {ends}")
+    for name, value in fact["attributes"].items():
+        show_indented(out, f"{name}: {value}")
+
+
+def _chain(path: Json) -> Text:
+    nodes = path["nodes"]
+    chain = Text().append_text(styled(nodes[0]["name"], "bold"))
+    for node, after, fact in zip(nodes, nodes[1:], path["facts"], strict=False):
+        relation = line(fact["relation"])
+        forward = fact["source_entity"]["uuid"] == node["uuid"]
+        arrow = f" —{relation}→ " if forward else f" ←{relation}— "
+        chain.append(arrow).append_text(styled(after["name"], "bold"))
+    return chain
+
+
+def _day(instant: str | None) -> str:
+    return line((instant or "")[:10])
+
+
+def _moment(instant: str) -> str:
+    return line(instant[:19].replace("T", " "))

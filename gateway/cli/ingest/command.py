@@ -1,0 +1,44 @@
+"""`braid ingest`: adds documents and facts from files and folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gateway.cli import output
+from gateway.cli.errors import CliError, GoesOnError
+from gateway.cli.options import AsJson
+from gateway.content_types import KINDS
+
+if TYPE_CHECKING:
+    from gateway.cli.session import Session
+
+
+def ingest(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(help=f"Files or folders: {' '.join(KINDS)}")],
+    as_json: AsJson = False,
+) -> None:
+    """Add documents and facts. Facts are .jsonl lines with subject, relation, object; unchanged files are skipped."""
+    from gateway.cli.ingest.files import find, without_site_names  # noqa: PLC0415
+    from gateway.cli.ingest.ingestion import Ingest  # noqa: PLC0415
+    from gateway.cli.progress import ConsoleBars  # noqa: PLC0415
+
+    session: Session = context.obj
+    try:
+        with session.api(changes=True) as api, ConsoleBars(session.err) as bars:
+            report = Ingest(api, bars).run(without_site_names(find(paths)))
+    except KeyboardInterrupt:
+        raise GoesOnError("jobs that were accepted go on; `braid jobs list` shows them") from None
+    told = report.as_json()
+    if as_json:
+        session.show_json(told)
+    else:
+        failures = told.pop("failures")
+        output.show_pairs(session.out, told)
+        for problem in failures:
+            session.complain(CliError(f"{problem['path']}: {problem['reason']}"))
+    if report.failures:
+        raise typer.Exit(1)

@@ -1,0 +1,194 @@
+"""Which files are ingested: found by name, with titles of web pages without their site's name."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import stat
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gateway.content_types import KINDS, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+
+_HTML = "text/html"
+# Fewer pages with one ending may be a series of their own.
+_MIN_PAGES = 3
+_HEAD_BYTES = 64 * 1024
+_MAX_NEIGHBOURS = 200
+_BEGIN = re.compile(r"<(title|body)\b[^>]*>", re.IGNORECASE)
+_END = re.compile(r"</title", re.IGNORECASE)
+_ENDING = re.compile(r"(?:\s+[-–—−|·•»:]|\s*[|»]|\s+::)\s+(?:(?!\s[-–—−|·•»:]|[|»]).)+$", re.DOTALL)
+
+
+def without_site_names(found: Iterable[Source | Problem]) -> Iterator[Source | Problem]:
+    """The same, with a title for each page whose own ends like those of at least two others and, with it, half of all.
+
+    Pages beside a single one that is named count as well: it has the same title whichever way it is ingested.
+    """
+    items = list(found)
+    titles = {
+        item.path: title
+        for item in items
+        if isinstance(item, Source) and item.kind == _HTML and (title := _title(item.path))
+    }
+    site_names = _shared_endings([*titles.values(), *_titles_beside(titles)])
+    for item in items:
+        title = titles.get(item.path, "") if isinstance(item, Source) else ""
+        ending = _ending(title)
+        if isinstance(item, Source) and ending in site_names:
+            yield replace(item, title=title.removesuffix(ending))
+        else:
+            yield item
+
+
+def _shared_endings(titles: list[str]) -> set[str]:
+    beginnings: defaultdict[str, set[str]] = defaultdict(set)
+    for title in titles:
+        if ending := _ending(title):
+            beginnings[ending].add(title)
+    return {
+        ending
+        for ending, those in beginnings.items()
+        if len(those) >= _MIN_PAGES and 2 * len(those) >= len(set(titles))
+    }
+
+
+def _ending(title: str) -> str:
+    """The last part of a title with what separates it; "" where nothing would be left."""
+    mark = _ENDING.search(title)
+    return mark.group() if mark and title[: mark.start()].strip() else ""
+
+
+def _titles_beside(titles: dict[Path, str]) -> Iterator[str]:
+    for folder in sorted({path.parent for path in titles}):
+        try:
+            names = sorted(path.name for path in folder.iterdir() if kind_of(path.name) == _HTML)
+        except OSError:
+            continue
+        for name in names[:_MAX_NEIGHBOURS]:
+            if folder / name not in titles and (title := _title(folder / name)):
+                yield title
+
+
+def _title(path: Path) -> str:
+    """A page's title; "" when it has none, or cannot be read here: that is for the service to say."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES).decode(errors="strict")
+    except (OSError, ValueError):
+        return ""
+    begin = _BEGIN.search(head)
+    end = _END.search(head, begin.end()) if begin and begin[1].lower() == "title" else None
+    if begin is None or end is None:
+        return ""
+    return " ".join(html.unescape(head[begin.end() : end.start()]).split())
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to ingest; `id` is its path within the folder that was named. Without a title it has its own."""
+
+    path: Path
+    id: str
+    kind: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What could not be taken, and why."""
+
+    path: str
+    reason: str
+
+
+def find(paths: Sequence[Path]) -> Iterator[Source | Problem]:
+    """All files under `paths`, folders recursively and in order of name; hidden and other files are passed over."""
+    taken: dict[str, Path] = {}
+    for path in paths:
+        for found in _under(path):
+            if isinstance(found, Source):
+                if not _is_text(found.id):
+                    yield Problem(_shown(found.path), "its name is no UTF-8")
+                    continue
+                other = taken.setdefault(found.id, found.path)
+                if other != found.path:
+                    yield Problem(_shown(found.path), f"would be the same document as {other}")
+                    continue
+            yield found
+
+
+def _under(path: Path) -> Iterator[Source | Problem]:
+    mode = _mode(path)
+    if isinstance(mode, Problem):
+        yield mode
+    elif stat.S_ISDIR(mode):
+        yield from _folder(path, path, frozenset())
+    elif not stat.S_ISREG(mode):
+        yield Problem(_shown(path), "is not a file")
+    elif kind := kind_of(path.name):
+        yield Source(path, path.name, kind)
+    else:
+        yield Problem(_shown(path), f"is none of {', '.join(KINDS)}")
+
+
+def _folder(
+    root: Path, folder: Path, above: frozenset[tuple[int, int]]
+) -> Iterator[Source | Problem]:
+    try:
+        info = folder.stat()
+        names = sorted(os.listdir(folder))  # noqa: PTH208 - names, not paths
+    except OSError as error:
+        yield Problem(_shown(folder), _told(error))
+        return
+    here = (info.st_dev, info.st_ino)
+    if here in above:
+        yield Problem(_shown(folder), "links back to a folder that holds it")
+        return
+    for name in names:
+        if not name.startswith("."):
+            yield from _entry(root, folder / name, above | {here})
+
+
+def _entry(root: Path, path: Path, above: frozenset[tuple[int, int]]) -> Iterator[Source | Problem]:
+    mode = _mode(path)
+    if isinstance(mode, Problem):
+        yield mode
+    elif stat.S_ISDIR(mode):
+        yield from _folder(root, path, above)
+    elif not stat.S_ISREG(mode):
+        yield Problem(_shown(path), "is not a file")
+    elif kind := kind_of(path.name):
+        yield Source(path, path.relative_to(root).as_posix(), kind)
+
+
+def _mode(path: Path) -> int | Problem:
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError) as error:
+        return Problem(_shown(path), _told(error))
+
+
+def _shown(path: Path) -> str:
+    """A path that can be printed, whatever its bytes are."""
+    return os.fsencode(path).decode(errors="replace")
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _told(error: Exception) -> str:
+    """An operating system's reason, without the path that stands beside it anyway."""
+    return (getattr(error, "strerror", None) or str(error)).lower()

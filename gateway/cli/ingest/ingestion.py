@@ -1,0 +1,300 @@
+"""Ingests files through the gateway: uploads, watches their jobs, then gives the facts."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gateway.cli.errors import CliError
+from gateway.cli.ingest.files import Problem, Source
+from gateway.cli.ingest.jsonl_split import (
+    FACT_BYTES,
+    LINE_BYTES,
+    Fact,
+    LongLine,
+    Part,
+    WrongFact,
+    read_lines,
+    split,
+)
+from gateway.cli.job_status import POLL_SECONDS, has_ended
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+    from gateway.cli.api import Api
+
+
+# Uploads that search does not find yet. Those that only wait for the graph hold nothing up.
+MOST_JOBS = 128
+PAGE = 200
+# Jobs that are not on the page of the latest, one request each.
+ASKED_AT_ONCE = 20
+MOST_BYTES = 63 * 1024 * 1024
+# As many as travel in one message, so that a refused one is named by its place.
+FACTS_A_REQUEST = 1000
+_CUT_SHORT = frozenset({"FAILED", "CANCELLED"})
+_PLACE = re.compile(r"facts\[(\d+)\]")
+_LINE = re.compile(r"^line (\d+)")
+
+
+class Bars(Protocol):
+    """Told how far the work is."""
+
+    def documents(self, total: int, searchable: int, graph_ready: int) -> None:
+        """How many documents there are, are found by search, and are in the graph."""
+
+    def facts(self, total: int, done: int) -> None:
+        """How many facts there are, and were taken or refused."""
+
+    def full(self, waits: bool) -> None:
+        """Whether the gateway is at its limit: what is given waits for a place."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of it all."""
+
+    documents: int = 0
+    searchable: int = 0
+    graph_ready: int = 0
+    unchanged: int = 0
+    chunks_written: int = 0
+    facts_added: int = 0
+    facts_unchanged: int = 0
+    failures: list[Problem] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain values."""
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class _Running:
+    """A job that has not ended: its file, its lines where it has several, and how it was last seen."""
+
+    path: str
+    lines: list[int]
+    job: dict[str, Any]
+
+    @property
+    def read(self) -> bool:
+        """Whether search finds all of it that it will: it waits for the graph alone."""
+        total: int = self.job["documents_total"]
+        done: int = self.job["documents_searchable"] + self.job["documents_failed"]
+        return done >= total
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Documents of several jobs."""
+
+    total: int = 0
+    searchable: int = 0
+    graph_ready: int = 0
+    failed: int = 0
+
+    def add(self, job: dict[str, Any]) -> None:
+        """One more job's."""
+        self.total += job["documents_total"]
+        self.searchable += job["documents_searchable"]
+        self.graph_ready += job["documents_graph_ready"]
+        self.failed += job["documents_failed"]
+
+
+class Ingest:
+    """One run over many files. Files that cannot be taken are listed, and the others go on."""
+
+    def __init__(
+        self, api: Api, bars: Bars, *, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._api = api
+        self._bars = bars
+        self._sleep = sleep
+        self._running: list[_Running] = []
+        self._ended = _Sums()
+        self._facts: list[tuple[str, Fact]] = []
+        self.report = Report()
+
+    def run(self, found: Iterable[Source | Problem]) -> Report:
+        """Takes everything found; facts last, since they cite documents. CliError when the gateway is away."""
+        began = time.monotonic()
+        for item in found:
+            if isinstance(item, Problem):
+                self.report.failures.append(item)
+            else:
+                self._take(item)
+        while self._running:
+            self._poll()
+        self._give_facts()
+        self.report.seconds = round(time.monotonic() - began, 3)
+        return self.report
+
+    def _take(self, source: Source) -> None:
+        try:
+            if source.kind == "application/jsonl":
+                self._take_lines(source)
+                return
+            if source.path.stat().st_size > MOST_BYTES:
+                self._fail(str(source.path), f"is larger than {MOST_BYTES} bytes")
+                return
+            self._upload(source, source.path.read_bytes(), [])
+        except OSError as error:
+            self._fail(str(source.path), (error.strerror or str(error)).lower())
+
+    def _take_lines(self, source: Source) -> None:
+        with source.path.open("rb") as lines:
+            empty = True
+            for item in split(read_lines(lines)):
+                empty = False
+                if isinstance(item, Part):
+                    self._upload(source, bytes(item.data), item.lines)
+                elif isinstance(item, LongLine):
+                    told = f"line {item.line}: is longer than {LINE_BYTES} bytes"
+                    self._fail(str(source.path), told)
+                elif isinstance(item, WrongFact):
+                    self._fail(str(source.path), f"line {item.line}: {item.reason}")
+                else:
+                    self._facts.append((str(source.path), item))
+        if empty:
+            self._fail(str(source.path), "is empty")
+
+    def _upload(self, source: Source, data: bytes, lines: list[int]) -> None:
+        try:
+            titled = {"title": source.title} if source.title else {}
+            job = self._api.upload(source.id, data, source.kind, self._bars.full, **titled)["job"]
+        except CliError as error:
+            if not error.fields:
+                raise
+            self._fail(str(source.path), "; ".join(told for _, told in error.fields))
+            return
+        self._running.append(_Running(str(source.path), lines, job))
+        self._sum()
+        while sum(not one.read for one in self._running) >= MOST_JOBS:
+            self._poll()
+
+    def _poll(self) -> None:
+        told = {job["id"]: job for job in self._api.latest_jobs(PAGE)}
+        for running in self._asked(told.keys()):
+            running.job = told.get(running.job["id"]) or self._job(running)
+            if has_ended(running.job):
+                self._running.remove(running)
+                self._end(running)
+        self._sum()
+        if self._running:
+            self._sleep(POLL_SECONDS)
+
+    def _asked(self, listed: Collection[str]) -> list[_Running]:
+        """Those to look at now: all that are listed, and a few of the others in turn, the unread first."""
+        others = [one for one in self._running if one.job["id"] not in listed]
+        others.sort(key=lambda one: one.read)
+        asked = others[:ASKED_AT_ONCE]
+        at_hand = [one for one in self._running if one.job["id"] in listed]
+        self._running = [*at_hand, *others[ASKED_AT_ONCE:], *asked]
+        return [*at_hand, *asked]
+
+    def _job(self, running: _Running) -> dict[str, Any]:
+        try:
+            job: dict[str, Any] = self._api.job(running.job["id"])
+        except CliError as error:
+            if error.reason != "NOT_FOUND":
+                raise
+            return running.job | {"state": "FAILED"}
+        return job
+
+    def _end(self, running: _Running) -> None:
+        if running.job["documents_failed"] > len(running.job["failures"]):
+            running.job = self._job(running)  # a list has the first failures alone
+        job = running.job
+        self._ended.add(job)
+        self.report.unchanged += job["documents_unchanged"]
+        self.report.chunks_written += job["chunks_written"]
+        for failure in job["failures"]:
+            self._fail(running.path, _located(failure, running.lines))
+        unlisted = job["documents_failed"] - len(job["failures"])
+        if unlisted > 0:
+            self._fail(running.path, f"{unlisted} more documents could not be taken")
+        if job["state"] in _CUT_SHORT and not job["failures"]:
+            self._fail(running.path, "the job ended before its documents were done")
+
+    def _sum(self) -> None:
+        sums = replace(self._ended)
+        for running in self._running:
+            sums.add(running.job)
+        report = self.report
+        report.documents, report.searchable = sums.total, sums.searchable
+        report.graph_ready = sums.graph_ready
+        self._bars.documents(sums.total - sums.failed, sums.searchable, sums.graph_ready)
+
+    def _give_facts(self) -> None:
+        done = 0
+        for facts in _requests(self._facts):
+            self._give(facts)
+            done += len(facts)
+            self._bars.facts(len(self._facts), done)
+
+    def _give(self, facts: list[tuple[str, Fact]]) -> None:
+        """Gives facts; those that the contract refuses are listed, and the others are given again."""
+        while facts:
+            try:
+                answer = self._api.facts([fact.body for _, fact in facts], self._bars.full)
+            except CliError as error:
+                wrong = _wrong_facts(error)
+                if not wrong:
+                    raise
+                for place, told in wrong.items():
+                    self._fail(facts[place][0], f"line {facts[place][1].line}: {told}")
+                facts = [fact for place, fact in enumerate(facts) if place not in wrong]
+                continue
+            self._note_facts(answer, facts)
+            return
+
+    def _note_facts(self, answer: dict[str, Any], facts: list[tuple[str, Fact]]) -> None:
+        self.report.facts_added += answer["added"]
+        self.report.facts_unchanged += answer["unchanged"]
+        for refused in answer["refused"]:
+            path, fact = facts[refused["index"]]
+            self._fail(path, f"line {fact.line}: {refused['reason']}")
+
+    def _fail(self, path: str, reason: str) -> None:
+        self.report.failures.append(Problem(path, reason))
+
+
+def _requests(facts: Iterable[tuple[str, Fact]]) -> Iterator[list[tuple[str, Fact]]]:
+    """The facts, as many at once as a request takes."""
+    taken: list[tuple[str, Fact]] = []
+    size = 0
+    for path, fact in facts:
+        if taken and (len(taken) == FACTS_A_REQUEST or size + fact.size > FACT_BYTES):
+            yield taken
+            taken, size = [], 0
+        taken.append((path, fact))
+        size += fact.size
+    if taken:
+        yield taken
+
+
+def _located(failure: dict[str, str], lines: list[int]) -> str:
+    """A failure's reason with the line of the file, where the job counted the lines of a part of it."""
+    if not lines:
+        return failure["reason"]
+
+    def counted(told: re.Match[str]) -> str:
+        number = int(told[1])
+        return f"line {lines[number - 1] if 0 < number <= len(lines) else number}"
+
+    name = _LINE.sub(counted, failure["id"])
+    return f"{name}: {_LINE.sub(counted, failure['reason'])}"
+
+
+def _wrong_facts(error: CliError) -> dict[int, str]:
+    wrong: dict[int, str] = {}
+    for name, told in error.fields:
+        found = _PLACE.match(name)
+        if found:
+            rest = name[found.end() :].lstrip(".")
+            wrong.setdefault(int(found[1]), f"{rest}: {told}" if rest else told)
+    return wrong

@@ -1,1 +1,0 @@
-"""Shapes of answers, for the OpenAPI document alone: `views` builds them, nothing validates them again."""

@@ -1,0 +1,317 @@
+"""`/api/documents`: uploads, listing, reading, deleting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from time import monotonic
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.datastructures import UploadFile
+from starlette.responses import Response
+
+from braid.agent.v1 import ingest_pb2
+from braid.vector.v1 import documents_pb2
+from gateway.clients import Clients
+from gateway.rest import jobs
+from gateway.rest.documents import responses as documents_responses
+from gateway.rest.documents.fact_lines import FactLines, find_facts, without_facts
+from gateway.rest.documents.responses import (
+    Accepted,
+    Documents,
+    DocumentWithChunks,
+    FactsAccepted,
+    FactsOfFiles,
+    PartlyAccepted,
+    Receipt,
+    RefusedLine,
+)
+from gateway.rest.documents.uploads import (
+    DocumentBody,
+    UploadFields,
+    from_file,
+    read_document,
+    read_form,
+)
+from gateway.rest.facts.requests import messages
+from gateway.rest.http.calls import Caller, CallerDep, ClientsDep, SettingsDep, UploaderDep
+from gateway.rest.http.errors import headers_of, problems_of
+from gateway.rest.http.middleware import content_length, pass_over
+from gateway.rest.http.request_parsing import any_text, is_json, media_type, parsed, whole
+from gateway.rest.mapping.contract_rules import Bounds
+from gateway.rest.mapping.field_names import rest_name
+from gateway.rest.mapping.field_types import Int32
+from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.mapping.openapi import problems
+from services.runtime.errors import BraidError, FieldError, InvalidFieldError, WrongStateError
+
+router = APIRouter(prefix="/api/documents", tags=["documents"], responses=problems())
+
+MOST_FILES = 1000
+JSON_LINES = "application/jsonl"
+_GOES_ON = frozenset({ingest_pb2.JOB_STATE_QUEUED, ingest_pb2.JOB_STATE_RUNNING})
+_INGEST = "/braid.agent.v1.IngestService/"
+_DOCUMENTS = "/braid.vector.v1.DocumentService/"
+_FORM = UploadFields.model_json_schema()
+_FORM["properties"] |= {
+    "files": {
+        "type": "array",
+        "minItems": 1,
+        "maxItems": MOST_FILES,
+        "items": {"type": "string", "format": "binary"},
+    },
+    "metadata": {
+        "type": "string",
+        "contentMediaType": "application/json",
+        "description": _FORM["properties"]["metadata"]["description"],
+    },
+}
+_BODY = {
+    "required": True,
+    "content": {
+        "application/json": {"schema": DocumentBody.model_json_schema()},
+        "multipart/form-data": {"schema": _FORM | {"required": ["files"]}},
+    },
+}
+_id_named = partial(rest_name, names={"document_id": "id"})
+
+
+@dataclass(slots=True)
+class _Taken:
+    """The jobs of an upload, why its other files have none, and what ended it before its last one, if anything did."""
+
+    jobs: list[ingest_pb2.IngestJob] = field(default_factory=list)
+    facts: FactsOfFiles | None = None
+    refused: list[FieldError] = field(default_factory=list)
+    ended_by: BraidError | None = None
+
+    def add_facts(
+        self, answer: ingest_pb2.IngestFactsResponse, file: int, lines: FactLines
+    ) -> None:
+        """Counts what became of a file's facts."""
+        total = self.facts or FactsOfFiles(added=0, unchanged=0, refused=[], refused_total=0)
+        total.added += answer.added
+        total.unchanged += answer.unchanged
+        total.refused_total += answer.refused_total
+        total.refused += (
+            RefusedLine(file=file, line=lines.numbers[one.index], reason=one.reason)
+            for one in answer.refused
+        )
+        self.facts = total
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was taken."""
+        return not self.jobs and self.facts is None
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of a form, and how many bytes of facts it may hold."""
+
+    index: int
+    file: UploadFile
+    metadata: ingest_pb2.DocumentMetadata
+    most_of_facts: int
+
+
+DocumentId = Annotated[
+    str,
+    Bounds(documents_pb2.GetDocumentRequest, "document_id"),
+    Path(description="The document's id; slashes are part of it."),
+]
+Limit = Annotated[
+    Int32 | None,
+    Bounds(documents_pb2.ListDocumentsRequest, "page_size"),
+    Query(description="How many, 1–200. Default 50."),
+]
+
+
+@router.post(
+    "",
+    status_code=202,
+    response_model=Accepted,
+    responses={
+        200: {
+            "model": FactsAccepted,
+            "description": "The files held facts alone: they are in the graph.",
+        },
+        207: {"model": PartlyAccepted, "description": "Some of the files were refused."},
+    },
+    openapi_extra={"requestBody": _BODY},
+)
+async def create(
+    request: Request, caller: UploaderDep, clients: ClientsDep, settings: SettingsDep
+) -> Response:
+    """Takes a document as JSON, or files as a form: text, Markdown, HTML, PDF, DOCX, mail, messages or JSON lines.
+
+    Answers with a job a file at once. Facts among JSON lines are taken as by `POST /api/facts` and counted in `facts`:
+    a file with a wrong one is refused.
+
+    Of several files the good ones are taken: the answer's status is 207 when others
+    are refused, and `refused` names them.
+
+    When the time is over, or a service at its limit, after some of the files were taken, `refused` names each other one
+    with that reason; sending all of them again changes nothing. `Retry-After` says when, where waiting helps.
+    """
+    caller.require(_INGEST + "IngestDocument")
+    await _check_capacity(request, caller, clients, settings.max_document_bytes)
+    kind = media_type(request)
+    if kind == "multipart/form-data":
+        taken = await _take_files(request, caller, clients, settings.max_body_bytes)
+        return _accepted(taken)
+    if not is_json(kind):
+        told = "must be application/json or multipart/form-data"
+        raise InvalidFieldError(FieldError("Content-Type", told))
+    read = partial(read_document, most=settings.max_body_bytes)
+    document = await parsed(read, await whole(request))
+    return _accepted(_Taken([await _take(caller, clients, document.parts(), "")]))
+
+
+@router.get("", response_model=Documents)
+async def listing(
+    caller: CallerDep,
+    clients: ClientsDep,
+    limit: Limit = None,
+    cursor: Annotated[
+        str,
+        Bounds(documents_pb2.ListDocumentsRequest, "page_token"),
+        Query(description="`next_cursor` of the page before."),
+    ] = "",
+) -> Response:
+    """The documents by id, in pages."""
+    request = documents_pb2.ListDocumentsRequest(page_size=limit, page_token=cursor)
+    answer = await caller.ask(
+        _DOCUMENTS + "ListDocuments", clients.documents.ListDocuments, request
+    )
+    return JsonAnswer(
+        {
+            "documents": [documents_responses.document(document) for document in answer.documents],
+            "next_cursor": answer.next_page_token or None,
+        }
+    )
+
+
+@router.get("/" + any_text("document_id"), response_model=DocumentWithChunks)
+async def read(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) -> Response:
+    """A document's current version."""
+    request = documents_pb2.GetDocumentRequest(document_id=document_id)
+    method = _DOCUMENTS + "GetDocument"
+    answer = await caller.ask(method, clients.documents.GetDocument, request, _id_named)
+    return JsonAnswer(
+        documents_responses.document(answer.document) | {"chunk_ids": list(answer.chunk_ids)}
+    )
+
+
+@router.delete(
+    "/" + any_text("document_id"),
+    response_model=Receipt,
+    responses={202: {"model": Receipt, "description": "The job goes on."}},
+)
+async def delete(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Removes a document from both stores. Answers with what was removed from each; when that takes longer than the
+    caller waits, with status 202 and the job, which goes on whatever happens.
+    """
+    request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
+    method = _INGEST + "DeleteDocument"
+    answer = await caller.ask(method, clients.ingest.DeleteDocument, request, _id_named)
+    if answer.job.state == ingest_pb2.JOB_STATE_FAILED:
+        reasons = "; ".join(failure.reason for failure in answer.job.failures)
+        raise WrongStateError(f"The deletion failed: {reasons}")
+    location = {"location": f"/api/jobs/{answer.job.id}"}
+    done = answer.job.state not in _GOES_ON
+    return JsonAnswer(
+        documents_responses.receipt(document_id, answer), 200 if done else 202, location
+    )
+
+
+async def _check_capacity(request: Request, caller: Caller, clients: Clients, most: int) -> None:
+    """Refuses an upload, when too much waits, before its body is held anywhere."""
+    size = content_length(request.headers)
+    if size > most:
+        return  # it is refused as soon as it is read, and for good
+    message = ingest_pb2.CheckIngestCapacityRequest(size=size)
+    method = _INGEST + "CheckIngestCapacity"
+    try:
+        await caller.ask_first(method, clients.ingest.CheckIngestCapacity, message)
+    except BraidError:
+        await pass_over(request.receive)
+        raise
+
+
+async def _take_files(
+    request: Request, caller: Caller, clients: Clients, most_of_facts: int
+) -> _Taken:
+    """What was taken. When nothing was, raises: InvalidFieldError when all files are wrong."""
+    taken = _Taken()
+    async with request.form(max_files=MOST_FILES, max_fields=len(_FORM["properties"])) as form:
+        fields, files = read_form(form)
+        until = monotonic() + caller.timeout
+        for index, file in enumerate(files):
+            one = _File(index, file, fields.of(file), most_of_facts)
+            try:
+                await _take_file(caller.until(until), clients, one, taken)
+            except BraidError as error:
+                if error.fields:
+                    taken.refused += error.fields
+                    continue
+                if taken.is_empty:
+                    raise
+                # The others would fare no better, and the jobs at hand must not be lost.
+                taken.refused += (
+                    FieldError(f"files[{n}]", error.message) for n in range(index, len(files))
+                )
+                taken.ended_by = error
+                break
+    if taken.is_empty:
+        raise InvalidFieldError(*taken.refused)
+    return taken
+
+
+async def _take_file(caller: Caller, clients: Clients, one: _File, taken: _Taken) -> None:
+    """Takes a file: its facts first, so that a wrong one leaves all of it out."""
+    place = f"files[{one.index}]"
+    parts = from_file(one.metadata, one.file)
+    if one.metadata.content_type == JSON_LINES:
+        lines = await find_facts(one.file.file, place, one.most_of_facts)
+        if lines.facts:
+            answer = await caller.ask(
+                _INGEST + "IngestFacts",
+                clients.ingest.IngestFacts,
+                messages(lines.facts),
+                lines.named(place),
+            )
+            taken.add_facts(answer, one.index, lines)
+            if not lines.has_documents:
+                return
+            parts = without_facts(one.metadata, one.file.file)
+    taken.jobs.append(await _take(caller, clients, parts, f"{place}."))
+
+
+async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> ingest_pb2.IngestJob:
+    def named(path: str) -> str:
+        if path == "data":
+            return place.rstrip(".") or "text"
+        return place + _id_named(path.removeprefix("metadata."))
+
+    method = _INGEST + "IngestDocument"
+    answer = await caller.ask(method, clients.ingest.IngestDocument, parts, named)
+    job: ingest_pb2.IngestJob = answer.job
+    return job
+
+
+def _accepted(taken: _Taken) -> Response:
+    shown = [jobs.job(job) for job in taken.jobs]
+    headers: dict[str, str] = {}
+    body: dict[str, Any] = {}
+    if shown:
+        headers["location"] = f"/api/jobs/{shown[0]['id']}"
+        body |= {"job": shown[0], "jobs": shown}
+    if taken.facts:
+        body["facts"] = taken.facts.model_dump()
+    if not taken.refused:
+        return JsonAnswer(body, 202 if shown else 200, headers)
+    if taken.ended_by:
+        headers |= headers_of(taken.ended_by)
+    return JsonAnswer(body | {"refused": problems_of(taken.refused)}, 207, headers)

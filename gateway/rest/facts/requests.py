@@ -1,0 +1,188 @@
+"""Given facts: one JSON object, or one fact a line, as a stream of messages."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from google.protobuf.message import Message
+from pydantic import AliasChoices, Field, ValidationError
+from pydantic_core import from_json
+
+from braid.agent.v1.ingest_pb2 import IngestFactsRequest
+from braid.graph.v1.ingest_pb2 import EntityInput, FactInput
+from gateway.rest.mapping.contract_rules import Contracted
+from gateway.rest.mapping.field_names import rest_name
+from gateway.rest.mapping.field_types import Body, Instant, JsonObject, Text, stamp, to_struct
+from gateway.rest.mapping.validation_errors import MOST_PROBLEMS, invalid
+from services.runtime.errors import FieldError, InvalidFieldError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+
+
+FACTS_A_MESSAGE = 1000
+# More take longer than others should wait for.
+_AT_ONCE = 50
+_END = re.compile(r"\b(subject|object)\.(name|type)\b")
+_ENDS = {"name": "", "type": "_type"}
+# The contract's rule for `FactInput.relation`, as ECMAScript has it.
+_MARKS_OF_NAMES = r"_.,()'\u2019\u2010\u2011\u2013"
+_RELATION_PATTERN = (
+    rf"^([\p{{Nd}}{_MARKS_OF_NAMES}-][\p{{Nd}}{_MARKS_OF_NAMES} -]*)?\p{{L}}"
+    rf"[\p{{L}}\p{{M}}\p{{Nd}}\u200C\u200D{_MARKS_OF_NAMES} -]*$"
+)
+_INDEX = re.compile(r"^facts\[\d+\]")
+
+
+class FactBody(Contracted):
+    """A dated fact: subject, relation, object."""
+
+    contract: ClassVar[type[Message]] = FactInput
+    names: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "subject": "subject.name",
+            "subject_type": "subject.type",
+            "object": "object.name",
+            "object_type": "object.type",
+        }
+    )
+
+    subject: Text = Field(description="Who or what it is said of.")
+    subject_type: Text = Field(default="", description="Its type, such as Person; may be unknown.")
+    relation: Text = Field(
+        description="The relation's name, such as OWNS or `editor-in-chief is`: letters of any script, digits, spaces "
+        "and _ - ' . , ( ), with a letter among them. Letter case and accents make no other relation.",
+        json_schema_extra={"maxLength": 200, "pattern": _RELATION_PATTERN},
+    )
+    object: Text = Field(description="The other end.")
+    object_type: Text = ""
+    fact: Text = Field(
+        default="", description="The statement as a sentence. Default: made of the three."
+    )
+    valid_at: Instant | None = Field(default=None, description="Since when it holds; null is open.")
+    invalid_at: Instant | None = Field(
+        default=None, description="First instant at which it no longer holds; null is open."
+    )
+    document_id: Text = Field(
+        default="",
+        validation_alias=AliasChoices("document_id", "document"),
+        description="The document that says it; `document` is the same.",
+    )
+    attributes: JsonObject | None = Field(default=None, description="Further flat values.")
+
+    def message(self) -> FactInput:
+        """The fact as the contract has it."""
+        return FactInput(
+            subject=EntityInput(name=self.subject, type=self.subject_type),
+            relation=self.relation,
+            object=EntityInput(name=self.object, type=self.object_type),
+            fact=self.fact,
+            valid_time=stamp(self.valid_at),
+            invalid_time=stamp(self.invalid_at),
+            document_id=self.document_id,
+            attributes=to_struct(self.attributes),
+        )
+
+
+class FactsBody(Body):
+    """Facts in one JSON object; each is looked at by itself."""
+
+    facts: list[Any]
+
+
+class _Found:
+    """Facts as they are looked at one by one, and what is wrong with them: of each at most `told` problems.
+
+    InvalidFieldError as soon as there are as many problems as are told at all: what follows is not looked at.
+    """
+
+    def __init__(self, told: int = MOST_PROBLEMS) -> None:
+        self.facts: list[FactBody] = []
+        self._told = told
+        self._wrong: list[FieldError] = []
+
+    def take(self, value: Any, place: str) -> None:
+        """Looks at one more, which stands at `place`."""
+        try:
+            self.facts.append(FactBody.model_validate(value))
+        except ValidationError as error:
+            self.refuse(_problems(error, place))
+
+    def refuse(self, error: InvalidFieldError) -> None:
+        """Notes what is wrong."""
+        self._wrong += error.fields[: self._told]
+        if len(self._wrong) >= MOST_PROBLEMS:
+            self.all()
+
+    def all(self) -> list[FactBody]:
+        """The facts. InvalidFieldError names every wrong field."""
+        if self._wrong:
+            raise InvalidFieldError(*self._wrong[:MOST_PROBLEMS])
+        return self.facts
+
+
+def read_json(body: bytes) -> list[FactBody]:
+    """The facts of `{"facts": […]}`. InvalidFieldError names every wrong field."""
+    found = _Found()
+    value = _json(body, "body")
+    facts = value.get("facts") if isinstance(value, dict) else None
+    for number, fact in enumerate(facts if isinstance(facts, list) else ()):
+        found.take(fact, f"facts[{number}]")
+    try:
+        FactsBody.model_validate(value)
+    except ValidationError as error:
+        found.refuse(_problems(error))
+    return found.all()
+
+
+def read_lines(body: bytes) -> list[FactBody]:
+    """The facts of JSON lines, blank ones passed over. InvalidFieldError names every wrong field, `facts[0]` first."""
+    found = _Found(told=1)
+    for number, line in enumerate(filter(None, map(bytes.strip, body.split(b"\n")))):
+        place = f"facts[{number}]"
+        try:
+            value = _json(line, place)
+        except InvalidFieldError as error:
+            found.refuse(error)
+        else:
+            found.take(value, place)
+    return found.all()
+
+
+def _json(text: bytes, place: str) -> Any:
+    try:
+        return from_json(text, allow_inf_nan=False)
+    except ValueError as error:
+        raise InvalidFieldError(FieldError(place, f"is not valid JSON: {error}")) from None
+
+
+def _problems(error: ValidationError, place: str = "") -> InvalidFieldError:
+    return invalid(error.errors(include_input=False, include_url=False), place)
+
+
+async def messages(facts: Sequence[FactBody]) -> AsyncIterator[IngestFactsRequest]:
+    """Facts as the contract's stream."""
+    for start in range(0, len(facts), FACTS_A_MESSAGE):
+        some = facts[start : start + FACTS_A_MESSAGE]
+        yield await asyncio.to_thread(_message, some) if len(some) > _AT_ONCE else _message(some)
+
+
+def _message(facts: Sequence[FactBody]) -> IngestFactsRequest:
+    return IngestFactsRequest(facts=[fact.message() for fact in facts])
+
+
+def rest_name_of(facts: Sequence[FactBody]) -> Callable[[str], str]:
+    """How a field of the contract is called in what was sent: `facts[3].subject.type` is `facts[3].subject_type`.
+
+    In a stream of several messages an index counts within one of them, which an error does not name: it is left out.
+    """
+    several = len(facts) > FACTS_A_MESSAGE
+
+    def named(path: str) -> str:
+        name = rest_name(_END.sub(lambda end: end[1] + _ENDS[end[2]], path))
+        return _INDEX.sub("facts[]", name) if several else name
+
+    return named

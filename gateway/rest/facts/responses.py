@@ -1,0 +1,47 @@
+"""What adding and ending facts answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from braid.agent.v1 import ingest_pb2
+from gateway.rest.graph.responses import StatedFact
+from gateway.rest.mapping.json_encoding import Json
+from gateway.rest.mapping.openapi import Shape
+
+if TYPE_CHECKING:
+    pass
+
+
+class RefusedFact(Shape):
+    """A fact that was not taken, by its position from 0."""
+
+    index: int
+    reason: str
+
+
+class FactsTaken(Shape):
+    """What became of given facts."""
+
+    added: int
+    unchanged: int
+    refused: list[RefusedFact]
+    refused_total: int
+
+
+class EndedFact(Shape):
+    """The fact as it is now, and whether the call changed it."""
+
+    fact: StatedFact
+    changed: bool
+    revision: int
+
+
+def facts_taken(answer: ingest_pb2.IngestFactsResponse) -> Json:
+    """What became of given facts."""
+    return {
+        "added": answer.added,
+        "unchanged": answer.unchanged,
+        "refused": [{"index": item.index, "reason": item.reason} for item in answer.refused],
+        "refused_total": answer.refused_total,
+    }

@@ -1,0 +1,152 @@
+"""`/api/facts`: adding dated facts in bulk, lists as of any time, one fact with its versions, and its end."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from pydantic import Field
+from starlette.responses import Response
+
+from braid.graph.v1 import ingest_pb2, structure_pb2
+from braid.graph.v1.entities_pb2 import EntitySelector
+from gateway.rest.facts import responses as facts_responses
+from gateway.rest.facts.requests import FactBody, messages, read_json, read_lines, rest_name_of
+from gateway.rest.facts.responses import EndedFact, FactsTaken
+from gateway.rest.graph import responses as graph_responses
+from gateway.rest.graph.parameters import (
+    AsOf,
+    Cursor,
+    EntityType,
+    EntityUuid,
+    KnownAt,
+    PageLimit,
+    Relation,
+    entity_selector,
+    graph_name,
+)
+from gateway.rest.graph.responses import FactAndVersions, Facts
+from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
+from gateway.rest.http.request_parsing import JSON_ALONE, is_json, media_type, parsed
+from gateway.rest.mapping.contract_rules import Bounds
+from gateway.rest.mapping.field_types import Body, Instant, stamp
+from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.mapping.openapi import problems
+from gateway.rest.mapping.times import time_selector
+from services.runtime.errors import FieldError, InvalidFieldError
+
+router = APIRouter(prefix="/api/facts", tags=["facts"], responses=problems())
+
+_METHOD = "/braid.agent.v1.IngestService/IngestFacts"
+_LINES = ("application/jsonl", "application/x-ndjson", "application/jsonlines")
+_FACT = FactBody.model_json_schema()
+_BODY = {
+    "required": True,
+    "content": {
+        "application/json": {
+            "schema": {
+                "type": "object",
+                "required": ["facts"],
+                "additionalProperties": False,
+                "properties": {"facts": {"type": "array", "items": _FACT}},
+            }
+        },
+        "application/jsonl": {"schema": {"type": "string", "description": "One fact a line."}},
+    },
+}
+
+
+@router.post("", response_model=FactsTaken, openapi_extra={"requestBody": _BODY})
+async def add(request: Request, caller: UploaderDep, clients: ClientsDep) -> Response:
+    """Adds facts given as `{"facts": […]}` or one a line; known ones stay as they are, refused ones are listed."""
+    caller.require(_METHOD)
+    kind = media_type(request)
+    if not is_json(kind) and kind not in _LINES:
+        told = "must be application/json or application/jsonl"
+        raise InvalidFieldError(FieldError("Content-Type", told))
+    read = read_lines if kind in _LINES else read_json
+    facts = await parsed(read, await request.body())
+    named = rest_name_of(facts)
+    answer = await caller.ask(_METHOD, clients.ingest.IngestFacts, messages(facts), named)
+    return JsonAnswer(facts_responses.facts_taken(answer))
+
+
+_QUERY = "/braid.graph.v1.GraphQueryService/"
+_INGEST = "/braid.graph.v1.GraphIngestService/"
+FactUuid = Annotated[
+    str, Path(description="The fact's uuid.", json_schema_extra={"format": "uuid"})
+]
+
+
+class End(Body):
+    """When a fact ends."""
+
+    invalid_at: Instant = Field(
+        description="First instant at which it no longer holds; after `valid_at`.",
+        examples=["2024-06-10"],
+    )
+
+
+@router.get("", response_model=Facts)
+async def listing(  # noqa: PLR0917 - FastAPI names them all
+    caller: CallerDep,
+    clients: ClientsDep,
+    subject: Annotated[
+        str | None,
+        Bounds(EntitySelector, "name"),
+        Query(
+            description="Only facts said of this entity: its name, any case.",
+            examples=["Jonas Weber"],
+        ),
+    ] = None,
+    subject_type: EntityType = None,
+    subject_uuid: EntityUuid = None,
+    relation: Relation = "",
+    object_name: Annotated[
+        str | None,
+        Bounds(EntitySelector, "name"),
+        Query(
+            alias="object",
+            description="Only facts with this entity at the other end.",
+            examples=["Ledger Service"],
+        ),
+    ] = None,
+    object_type: EntityType = None,
+    object_uuid: EntityUuid = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
+    limit: PageLimit = None,
+    cursor: Cursor = "",
+) -> Response:
+    """Stated facts by subject, relation, object and time, in pages that stay stable while others write. Those of now;
+    `as_of=../..` is all time.
+    """
+    request = structure_pb2.ListFactsRequest(
+        subject=entity_selector("subject", subject, subject_type, subject_uuid),
+        relation_type=relation,
+        object=entity_selector("object", object_name, object_type, object_uuid),
+        as_of=time_selector(as_of),
+        known_time=stamp(known_at),
+        page_size=limit,
+        page_token=cursor,
+    )
+    answer = await caller.ask(_QUERY + "ListFacts", clients.graph.ListFacts, request, graph_name())
+    return JsonAnswer(graph_responses.page(answer))
+
+
+@router.get("/{uuid}", response_model=FactAndVersions)
+async def read(uuid: FactUuid, caller: CallerDep, clients: ClientsDep) -> Response:
+    """A fact, and all that was ever known of it: at most the last 1,000 versions."""
+    request = structure_pb2.GetFactRequest(uuid=uuid)
+    answer = await caller.ask(_QUERY + "GetFact", clients.graph.GetFact, request, graph_name())
+    return JsonAnswer(graph_responses.fact_and_versions(answer))
+
+
+@router.post("/{uuid}/end", response_model=EndedFact, dependencies=[JSON_ALONE])
+async def end(uuid: FactUuid, body: End, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Ends a fact at a time; what was known before stays on record. Again with another time it is a correction."""
+    request = ingest_pb2.EndFactRequest(fact_uuid=uuid, invalid_time=stamp(body.invalid_at))
+    method = _INGEST + "EndFact"
+    answer = await caller.ask(method, clients.graph_ingest.EndFact, request, graph_name())
+    shown = graph_responses.stated_fact(answer.fact)
+    return JsonAnswer({"fact": shown, "changed": answer.changed, "revision": answer.space_revision})

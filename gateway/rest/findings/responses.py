@@ -1,0 +1,184 @@
+"""Findings: the documented shapes, and the messages as JSON."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from braid.graph.v1 import findings_pb2
+from gateway.rest.graph import responses as graph_responses
+from gateway.rest.graph.responses import EntityEnd, Source
+from gateway.rest.mapping import json_encoding
+from gateway.rest.mapping.json_encoding import Json, time
+from gateway.rest.mapping.openapi import Shape
+from gateway.rest.search import responses as search_responses
+from gateway.rest.search.responses import FactScores, Leg
+
+
+class InsightAnswer(Shape):
+    """Something found out."""
+
+    key_insight: str
+    type: str
+    confidence: float | None
+    methodology: str
+
+
+class IntentAnswer(Shape):
+    """Something somebody wants to reach."""
+
+    goal: str
+    status: str
+    priority: Literal["low", "medium", "high", "critical"] | None
+    owner: str
+
+
+class MetricAnswer(Shape):
+    """A measured number."""
+
+    name: str
+    value: float
+    unit: str
+
+
+class OutcomeAnswer(Shape):
+    """What came of something."""
+
+    result: str
+    metrics: list[MetricAnswer]
+    blockers: list[str]
+
+
+class FoundFinding(Shape):
+    """A finding, intent or outcome, by `kind`: the other two are null. An entity's uuid is empty while none bears the
+    name. `score` and `scores` are null where nothing was searched for.
+    """
+
+    uuid: str
+    id: str
+    kind: Literal["finding", "intent", "outcome"]
+    finding: InsightAnswer | None
+    intent: IntentAnswer | None
+    outcome: OutcomeAnswer | None
+    about_entities: list[EntityEnd]
+    about_findings: list[str]
+    sources: list[Source]
+    origin: Literal["given", "extracted"] | None
+    created_at: str | None
+    updated_at: str | None
+    score: float | None
+    scores: FactScores | None
+
+
+class FindingPage(Shape):
+    """Findings, with a query best first, else newest first. `next_cursor` is null at the end and with a query."""
+
+    findings: list[FoundFinding]
+    next_cursor: str | None
+    legs: list[Leg]
+    vector_path: Literal["exact", "index"] | None
+    revision: int
+
+
+class RefusedFinding(Shape):
+    """A finding that was not taken, by its position from 0."""
+
+    index: int
+    reason: str
+
+
+class FindingsAdded(Shape):
+    """What became of the findings; `uuids` in their order, null where one was refused. `without_vector` counts those
+    that are found by words and fields only, because the embedder did not answer.
+    """
+
+    uuids: list[str | None]
+    added: int
+    updated: int
+    unchanged: int
+    refused: list[RefusedFinding]
+    without_vector: int
+    revision: int
+
+
+_PRIORITY = json_encoding.enum_names(findings_pb2.IntentPriority, "INTENT_PRIORITY_")
+_ORIGIN = json_encoding.enum_names(findings_pb2.FindingOrigin, "FINDING_ORIGIN_")
+_PATH = json_encoding.enum_names(findings_pb2.FindingVectorPath, "FINDING_VECTOR_PATH_")
+_SCORES = ("vector", "text", "vector_rank", "text_rank")
+
+
+def found(answer: findings_pb2.SearchFindingsResponse, took_ms: float, *, searched: bool) -> Json:
+    """A page of findings and how they were looked for; listed ones, which nothing was `searched` for, have no score."""
+    leg = search_responses.leg_told("findings", answer.status, answer.reason, took_ms, cached=False)
+    return {
+        "findings": [_hit(hit, searched=searched) for hit in answer.hits],
+        "next_cursor": answer.next_page_token or None,
+        "legs": [leg],
+        "vector_path": _PATH.get(answer.vector_path),
+        "revision": answer.space_revision,
+    }
+
+
+def added(answer: findings_pb2.AddFindingsResponse) -> Json:
+    """What became of added findings; `uuids` in their order, null where one was refused."""
+    return {
+        "uuids": [uuid or None for uuid in answer.uuids],
+        "added": answer.added,
+        "updated": answer.updated,
+        "unchanged": answer.unchanged,
+        "refused": [{"index": one.index, "reason": one.reason} for one in answer.refused],
+        "without_vector": answer.without_vector,
+        "revision": answer.space_revision,
+    }
+
+
+def _hit(hit: findings_pb2.FindingHit, *, searched: bool) -> Json:
+    return _finding(hit.finding) | {
+        "score": hit.score if searched else None,
+        "scores": search_responses.scores(hit.scores, _SCORES) if searched else None,
+    }
+
+
+def _finding(message: findings_pb2.Finding) -> Json:
+    kind = message.WhichOneof("details")
+    return {
+        "uuid": message.uuid,
+        "id": message.id,
+        "kind": kind,
+        "finding": _insight(message.finding) if kind == "finding" else None,
+        "intent": _intent(message.intent) if kind == "intent" else None,
+        "outcome": _outcome(message.outcome) if kind == "outcome" else None,
+        "about_entities": [graph_responses.entity_ref(one) for one in message.about_entities],
+        "about_findings": list(message.about_finding_uuids),
+        "sources": [graph_responses.citation(one) for one in message.sources],
+        "origin": _ORIGIN.get(message.origin),
+        "created_at": time(message, "create_time"),
+        "updated_at": time(message, "update_time"),
+    }
+
+
+def _insight(message: findings_pb2.FindingDetails) -> Json:
+    return {
+        "key_insight": message.key_insight,
+        "type": message.type,
+        "confidence": message.confidence if message.HasField("confidence") else None,
+        "methodology": message.methodology,
+    }
+
+
+def _intent(message: findings_pb2.IntentDetails) -> Json:
+    return {
+        "goal": message.goal,
+        "status": message.status,
+        "priority": _PRIORITY.get(message.priority),
+        "owner": message.owner,
+    }
+
+
+def _outcome(message: findings_pb2.OutcomeDetails) -> Json:
+    return {
+        "result": message.result,
+        "metrics": [
+            {"name": one.name, "value": one.value, "unit": one.unit} for one in message.metrics
+        ],
+        "blockers": list(message.blockers),
+    }

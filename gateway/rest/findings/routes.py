@@ -1,0 +1,182 @@
+"""`/api/findings`: findings, intents and outcomes, added, listed and searched."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from braid.graph.v1 import findings_pb2
+from gateway.clients import Clients
+from gateway.rest.findings import responses as findings_responses
+from gateway.rest.findings.requests import (
+    FindingFilter,
+    Findings,
+    FindingSearch,
+    Kind,
+    Origin,
+    Priority,
+    Range,
+    Subject,
+)
+from gateway.rest.findings.responses import FindingPage, FindingsAdded
+from gateway.rest.http.calls import Caller, CallerDep, ClientsDep
+from gateway.rest.http.request_parsing import JSON_ALONE
+from gateway.rest.mapping.contract_rules import Bounds
+from gateway.rest.mapping.field_names import rest_name
+from gateway.rest.mapping.field_types import Int32, at_most
+from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.mapping.openapi import problems
+from services.runtime.errors import FieldError, InvalidFieldError
+
+if TYPE_CHECKING:
+    from gateway.rest.mapping.field_names import Named
+
+
+router = APIRouter(prefix="/api/findings", tags=["findings"], responses=problems())
+
+_SERVICE = "/braid.graph.v1.GraphIngestService/"
+_NAMES = {"episode_uuids": "chunk_ids", "episode_uuid": "chunk_id", "create_time": "created"}
+_LISTED_NAMES = {
+    **_NAMES,
+    "filter": "",
+    "kinds": "kind",
+    "priorities": "priority",
+    "about_entity_name": "about_entity",
+    "confidence": "min_confidence",
+    "at_least": "",
+}
+
+
+def _name(path: str) -> str:
+    return rest_name(path, _NAMES)
+
+
+def _listed_name(path: str) -> str:
+    return rest_name(
+        re.sub(r"\babout_entity\.(name|type)\b", r"about_entity_\1", path), _LISTED_NAMES
+    )
+
+
+@router.post("", response_model=FindingsAdded, dependencies=[JSON_ALONE])
+async def add(body: Findings, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Adds findings, intents and outcomes in one transaction; known ones stay as they are, refused ones are listed."""
+    method = _SERVICE + "AddFindings"
+    answer = await caller.ask(method, clients.graph_ingest.AddFindings, body.message(), _name)
+    return JsonAnswer(findings_responses.added(answer))
+
+
+@router.post("/search", response_model=FindingPage, dependencies=[JSON_ALONE])
+async def search(body: FindingSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Findings by words, by similarity and by any field; without a query all that pass the filter, in pages."""
+    return await _found(body.message(), caller, clients, _name)
+
+
+@router.get("", response_model=FindingPage)
+async def listing(  # noqa: PLR0917 - FastAPI names them all
+    caller: CallerDep,
+    clients: ClientsDep,
+    kind: Annotated[
+        list[Kind] | None, Query(description="Only of these kinds; may be repeated."), at_most(3)
+    ] = None,
+    type_: Annotated[
+        str,
+        Bounds(findings_pb2.FindingFilter, "type"),
+        Query(alias="type", description="Only findings of this type, such as risk."),
+    ] = "",
+    min_confidence: Annotated[
+        float | None,
+        Bounds(findings_pb2.FindingDetails, "confidence"),
+        Query(description="Only findings at least as sure, 0–1."),
+    ] = None,
+    status: Annotated[
+        str,
+        Bounds(findings_pb2.FindingFilter, "status"),
+        Query(description="Only intents of this status."),
+    ] = "",
+    priority: Annotated[
+        list[Priority] | None,
+        Query(description="Only intents of these priorities; may be repeated."),
+        at_most(4),
+    ] = None,
+    owner: Annotated[
+        str,
+        Bounds(findings_pb2.FindingFilter, "owner"),
+        Query(description="Only intents of this owner."),
+    ] = "",
+    has_blockers: Annotated[
+        bool | None, Query(description="Only outcomes with blockers, or everything without any.")
+    ] = None,
+    about_entity: Annotated[
+        str | None,
+        Bounds(findings_pb2.FindingSubject, "name"),
+        Query(
+            description="Only findings about this entity, any case.", examples=["Ledger Service"]
+        ),
+    ] = None,
+    about_entity_type: Annotated[
+        str | None,
+        Bounds(findings_pb2.FindingSubject, "type"),
+        Query(description="Its type, where several share the name."),
+    ] = None,
+    about_finding: Annotated[
+        str,
+        Bounds(findings_pb2.FindingFilter, "about_finding"),
+        Query(description="Only findings about this one, by `id` or uuid."),
+    ] = "",
+    chunk_id: Annotated[
+        str,
+        Bounds(findings_pb2.FindingFilter, "episode_uuid"),
+        Query(description="Only findings from this chunk."),
+    ] = "",
+    origin: Annotated[Origin | None, Query(description="Given by a caller, or extracted.")] = None,
+    limit: Annotated[
+        Int32 | None,
+        Bounds(findings_pb2.SearchFindingsRequest, "page_size"),
+        Query(description="How many, 1–200. Default 20."),
+    ] = None,
+    cursor: Annotated[
+        str,
+        Bounds(findings_pb2.SearchFindingsRequest, "page_token"),
+        Query(description="`next_cursor` of the page before, with the same other parameters."),
+    ] = "",
+) -> Response:
+    """The findings that pass a filter, newest first, in pages. `POST /api/findings/search` takes the whole filter."""
+    only = FindingFilter.model_construct(
+        kinds=kind or [],
+        type=type_,
+        confidence=None if min_confidence is None else Range(at_least=min_confidence),
+        status=status,
+        priorities=priority or [],
+        owner=owner,
+        has_blockers=has_blockers,
+        about_entity=_subject(about_entity, about_entity_type),
+        about_finding=about_finding,
+        chunk_id=chunk_id,
+        origin=origin,
+    )
+    request = findings_pb2.SearchFindingsRequest(
+        filter=only.message(), page_size=limit, page_token=cursor
+    )
+    return await _found(request, caller, clients, _listed_name)
+
+
+def _subject(name: str | None, kind: str | None) -> Subject | None:
+    if name is not None:
+        return Subject(name=name, type=kind or "")
+    if kind is not None:
+        raise InvalidFieldError(FieldError("about_entity_type", "goes with about_entity only"))
+    return None
+
+
+async def _found(
+    request: findings_pb2.SearchFindingsRequest, caller: Caller, clients: Clients, named: Named
+) -> Response:
+    began = time.perf_counter()
+    method = _SERVICE + "SearchFindings"
+    answer = await caller.ask(method, clients.graph_ingest.SearchFindings, request, named)
+    took = (time.perf_counter() - began) * 1000
+    return JsonAnswer(findings_responses.found(answer, took, searched=bool(request.query.strip())))

@@ -1,0 +1,403 @@
+"""Facts, entities, histories, differences and paths: the documented shapes, and the messages as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from braid.common.v1 import retrieval_pb2
+from braid.graph.v1 import facts_pb2, query_pb2
+from gateway.rest.mapping.json_encoding import Json, struct, time
+from gateway.rest.mapping.openapi import Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from braid.graph.v1 import facts_pb2, history_pb2, structure_pb2
+
+
+class EntityEnd(Shape):
+    """A fact's endpoint; an unknown type is empty."""
+
+    uuid: str
+    name: str
+    type: str
+
+
+class Source(Shape):
+    """Where a fact stands."""
+
+    chunk_id: str
+    document_id: str
+    document_title: str
+    source: str
+    quote: str
+
+
+class Fact(Shape):
+    """A dated edge between two entities; open ends are null.
+
+    An `event` happened on the day of `valid_at` instead of lasting. `local` ones are mentions, not statements: two
+    names in a sentence of a document, whose date is `mentioned_at`; `valid_at` and `invalid_at` are null.
+    """
+
+    uuid: str
+    fact: str
+    relation: str
+    source_entity: EntityEnd
+    target_entity: EntityEnd
+    valid_at: str | None
+    invalid_at: str | None
+    event: bool
+    mentioned_at: str | None
+    sources: list[Source]
+    origin: Literal["given", "extracted", "local", "unspecified"]
+    score: float | None
+
+
+class Entity(Shape):
+    """A node of the graph."""
+
+    uuid: str
+    name: str
+    type: str
+    summary: str
+    mentions: int
+
+
+class Neighborhood(Shape):
+    """An entity, its neighbours and what joins them."""
+
+    center: Entity
+    nodes: list[Entity]
+    edges: list[Fact]
+    total: int
+    truncated: bool
+    homonyms: list[EntityEnd]
+
+
+class ListedEntity(Entity):
+    """A node of the graph; `document_title` marks what is known only as the title of a document."""
+
+    document_title: bool
+
+
+class Entities(Shape):
+    """A page of entities; `next_cursor` is null at the end."""
+
+    entities: list[ListedEntity]
+    next_cursor: str | None
+    total_hint: int | None
+
+
+class GraphStatus(Shape):
+    """The graph in numbers."""
+
+    entities: int
+    facts: int
+    local_facts: int
+    episodes: int
+    entities_by_type: dict[str, int]
+    last_ingest_at: str | None
+    indexes: dict[str, str]
+    revision: int
+
+
+class StatedFact(Fact):
+    """A dated fact with its attributes, and when it became known to Braid."""
+
+    attributes: dict[str, Any]
+    created_at: str | None
+
+
+class Facts(Shape):
+    """A page of facts by start (unknown first); `next_cursor` is null at the end."""
+
+    facts: list[StatedFact]
+    next_cursor: str | None
+
+
+class HistoryPeriod(Shape):
+    """How many facts of a relation began and ended in a year, decade or century; without dates in the row of nulls."""
+
+    relation: str
+    start: str | None
+    end: str | None
+    began: int
+    ended: int
+
+
+class HistorySummary(Shape):
+    """A whole history in numbers, whatever the page."""
+
+    total: int = Field(description="Facts in the history.")
+    current_total: int = Field(description="Of these, how many hold at `as_of`.")
+    current: list[StatedFact] = Field(description="The latest of those that hold, at most 20.")
+    first_seen_at: str | None = Field(description="When Braid first learned of the entity.")
+    earliest_valid_at: str | None
+    never_changed: bool = Field(
+        description="Nothing was ever ended or replaced: every fact that began still holds."
+    )
+    unchanged_since: str | None = Field(
+        description="The last start or end of a fact up to `as_of`; null when no date is known."
+    )
+    periods: list[HistoryPeriod]
+    periods_truncated: bool
+
+
+class History(Facts):
+    """An entity's facts, current and past, in time order. Where several entities share the name, `entity` is null and
+    `homonyms` lists them all: choose by type or uuid. `summary` is on the first page only.
+    """
+
+    entity: Entity | None
+    homonyms: list[EntityEnd]
+    summary: HistorySummary | None
+
+
+class ChangedFacts(Shape):
+    """One subject and relation whose objects or attributes are others: at most 20 facts each."""
+
+    before: list[StatedFact]
+    after: list[StatedFact]
+
+
+class Diff(Shape):
+    """What is different at the second time. `incomplete`: more than 20,000 facts differ, and these are the first."""
+
+    added: list[StatedFact]
+    ended: list[StatedFact]
+    changed: list[ChangedFacts]
+    added_total: int
+    ended_total: int
+    changed_total: int
+    incomplete: bool
+
+
+class Snapshot(Facts):
+    """The facts that held, and what has changed since; `changes` is on the first page only."""
+
+    changes: Diff | None
+
+
+class FactVersion(Shape):
+    """What was known of a fact from `known_at` until `superseded_at` (null: the latest); `chunk_id` is the chunk that
+    caused it.
+    """
+
+    fact: StatedFact
+    known_at: str | None
+    superseded_at: str | None
+    chunk_id: str | None
+
+
+class FactAndVersions(Shape):
+    """A fact (null when it was taken back) and all that was known of it, in the order in which it became known."""
+
+    fact: StatedFact | None
+    versions: list[FactVersion]
+
+
+class Path(Shape):
+    """A way from one entity to another: each fact joins a node to the next and may point either way."""
+
+    nodes: list[EntityEnd]
+    facts: list[StatedFact]
+
+
+class Paths(Shape):
+    """The shortest ways, all of one length. None while an end is ambiguous: its homonyms are listed. `incomplete`: the
+    search was given up at its limits.
+    """
+
+    paths: list[Path]
+    truncated: bool
+    incomplete: bool
+    source_homonyms: list[EntityEnd]
+    target_homonyms: list[EntityEnd]
+
+
+def stated_fact(message: facts_pb2.Fact) -> Json:
+    """A dated fact with its attributes and when it became known."""
+    return fact(message) | {
+        "attributes": struct(message.attributes),
+        "created_at": time(message, "create_time"),
+    }
+
+
+def page(answer: Any) -> Json:
+    """A page of facts."""
+    return {"facts": _facts(answer.facts), "next_cursor": answer.next_page_token or None}
+
+
+def history(answer: history_pb2.GetEntityHistoryResponse) -> Json:
+    """An entity's facts; `entity` is null while several share the name."""
+    return {
+        "entity": entity(answer.entity) if answer.HasField("entity") else None,
+        "homonyms": [entity_ref(one) for one in answer.homonyms],
+        **page(answer),
+        "summary": _summary(answer.summary) if answer.HasField("summary") else None,
+    }
+
+
+def snapshot(answer: history_pb2.GetSnapshotResponse) -> Json:
+    """What held, and what is different now."""
+    changes = diff(answer.changes) if answer.HasField("changes") else None
+    return page(answer) | {"changes": changes}
+
+
+def diff(message: history_pb2.GraphDiff) -> Json:
+    """What is different between two times."""
+    return {
+        "added": _facts(message.added),
+        "ended": _facts(message.ended),
+        "changed": [
+            {"before": _facts(one.before), "after": _facts(one.after)} for one in message.changed
+        ],
+        "added_total": message.added_total,
+        "ended_total": message.ended_total,
+        "changed_total": message.changed_total,
+        "incomplete": message.incomplete,
+    }
+
+
+def fact_and_versions(answer: structure_pb2.GetFactResponse) -> Json:
+    """A fact, null when it was taken back, and all that was known of it."""
+    return {
+        "fact": stated_fact(answer.fact) if answer.HasField("fact") else None,
+        "versions": [_version(one) for one in answer.versions],
+    }
+
+
+def paths(answer: structure_pb2.FindPathsResponse) -> Json:
+    """The shortest ways between two entities."""
+    return {
+        "paths": [
+            {
+                "nodes": [entity_ref(node) for node in one.nodes],
+                "facts": _facts(one.facts),
+            }
+            for one in answer.paths
+        ],
+        "truncated": answer.truncated,
+        "incomplete": answer.incomplete,
+        "source_homonyms": [entity_ref(one) for one in answer.source_homonyms],
+        "target_homonyms": [entity_ref(one) for one in answer.target_homonyms],
+    }
+
+
+def _facts(messages: Iterable[facts_pb2.Fact]) -> list[Json]:
+    return [stated_fact(one) for one in messages]
+
+
+def _summary(message: history_pb2.HistorySummary) -> Json:
+    return {
+        "total": message.total,
+        "current_total": message.current_total,
+        "current": _facts(message.current),
+        "first_seen_at": time(message, "first_seen_time"),
+        "earliest_valid_at": time(message, "earliest_valid_time"),
+        "never_changed": message.never_changed,
+        "unchanged_since": time(message, "unchanged_since_time"),
+        "periods": [_period(one) for one in message.periods],
+        "periods_truncated": message.periods_truncated,
+    }
+
+
+def _period(message: history_pb2.HistoryPeriod) -> Json:
+    return {
+        "relation": message.relation,
+        "start": time(message, "start_time"),
+        "end": time(message, "end_time"),
+        "began": message.began,
+        "ended": message.ended,
+    }
+
+
+def _version(message: structure_pb2.FactVersion) -> Json:
+    return {
+        "fact": stated_fact(message.fact),
+        "known_at": time(message, "known_time"),
+        "superseded_at": time(message, "superseded_time"),
+        "chunk_id": message.chunk_id or None,
+    }
+
+
+_ORIGIN = {v: k.removeprefix("FACT_ORIGIN_").lower() for k, v in facts_pb2.FactOrigin.items()}
+
+
+def fact(message: facts_pb2.Fact) -> Json:
+    """A dated fact with its citations; `score` is null where nothing was searched for."""
+    return {
+        "uuid": message.uuid,
+        "fact": message.fact,
+        "relation": message.relation,
+        "source_entity": entity_ref(message.source_entity),
+        "target_entity": entity_ref(message.target_entity),
+        "valid_at": time(message, "valid_time"),
+        "invalid_at": time(message, "invalid_time"),
+        "event": message.event,
+        "mentioned_at": time(message, "mention_time"),
+        "sources": [citation(source) for source in message.sources],
+        "origin": _ORIGIN.get(message.origin, "unspecified"),
+        "score": None,
+    }
+
+
+def entity_ref(entity: facts_pb2.EntityRef) -> Json:
+    """A fact's endpoint."""
+    return {"uuid": entity.uuid, "name": entity.name, "type": entity.type}
+
+
+def entity(message: facts_pb2.Entity) -> Json:
+    """A node of the graph."""
+    return {
+        "uuid": message.uuid,
+        "name": message.name,
+        "type": message.type,
+        "summary": message.summary,
+        "mentions": message.mentions,
+    }
+
+
+def listed_entity(message: facts_pb2.Entity) -> Json:
+    """The same in a listing, which tells what is only the title of a document."""
+    return entity(message) | {"document_title": message.document_title}
+
+
+def citation(source: retrieval_pb2.Citation) -> Json:
+    """Where a statement stands."""
+    return {
+        "chunk_id": source.chunk_id,
+        "document_id": source.document_id,
+        "document_title": source.document_title,
+        "source": source.source,
+        "quote": source.quote,
+    }
+
+
+def neighborhood(answer: query_pb2.GetNeighborhoodResponse) -> Json:
+    """An entity, its neighbours and what joins them."""
+    return {
+        "center": entity(answer.center),
+        "nodes": [entity(node) for node in answer.nodes],
+        "edges": [fact(edge) for edge in answer.edges],
+        "total": answer.total,
+        "truncated": answer.truncated,
+        "homonyms": [entity_ref(other) for other in answer.homonyms],
+    }
+
+
+def graph_stats(answer: query_pb2.GetGraphStatsResponse) -> Json:
+    """The graph in numbers."""
+    return {
+        "entities": answer.entities,
+        "facts": answer.facts,
+        "local_facts": answer.local_facts,
+        "episodes": answer.episodes,
+        "entities_by_type": dict(answer.entities_by_type),
+        "last_ingest_at": time(answer, "last_ingest_time"),
+        "indexes": dict(answer.indexes),
+        "revision": answer.space_revision,
+    }

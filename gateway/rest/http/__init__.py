@@ -1,0 +1,1 @@
+"""HTTP around the routes: middleware, credentials, errors, calls to the services, event streams."""

@@ -1,0 +1,195 @@
+"""Calls on behalf of a request: identity, deadline, field names, cancellation; the dependencies of routes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import grpc
+from fastapi import Depends, Header, Request
+from google.protobuf.message import Message
+
+from braid.common.v1.errors_pb2 import ERROR_REASON_INVALID_CREDENTIAL
+from braid_client.outcomes import outcome_of
+from gateway.clients import Clients
+from gateway.rest.http.errors import ClientGoneError, StalledError, TooLargeError
+from gateway.rest.http.middleware import Visit
+from gateway.rest.mapping.field_names import renamed, rest_name
+from gateway.settings import GatewaySettings
+from services.runtime.context import CallContext, call_scope
+from services.runtime.errors import DeadlineError, InvalidCredentialError, MissingScopeError
+from services.runtime.interceptors.authentication import required_scope
+from services.runtime.status import error_from_rpc
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterable, AsyncIterator, Callable
+
+    from starlette.requests import Request
+    from starlette.types import Receive
+
+    from gateway.rest.mapping.field_names import Named
+    from services.runtime.channels import Outgoing
+    from services.runtime.errors import BraidError
+    from services.runtime.identity import Identity
+
+
+# The door has found the caller's key in order: what a service refuses is the key that the gateway calls it with.
+_OWN_KEY_REFUSED = "A service refused the gateway's own API key: see BRAID_SERVICE_KEY."
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One request as its calls see it. `timeout` in seconds."""
+
+    request: Request
+    visit: Visit
+    identity: Identity
+    outgoing: Outgoing
+    timeout: float
+
+    def until(self, deadline: float) -> Caller:
+        """The same with what is left until `deadline` (of `time.monotonic`): several calls share a request's time.
+
+        DeadlineError when nothing is left.
+        """
+        left = deadline - monotonic()
+        if left <= 0:
+            raise DeadlineError
+        return replace(self, timeout=left)
+
+    def require(self, method: str) -> None:
+        """MissingScopeError unless the caller may call the RPC: the gateway's own key may call all of them."""
+        scope = required_scope(method)
+        if scope not in self.identity.scopes:
+            raise MissingScopeError(scope)
+
+    async def ask(
+        self,
+        method: str,
+        stub: Callable[..., Any],
+        message: Message | AsyncIterable[Message],
+        named: Named = rest_name,
+    ) -> Any:
+        """Calls `method` (`/package.Service/Method`) and waits for its answer.
+
+        Raises the services' typed error, its fields under their REST names; ClientGoneError when the client hung up.
+        """
+        self.require(method)
+        call = stub(message, metadata=self._metadata(method), timeout=self.timeout)
+        async with self.hung_up(call.cancel):
+            try:
+                return await (call if isinstance(message, Message) else outcome_of(call))
+            except grpc.aio.AioRpcError as error:
+                raise self.told(error, named) from None
+
+    async def ask_first(self, method: str, stub: Callable[..., Any], message: Message) -> Any:
+        """The same before the request's body is read: whether its client hung up is not looked at."""
+        self.require(method)
+        try:
+            return await stub(message, metadata=self._metadata(method), timeout=self.timeout)
+        except grpc.aio.AioRpcError as error:
+            raise self.told(error) from None
+
+    def open(self, method: str, stub: Callable[..., Any], message: Message) -> Any:
+        """Starts a call that answers with a stream. The one who reads it ends it."""
+        self.require(method)
+        return stub(message, metadata=self._metadata(method), timeout=self.timeout)
+
+    def told(self, error: grpc.aio.AioRpcError, named: Named = rest_name) -> BraidError:
+        """The typed error of a failed call, its fields under their REST names."""
+        told = error_from_rpc(error)
+        if told.reason == ERROR_REASON_INVALID_CREDENTIAL:
+            return InvalidCredentialError(_OWN_KEY_REFUSED)
+        return renamed(told, named)
+
+    @asynccontextmanager
+    async def hung_up(self, cancel: Callable[[], Any]) -> AsyncIterator[None]:
+        """Watches the client for the time of a block: when it hangs up, calls `cancel`, and raises ClientGoneError."""
+        gone = asyncio.Event()
+        watch = asyncio.create_task(self._watch(gone, cancel))
+        try:
+            yield
+        except asyncio.CancelledError:
+            if gone.is_set():
+                raise ClientGoneError from None
+            raise
+        finally:
+            watch.cancel()
+
+    async def _watch(self, gone: asyncio.Event, cancel: Callable[[], Any]) -> None:
+        await until_gone(self.request.receive)
+        gone.set()
+        cancel()
+
+    def _metadata(self, method: str) -> tuple[tuple[str, str], ...]:
+        context = CallContext(
+            request_id=self.visit.request_id,
+            method=method,
+            space=self.identity.space,
+            user=self.identity.user,
+            scopes=self.identity.scopes,
+        )
+        with call_scope(context):
+            return self.outgoing.metadata()
+
+
+async def until_gone(receive: Receive) -> None:
+    """Waits until the client hangs up. A body that no route asked for does not matter, nor whether it ends."""
+    gone = False
+    while not gone:
+        with suppress(TooLargeError, StalledError):
+            gone = (await receive())["type"] == "http.disconnect"
+
+
+LONGEST_TIMEOUT_MS = 600_000
+
+
+async def _clients(request: Request) -> Clients:
+    clients: Clients = request.app.state.clients
+    return clients
+
+
+async def _settings(request: Request) -> GatewaySettings:
+    settings: GatewaySettings = request.app.state.settings
+    return settings
+
+
+ClientsDep: TypeAlias = Annotated[Clients, Depends(_clients)]
+SettingsDep: TypeAlias = Annotated[GatewaySettings, Depends(_settings)]
+TimeoutHeader: TypeAlias = Annotated[
+    int | None,
+    Header(
+        alias="X-Timeout-Ms",
+        ge=1,
+        le=LONGEST_TIMEOUT_MS,
+        description="How long the answer may take, in milliseconds. Default: the gateway's setting, 10 s "
+        "(uploads 120 s).",
+    ),
+]
+
+
+def _caller(request: Request, timeout: float) -> Caller:
+    visit: Visit = request.state.visit
+    if visit.identity is None:
+        raise InvalidCredentialError
+    clients: Clients = request.app.state.clients
+    return Caller(request, visit, visit.identity, clients.outgoing, timeout)
+
+
+def _within(default: Callable[[GatewaySettings], float]) -> Callable[..., Awaitable[Caller]]:
+    async def caller(
+        request: Request, settings: SettingsDep, timeout_ms: TimeoutHeader = None
+    ) -> Caller:
+        timeout = default(settings) if timeout_ms is None else timeout_ms / 1000
+        return _caller(request, timeout)
+
+    return caller
+
+
+CallerDep: TypeAlias = Annotated[Caller, Depends(_within(lambda s: s.timeout_seconds))]
+UploaderDep: TypeAlias = Annotated[Caller, Depends(_within(lambda s: s.upload_timeout_seconds))]
+WatcherDep: TypeAlias = Annotated[Caller, Depends(_within(lambda s: s.watch_seconds))]

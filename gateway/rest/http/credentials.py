@@ -1,0 +1,63 @@
+"""Who an HTTP request is from: its credential, and which requests may go without one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from services.runtime.errors import FieldError, InvalidCredentialError, InvalidFieldError
+from services.runtime.listen import is_loopback
+
+if TYPE_CHECKING:
+    from starlette.datastructures import Headers
+
+    from services.runtime.identity import Authenticator, Identity
+
+
+def may_be_local(headers: Headers) -> bool:
+    """Whether a request has a credential or may do without: a browser's that comes from elsewhere may not.
+
+    A page that a person happens to visit can send forms to 127.0.0.1, and read the answers after rebinding its
+    own name to that address: the first shows in `Origin`, the second in `Host`.
+    """
+    if "authorization" in headers:
+        return True
+    host = headers.get("host", "")
+    origin = headers.get("origin")
+    try:
+        return _is_local_name(host) and (origin is None or urlsplit(origin).netloc == host)
+    except ValueError:  # a bracket without its other half
+        return False
+
+
+def _is_local_name(host: str) -> bool:
+    split = urlsplit(f"//{host}")
+    return is_loopback(f"{split.hostname or ''}:0")
+
+
+_NEEDED = "A valid API key is needed: send the header `Authorization: Bearer <key>`."
+_FOREIGN = (
+    "A web page of another site, or a request under another host's name, needs an API key: "
+    "send the header `Authorization: Bearer <key>`."
+)
+# Of two that differ, one would have to be taken, and a proxy in between may have looked at the other.
+_SENT_ONCE = ("Authorization", "braid-space", "braid-user")
+
+
+def identify(headers: Headers, authenticator: Authenticator) -> Identity:
+    """The caller's identity. Raises what `Authenticator.identify` raises, about headers instead of call metadata."""
+    for name in _SENT_ONCE:
+        if len(headers.getlist(name)) > 1:
+            raise InvalidCredentialError(
+                f"The header `{name}` is there more than once: send it once."
+            )
+    if not may_be_local(headers):
+        raise InvalidCredentialError(_FOREIGN)
+    try:
+        return authenticator.identify(headers)
+    except InvalidCredentialError:
+        raise InvalidCredentialError(_NEEDED) from None
+    except InvalidFieldError as error:
+        raise InvalidFieldError(
+            *(FieldError(name.removeprefix("metadata."), told) for name, told in error.fields)
+        ) from None

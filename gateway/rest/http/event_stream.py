@@ -1,0 +1,110 @@
+"""Server-Sent Events: one answer of a stream after another, heartbeats in between, an `error` event if it fails."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING, Any
+
+import grpc
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+from starlette.responses import Response
+
+from gateway.rest.http.calls import until_gone
+from gateway.rest.http.errors import body_of
+from gateway.rest.mapping.json_encoding import encode
+from gateway.rest.mapping.openapi import EVENT_STREAM
+from services.runtime.errors import BraidError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+
+    from starlette.types import Receive, Scope, Send
+
+    from gateway.rest.http.calls import Caller
+
+    Show = Callable[[Any], tuple[str, dict[str, Any]]]
+
+
+class EventStream(Response):
+    """Sends events until they end or the client hangs up; either way the call behind them ends too."""
+
+    media_type = EVENT_STREAM
+
+    def __init__(self, first: bytes, rest: AsyncGenerator[bytes]) -> None:
+        super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        del self.headers["content-length"]
+        self._first = first
+        self._rest = rest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI
+        sending = asyncio.create_task(self._send(send))
+        hanging_up = asyncio.create_task(until_gone(receive))
+        try:
+            await asyncio.wait((sending, hanging_up), return_when=asyncio.FIRST_COMPLETED)
+            if sending.done():
+                sending.result()
+        finally:
+            sending.cancel()
+            hanging_up.cancel()
+            await asyncio.gather(sending, hanging_up, return_exceptions=True)
+
+    async def _send(self, send: Send) -> None:
+        headers = self.raw_headers
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": self._first, "more_body": True})
+        async with aclosing(self._rest) as rest:
+            async for event in rest:
+                await send({"type": "http.response.body", "body": event, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def stream(caller: Caller, call: Any, show: Show, *, heartbeat: float) -> EventStream:
+    """The answers of a streaming call as events. `show` gives an answer's event name and data.
+
+    Waits for the first answer up to `heartbeat` seconds, so that a call refused at once is answered by its status.
+    """
+    answers = _answers(caller, call, show, heartbeat)
+    async with caller.hung_up(call.cancel):
+        first = await anext(answers)
+    return EventStream(first, _told(caller, answers))
+
+
+async def _answers(
+    caller: Caller, call: Any, show: Show, heartbeat: float
+) -> AsyncGenerator[bytes]:
+    reading: asyncio.Task[Any] | None = None
+    try:
+        while True:
+            reading = reading or asyncio.ensure_future(call.read())
+            await asyncio.wait((reading,), timeout=heartbeat)
+            if not reading.done():
+                yield KEEPALIVE_COMMENT
+                continue
+            answer, reading = reading.result(), None
+            if answer is grpc.aio.EOF:
+                return
+            yield event(*show(answer))
+    except grpc.aio.AioRpcError as error:
+        raise caller.told(error) from None
+    finally:
+        call.cancel()
+        if reading is not None:
+            reading.cancel()
+            with suppress(asyncio.CancelledError, grpc.aio.AioRpcError):
+                await reading
+
+
+async def _told(caller: Caller, answers: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    """Once the status has gone out, a failure can only be told as an event."""
+    async with aclosing(answers):
+        try:
+            async for answer in answers:
+                yield answer
+        except BraidError as error:
+            yield event("error", body_of(error, caller.visit.request_id))
+
+
+def event(name: str, data: dict[str, Any]) -> bytes:
+    """One event on the wire."""
+    return format_sse_event(event=name, data_str=encode(data).decode())

@@ -1,0 +1,230 @@
+"""What happens around every request, in one order: id and trace, log, body limit, credential, failures."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+import uuid
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import unquote_to_bytes
+
+from opentelemetry import context as trace_context
+from opentelemetry import metrics, propagate, trace
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from gateway.rest.http.credentials import identify
+from gateway.rest.http.errors import (
+    ClientGoneError,
+    StalledError,
+    TooLargeError,
+    answer_of,
+    http_answer,
+)
+from services.runtime.errors import BraidError, FieldError, InternalError, InvalidFieldError
+from services.runtime.exporting import DURATION_BUCKETS
+from services.runtime.telemetry import get_logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from services.runtime.identity import Authenticator, Identity
+
+
+# A request id goes into logs and answers: anything else than this could forge lines in them.
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_CLIENT_GONE = 499
+_PASS_OVER_BYTES = 16 * 1024 * 1024
+_PASS_OVER_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class Visit:
+    """One request: its id, its caller once known, and how it is being answered."""
+
+    request_id: str
+    identity: Identity | None = None
+    status: int = 0
+    started: float = field(default_factory=time.perf_counter)
+
+
+class Door:
+    """ASGI middleware. Requests under `/api/` need a credential; `body_limit` gives a path's largest body in bytes, and
+    `idle_seconds` is the longest silence of a client before its body's end.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        authenticator: Authenticator,
+        body_limit: Callable[[str], int],
+        idle_seconds: float,
+    ) -> None:
+        self._app = app
+        self._authenticator = authenticator
+        self._body_limit = body_limit
+        self._idle_seconds = idle_seconds
+        self._log = get_logger("http")
+        # Made once: making one costs more than the span that it starts.
+        self._tracer = trace.get_tracer("braid")
+        self._duration = metrics.get_meter("braid").create_histogram(
+            "http.server.request.duration",
+            unit="s",
+            explicit_bucket_boundaries_advisory=DURATION_BUCKETS,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        visit = Visit(_request_id(headers))
+        scope.setdefault("state", {})["visit"] = visit
+        with _span(self._tracer, scope, headers):
+            try:
+                await self._admit(visit, scope, headers, receive, send)
+            finally:
+                self._note(visit, scope)
+
+    async def _admit(
+        self, visit: Visit, scope: Scope, headers: Headers, receive: Receive, send: Send
+    ) -> None:
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                visit.status = message["status"]
+                MutableHeaders(scope=message)["x-request-id"] = visit.request_id
+            await send(message)
+
+        try:
+            self._check(visit, scope, headers)
+            limit = self._body_limit(scope["path"])
+            steady = _steady(receive, self._idle_seconds)
+            await self._app(scope, _limited(steady, limit, content_length(headers)), answer)
+        except (ClientGoneError, ClientDisconnect):
+            visit.status = _CLIENT_GONE
+        # Whatever a route lets through must still be answered as a problem with its request's id.
+        except Exception as error:
+            if visit.status:
+                self._log.exception("defect in an answer under way", request_id=visit.request_id)
+                raise
+            await self._refusal(error, visit.request_id)(scope, receive, answer)
+
+    def _check(self, visit: Visit, scope: Scope, headers: Headers) -> None:
+        _check_utf8(scope)
+        if scope["path"].startswith("/api/"):
+            visit.identity = identify(headers, self._authenticator)
+
+    def _refusal(self, error: Exception, request_id: str) -> Response:
+        if isinstance(error, HTTPException):
+            return http_answer(error, request_id)
+        if isinstance(error, BraidError):
+            return answer_of(error, request_id)
+        self._log.error("defect", request_id=request_id, exc_info=error)
+        return answer_of(InternalError(), request_id)
+
+    def _note(self, visit: Visit, scope: Scope) -> None:
+        # The route, not the path: a path holds names of the caller's data.
+        route = getattr(scope.get("route"), "path", "")
+        status = visit.status or _CLIENT_GONE
+        took = time.perf_counter() - visit.started
+        self._duration.record(took, {"http.route": route, "http.response.status_code": status})
+        self._log.info(
+            "request",
+            method=scope["method"],
+            route=route,
+            status=status,
+            took_ms=round(took * 1000, 2),
+            request_id=visit.request_id,
+            space=visit.identity.space if visit.identity else "",
+        )
+
+
+def _request_id(headers: Headers) -> str:
+    given = headers.get("x-request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+
+
+def content_length(headers: Headers) -> int:
+    """Bytes that a request's body is announced to have; 0 where nothing is told."""
+    told = headers.get("content-length", "")
+    return int(told) if told.isdecimal() else 0
+
+
+def _check_utf8(scope: Scope) -> None:
+    """The server decodes a path with replacement characters, which would look up another name than was sent."""
+    for name in ("raw_path", "query_string"):
+        try:
+            unquote_to_bytes(scope.get(name) or b"").decode()
+        except UnicodeDecodeError:
+            part = name.partition("_")[0].replace("raw", "path")
+            raise InvalidFieldError(FieldError(part, "must be UTF-8")) from None
+
+
+async def pass_over(receive: Receive) -> None:
+    """Reads what a client is still sending, within bounds: most read the answer only once they have sent all."""
+    passed = 0
+    with suppress(TimeoutError, StalledError):
+        async with asyncio.timeout(_PASS_OVER_SECONDS):
+            while passed < _PASS_OVER_BYTES:
+                message = await receive()
+                passed += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
+
+
+def _steady(receive: Receive, idle_seconds: float) -> Receive:
+    """Raises StalledError, once, when nothing of a body arrives for so long. What follows a body may take any time."""
+    more = True
+
+    async def steady() -> Message:
+        nonlocal more
+        if not more:
+            return await receive()
+        try:
+            async with asyncio.timeout(idle_seconds):
+                message = await receive()
+        except TimeoutError:
+            more = False
+            raise StalledError(idle_seconds) from None
+        more = message.get("more_body", False)
+        return message
+
+    return steady
+
+
+def _limited(receive: Receive, limit: int, announced: int) -> Receive:
+    """Refuses a body that is, or announces to be, larger than `limit` bytes when it is read, and not before."""
+    taken = 0
+
+    async def limited() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if message["type"] == "http.request" and max(taken, announced) > limit:
+            if message.get("more_body", False):
+                await pass_over(receive)
+            raise TooLargeError(limit)
+        return message
+
+    return limited
+
+
+@contextmanager
+def _span(tracer: trace.Tracer, scope: Scope, headers: Headers) -> Iterator[None]:
+    """Continues the caller's trace for the time of a request."""
+    parent = propagate.extract(headers)
+    span = tracer.start_span(f"HTTP {scope['method']}", context=parent, kind=trace.SpanKind.SERVER)
+    token = trace_context.attach(trace.set_span_in_context(span, parent))
+    try:
+        yield
+    finally:
+        trace_context.detach(token)
+        span.end()

@@ -1,0 +1,257 @@
+"""`/api/jobs`: how far jobs are, once or as a stream; documents that failed; cancel and retry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+from fastapi import APIRouter, Path, Query
+from pydantic import Field
+from starlette.responses import Response
+
+from braid.agent.v1 import ingest_pb2
+from gateway.rest.http.calls import CallerDep, ClientsDep, SettingsDep, WatcherDep
+from gateway.rest.http.event_stream import stream
+from gateway.rest.mapping.contract_rules import Bounds
+from gateway.rest.mapping.field_types import Int32, at_most
+from gateway.rest.mapping.json_encoding import Json, JsonAnswer, time
+from gateway.rest.mapping.openapi import ErrorEvent, Shape, events, problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Removed(Shape):
+    """How many rows of a kind were removed from a store."""
+
+    store: str
+    kind: str
+    count: int
+
+
+class Failure(Shape):
+    """A document that could not be taken."""
+
+    id: str
+    reason: str
+    stage: str
+
+
+class Job(Shape):
+    """An upload's way through the tiers."""
+
+    id: str
+    state: Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "UNSPECIFIED"]
+    documents_total: int
+    documents_searchable: int
+    documents_graph_ready: int
+    documents_unchanged: int
+    documents_failed: int
+    chunks_written: int
+    failures: list[Failure]
+    kind: str
+    waiting_for: str | None
+    searchable_per_second: float
+    graph_ready_per_second: float
+    removed: list[Removed]
+    document_id: str | None
+    title: str | None
+    source: str | None
+    created_at: str | None
+    updated_at: str | None
+    started_at: str | None
+    ended_at: str | None
+
+
+class OneJob(Shape):
+    """The job of what was asked for."""
+
+    job: Job
+
+
+class Jobs(Shape):
+    """A page of jobs; `next_cursor` is null at the end."""
+
+    jobs: list[Job]
+    next_cursor: str | None
+
+
+class DeadDocument(Shape):
+    """A document that was accepted and could not be taken."""
+
+    job_id: str
+    id: str
+    reason: str
+    stage: str
+    failed_at: str | None
+
+
+class DeadDocuments(Shape):
+    """A page of dead documents; `next_cursor` is null at the end."""
+
+    documents: list[DeadDocument]
+    next_cursor: str | None
+
+
+class JobEvent(Shape):
+    """A job as it stands."""
+
+    event: Literal["job"]
+    data: Job
+
+
+WatchEvent: TypeAlias = Annotated[JobEvent | ErrorEvent, Field(discriminator="event")]
+
+
+_STATE = {v: k.removeprefix("JOB_STATE_") for k, v in ingest_pb2.JobState.items()}
+
+
+def job(message: ingest_pb2.IngestJob) -> Json:
+    """An upload's way through the tiers."""
+    return {
+        "id": message.id,
+        "state": _STATE.get(message.state, "UNSPECIFIED"),
+        "documents_total": message.documents_total,
+        "documents_searchable": message.documents_searchable,
+        "documents_graph_ready": message.documents_graph_ready,
+        "documents_unchanged": message.documents_unchanged,
+        "documents_failed": message.documents_failed,
+        "chunks_written": message.chunks_written,
+        "failures": [failure(one) for one in message.failures],
+        "kind": message.kind,
+        "waiting_for": message.waiting_for or None,
+        "searchable_per_second": message.searchable_per_second,
+        "graph_ready_per_second": message.graph_ready_per_second,
+        "removed": removed_rows(message.removed),
+        "document_id": message.document_id or None,
+        "title": message.title or None,
+        "source": message.source or None,
+        "created_at": time(message, "create_time"),
+        "updated_at": time(message, "update_time"),
+        "started_at": time(message, "start_time"),
+        "ended_at": time(message, "end_time"),
+    }
+
+
+def failure(message: ingest_pb2.IngestFailure) -> Json:
+    """A document that could not be taken."""
+    return {"id": message.document_id, "reason": message.reason, "stage": message.stage}
+
+
+def dead_document(message: ingest_pb2.DeadDocument) -> Json:
+    """The same in the list of its space."""
+    told = failure(message.failure)
+    return {"job_id": message.job_id, **told, "failed_at": time(message, "create_time")}
+
+
+def removed_rows(rows: Iterable[ingest_pb2.RemovedRows]) -> list[Json]:
+    return [{"store": row.store, "kind": row.kind, "count": row.count} for row in rows]
+
+
+router = APIRouter(prefix="/api/jobs", tags=["jobs"], responses=problems())
+
+_SERVICE = "/braid.agent.v1.IngestService/"
+# As many as the contract takes.
+MOST_STATES = 10
+Limit = Annotated[
+    Int32 | None,
+    Bounds(ingest_pb2.ListIngestJobsRequest, "page_size"),
+    Query(description="How many, 1–200. Default 50."),
+]
+Cursor = Annotated[
+    str,
+    Bounds(ingest_pb2.ListIngestJobsRequest, "page_token"),
+    Query(description="`next_cursor` of the page before."),
+]
+StateName = Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]
+JobId = Annotated[
+    str,
+    Bounds(ingest_pb2.GetIngestJobRequest, "job_id"),
+    Path(description="The job's id, as the upload was answered with."),
+]
+
+
+@router.get("", response_model=Jobs)
+async def listing(  # noqa: PLR0917 - the framework names them
+    caller: CallerDep,
+    clients: ClientsDep,
+    limit: Limit = None,
+    cursor: Cursor = "",
+    state: Annotated[
+        list[StateName] | None,
+        Bounds(ingest_pb2.ListIngestJobsRequest, "states"),
+        Query(description="Only in these states."),
+        at_most(MOST_STATES),
+    ] = None,
+    kind: Annotated[
+        str,
+        Bounds(ingest_pb2.ListIngestJobsRequest, "kind"),
+        Query(description="Only of this kind, such as `upload`."),
+    ] = "",
+) -> Response:
+    """The jobs, the latest first, in pages."""
+    states = [ingest_pb2.JobState.Value(f"JOB_STATE_{name}") for name in state or ()]
+    request = ingest_pb2.ListIngestJobsRequest(
+        page_size=limit, page_token=cursor, states=states, kind=kind
+    )
+    answer = await caller.ask(_SERVICE + "ListIngestJobs", clients.ingest.ListIngestJobs, request)
+    shown = [job(one) for one in answer.jobs]
+    return JsonAnswer({"jobs": shown, "next_cursor": answer.next_page_token or None})
+
+
+@router.get("/dead", response_model=DeadDocuments)
+async def dead(
+    caller: CallerDep, clients: ClientsDep, limit: Limit = None, cursor: Cursor = ""
+) -> Response:
+    """The documents that were accepted and could not be taken, the latest first, in pages."""
+    request = ingest_pb2.ListDeadDocumentsRequest(page_size=limit, page_token=cursor)
+    method = _SERVICE + "ListDeadDocuments"
+    answer = await caller.ask(method, clients.ingest.ListDeadDocuments, request)
+    shown = [dead_document(one) for one in answer.documents]
+    return JsonAnswer({"documents": shown, "next_cursor": answer.next_page_token or None})
+
+
+@router.get("/{job_id}", response_model=Job)
+async def read(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Response:
+    """A job as it stands."""
+    request = ingest_pb2.GetIngestJobRequest(job_id=job_id)
+    answer = await caller.ask(_SERVICE + "GetIngestJob", clients.ingest.GetIngestJob, request)
+    return JsonAnswer(job(answer.job))
+
+
+@router.post("/{job_id}/cancel", response_model=Job)
+async def cancel(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Ends a job; what is searchable of it still goes into the graph."""
+    request = ingest_pb2.CancelIngestJobRequest(job_id=job_id)
+    method = _SERVICE + "CancelIngestJob"
+    answer = await caller.ask(method, clients.ingest.CancelIngestJob, request)
+    return JsonAnswer(job(answer.job))
+
+
+@router.post("/{job_id}/retry", response_model=Job)
+async def retry(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Tries again what an ended job did not do."""
+    request = ingest_pb2.RetryIngestJobRequest(job_id=job_id)
+    method = _SERVICE + "RetryIngestJob"
+    answer = await caller.ask(method, clients.ingest.RetryIngestJob, request)
+    return JsonAnswer(job(answer.job))
+
+
+@router.get(
+    "/{job_id}/events",
+    response_class=Response,
+    responses=events(
+        "Events `job`: at once, then at each change, until the job has ended; `error` if watching it fails after all.",
+        WatchEvent,
+    ),
+)
+async def watch(
+    job_id: JobId, caller: WatcherDep, clients: ClientsDep, settings: SettingsDep
+) -> Response:
+    """A job as it goes on."""
+    request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
+    call = caller.open(_SERVICE + "WatchIngestJob", clients.ingest.WatchIngestJob, request)
+    return await stream(caller, call, _shown, heartbeat=settings.heartbeat_seconds)
+
+
+def _shown(answer: ingest_pb2.WatchIngestJobResponse) -> tuple[str, dict[str, Any]]:
+    return "job", job(answer.job)

@@ -1,0 +1,1 @@
+"""JSON fields and contract fields: names, types, validation errors, encoding, OpenAPI."""

@@ -1,0 +1,134 @@
+"""What the OpenAPI document says beyond the signatures of routes: every status, the error body, the credential."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from services.runtime.identity import USER_PATTERN
+from services.runtime.ids import SPACE_PATTERN
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+
+class Shape(BaseModel):
+    """A documented shape."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class FieldProblem(Shape):
+    """A wrong field and what would be right."""
+
+    field: str
+    description: str
+
+
+class Problem(BaseModel):
+    """Every error's body."""
+
+    detail: str
+    reason: str
+    request_id: str
+    fields: list[FieldProblem] | None = None
+
+
+class ErrorEvent(Shape):
+    """What was asked for failed after the stream had begun; nothing follows."""
+
+    event: Literal["error"]
+    data: Problem
+
+
+_PROBLEMS = {
+    401: "The credential is missing, unknown or expired (INVALID_CREDENTIAL).",
+    403: "The credential lacks the scope of the call, or names a space or a user that it may not (MISSING_SCOPE).",
+    404: "There is no such thing in the caller's space (NOT_FOUND).",
+    405: "The path takes other methods (METHOD_NOT_ALLOWED); `Allow` names them.",
+    408: "The body stopped arriving before its end (REQUEST_TIMEOUT).",
+    409: "The data is in a state that does not allow the call (WRONG_STATE).",
+    413: "The body is larger than the route takes (TOO_LARGE).",
+    422: "One or more fields are wrong, and nothing was changed (INVALID_FIELD); `fields` names each.",
+    429: "A service is at its limit (OVERLOADED); `Retry-After` says when to try again.",
+    500: "A defect (INTERNAL): the logs have it under `request_id`.",
+    503: "A store or service cannot be reached now (STORE_UNAVAILABLE, EMBEDDER_UNAVAILABLE, "
+    "ALL_LEGS_FAILED); `Retry-After` says when to try again.",
+    504: "The deadline passed before the answer was there (DEADLINE).",
+}
+
+# The door reads them, not the routes.
+_DELEGATED: tuple[dict[str, Any], ...] = tuple(
+    {
+        "name": name,
+        "in": "header",
+        "required": False,
+        "description": f"{told} For API keys with the scope `delegate` alone: others may not send it.",
+        "schema": {"type": "string", "pattern": pattern},
+    }
+    for name, told, pattern in (
+        (
+            "braid-space",
+            "The space that the request is about. A key that is bound to a space may name that one only.",
+            SPACE_PATTERN,
+        ),
+        ("braid-user", "The user that the request is made for.", USER_PATTERN),
+    )
+)
+
+_COMPONENT = "#/components/schemas/{model}"
+EVENT_STREAM = "text/event-stream"
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors that a route can answer with: those named, else all of them."""
+    return {
+        status: {"model": Problem, "description": _PROBLEMS[status]}
+        for status in statuses or _PROBLEMS
+    }
+
+
+def event_stream(event: Any) -> dict[str, Any]:
+    """The media type of a stream of events; `event` is the shape of one, or a union of several."""
+    shape = TypeAdapter(event).json_schema(ref_template=_COMPONENT)
+    told = "Each event of the stream: its lines `event:` and `data:`, the latter as JSON."
+    return {EVENT_STREAM: {"schema": shape | {"description": told}}}
+
+
+def events(description: str, event: Any) -> dict[int | str, dict[str, Any]]:
+    """The answer of a route that streams events."""
+    return {200: {"description": description, "content": event_stream(event)}}
+
+
+def describe(app: FastAPI) -> None:
+    """Adds to the OpenAPI document of the app the bearer credential, which loopback callers may leave out, and whom a
+    trusted backend may name.
+    """
+    plain = app.openapi
+
+    def described() -> dict[str, Any]:
+        if app.openapi_schema is not None:
+            return app.openapi_schema  # made before, and kept
+        document = plain()
+        schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
+        schemes["bearer"] = {"type": "http", "scheme": "bearer", "description": "An API key."}
+        document["security"] = [{}, {"bearer": []}]
+        _share_shapes(document)
+        for path, operations in document["paths"].items():
+            if path.startswith("/api/"):
+                for operation in operations.values():
+                    operation.setdefault("parameters", []).extend(_DELEGATED)
+        return document
+
+    app.openapi = described  # type: ignore[method-assign] # FastAPI's own way to extend it
+
+
+def _share_shapes(document: dict[str, Any]) -> None:
+    """Moves the shapes that events refer to beside those of the other answers."""
+    shapes = document["components"].setdefault("schemas", {})
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            stream = operation["responses"].get("200", {}).get("content", {}).get(EVENT_STREAM)
+            if stream is not None:
+                shapes.update(stream["schema"].pop("$defs", {}) | shapes)

@@ -1,0 +1,81 @@
+"""Times that an answer is about: an instant, a day, or a half-open range; in a query string as `start/end`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeAlias
+
+from google.protobuf.message import Message
+from pydantic import (
+    AfterValidator,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic_core import PydanticCustomError
+
+from braid.common.v1.retrieval_pb2 import TimeRange, TimeSelector
+from gateway.rest.mapping.contract_rules import Contracted
+from gateway.rest.mapping.field_types import (
+    Instant,
+    stamp,
+)
+
+if TYPE_CHECKING:
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+
+class Between(Contracted):
+    """A half-open span of time: start ≤ t < end; open where a side is missing."""
+
+    contract: ClassVar[type[Message]] = TimeRange
+
+    start: Instant | None = None
+    end: Instant | None = None
+
+    def message(self) -> TimeRange:
+        """The span as the contract has it."""
+        return TimeRange(start_time=stamp(self.start), end_time=stamp(self.end))
+
+
+def selector(at: datetime | Between | None) -> TimeSelector | None:
+    """The time that an answer is about, as the contract has it."""
+    if at is None:
+        return None
+    if isinstance(at, Between):
+        return TimeSelector(range=at.message())
+    return TimeSelector(instant=stamp(at))
+
+
+OPEN = ("", "..")
+RANGE = "An instant, a day (its first instant, UTC), or a half-open range `start/end` in which `..` leaves a side open."
+_INVALID = (
+    "must be a date or a time of RFC 3339, such as 2024-04-18 or 2024-04-18T09:30:00+02:00, "
+    "or a range of two such as 2024-01-01/2025-01-01"
+)
+_INSTANT: TypeAdapter[datetime] = TypeAdapter(Instant)
+
+
+def time_selector(text: str | None) -> TimeSelector | None:
+    """The time as the contract has it; None stays unset. ValueError for what is neither an instant nor a range."""
+    if text is None:
+        return None
+    start, slash, end = text.partition("/")
+    if not slash:
+        return TimeSelector(instant=stamp(_INSTANT.validate_python(start)))
+    return TimeSelector(range=TimeRange(start_time=_side(start), end_time=_side(end)))
+
+
+def _side(text: str) -> Timestamp | None:
+    return None if text in OPEN else stamp(_INSTANT.validate_python(text))
+
+
+def _checked(text: str) -> str:
+    try:
+        time_selector(text)
+    except ValidationError:
+        raise PydanticCustomError("no_time", _INVALID) from None
+    return text
+
+
+# Checked where parameters are read, so that every wrong one is named at once.
+InstantOrRange: TypeAlias = Annotated[str, AfterValidator(_checked)]

@@ -1,0 +1,263 @@
+"""`/api/ontology`: the entity and relation types of a space."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from fastapi import APIRouter
+from pydantic import ConfigDict, Field
+from pydantic.config import JsonDict
+from starlette.responses import Response
+
+from braid.graph.v1 import ontology_pb2
+from gateway.rest.http.calls import CallerDep, ClientsDep
+from gateway.rest.http.request_parsing import JSON_ALONE
+from gateway.rest.mapping import json_encoding
+from gateway.rest.mapping.contract_rules import Contract, Contracted
+from gateway.rest.mapping.field_names import rest_name
+from gateway.rest.mapping.field_types import JsonBool, Text, at_most
+from gateway.rest.mapping.json_encoding import Json, JsonAnswer
+from gateway.rest.mapping.openapi import Shape, problems
+
+# As many as the contract takes.
+MAX_ENTITY_TYPES = 100
+MAX_RELATION_TYPES = 200
+MAX_ATTRIBUTES = 30
+MAX_ENDPOINTS = 100
+
+AttributeKind = Literal["string", "integer", "number", "boolean"]
+_KIND = json_encoding.enum_names(ontology_pb2.AttributeKind, "ATTRIBUTE_KIND_")
+_EXAMPLE: JsonDict = {
+    "entity_types": [
+        {
+            "name": "Service",
+            "description": "A program that runs on its own.",
+            "attributes": [{"name": "language", "kind": "string"}],
+        },
+        {"name": "Person"},
+    ],
+    "relation_types": [
+        {"name": "OWNS", "endpoints": [{"subject_type": "Person", "object_type": "Service"}]}
+    ],
+    "strict": False,
+}
+
+
+class AttributeType(Contracted):
+    """Something that is noted of a thing or a fact."""
+
+    contract: ClassVar[Contract] = ontology_pb2.AttributeType
+
+    name: Text = Field(description="Such as role: a letter, then letters, digits or underscores.")
+    kind: AttributeKind = Field(description="What its values are.")
+    description: Text = Field(default="", description="What it means, for a language model.")
+
+    def message(self) -> ontology_pb2.AttributeType:
+        """The same as the contract has it."""
+        kind = ontology_pb2.AttributeKind.Value(f"ATTRIBUTE_KIND_{self.kind.upper()}")
+        return ontology_pb2.AttributeType(name=self.name, kind=kind, description=self.description)
+
+
+Attributes = Annotated[list[AttributeType], at_most(MAX_ATTRIBUTES)]
+
+
+class EntityType(Contracted):
+    """A kind of thing."""
+
+    contract: ClassVar[Contract] = ontology_pb2.EntityType
+
+    name: Text = Field(description="A letter, then letters, digits or underscores.")
+    description: Text = Field(default="", description="What it stands for, for a language model.")
+    attributes: Attributes = Field(default=[], description="What is noted of each, at most 30.")
+
+    def message(self) -> ontology_pb2.EntityType:
+        """The same as the contract has it."""
+        attributes = [one.message() for one in self.attributes]
+        return ontology_pb2.EntityType(
+            name=self.name, description=self.description, attributes=attributes
+        )
+
+
+class Endpoints(Contracted):
+    """A pair of types that a relation may join; an empty one is any."""
+
+    contract: ClassVar[Contract] = ontology_pb2.RelationEndpoints
+
+    subject_type: Text = Field(default="", description="One of `entity_types`.")
+    object_type: Text = Field(default="", description="One of `entity_types`.")
+
+    def message(self) -> ontology_pb2.RelationEndpoints:
+        """The same as the contract has it."""
+        return ontology_pb2.RelationEndpoints(
+            subject_type=self.subject_type, object_type=self.object_type
+        )
+
+
+class RelationType(Contracted):
+    """A kind of relation."""
+
+    contract: ClassVar[Contract] = ontology_pb2.RelationType
+
+    name: Text = Field(description="A letter, then letters, digits or underscores.")
+    description: Text = Field(default="", description="What it says, for a language model.")
+    attributes: Attributes = Field(default=[], description="What is noted of each, at most 30.")
+    endpoints: Annotated[list[Endpoints], at_most(MAX_ENDPOINTS)] = Field(
+        default=[], description="Between which types it may stand. None: between any."
+    )
+    event: JsonBool = Field(
+        default=False, description="Such facts happen on a day instead of lasting."
+    )
+
+    def message(self) -> ontology_pb2.RelationType:
+        """The same as the contract has it."""
+        return ontology_pb2.RelationType(
+            name=self.name,
+            description=self.description,
+            attributes=[one.message() for one in self.attributes],
+            endpoints=[one.message() for one in self.endpoints],
+            event=self.event,
+        )
+
+
+class OntologyBody(Contracted):
+    """The whole ontology: it replaces the one before. What `GET` answered with can be changed and put back."""
+
+    contract: ClassVar[Contract] = ontology_pb2.Ontology
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    entity_types: Annotated[list[EntityType], at_most(MAX_ENTITY_TYPES)] = Field(
+        default=[], description="Kinds of things, at most 100, names distinct."
+    )
+    relation_types: Annotated[list[RelationType], at_most(MAX_RELATION_TYPES)] = Field(
+        default=[], description="Kinds of relations, at most 200, names distinct."
+    )
+    strict: JsonBool = Field(
+        default=False, description="Only declared relations between the ends that they allow."
+    )
+    instructions: Text = Field(default="", description="What else a language model is told.")
+    version: Annotated[int, Field(strict=True, ge=0, lt=2**63)] | None = Field(
+        default=None,
+        description="The version that this one replaces: 409 when there is another by now. "
+        "Default: whichever there is.",
+    )
+
+    def message(self) -> ontology_pb2.PutOntologyRequest:
+        """The same as the contract has it."""
+        ontology = ontology_pb2.Ontology(
+            entity_types=[one.message() for one in self.entity_types],
+            relation_types=[one.message() for one in self.relation_types],
+            strict=self.strict,
+            instructions=self.instructions,
+        )
+        return ontology_pb2.PutOntologyRequest(ontology=ontology, expected_version=self.version)
+
+
+def shown(answer: ontology_pb2.GetOntologyResponse) -> Json:
+    """The ontology and its version."""
+    ontology = answer.ontology
+    return {
+        "entity_types": [
+            {
+                "name": one.name,
+                "description": one.description,
+                "attributes": _attributes(one),
+            }
+            for one in ontology.entity_types
+        ],
+        "relation_types": [
+            {
+                "name": one.name,
+                "description": one.description,
+                "attributes": _attributes(one),
+                "endpoints": [
+                    {"subject_type": pair.subject_type, "object_type": pair.object_type}
+                    for pair in one.endpoints
+                ],
+                "event": one.event,
+            }
+            for one in ontology.relation_types
+        ],
+        "strict": ontology.strict,
+        "instructions": ontology.instructions,
+        "version": answer.version,
+    }
+
+
+def _attributes(one: ontology_pb2.EntityType | ontology_pb2.RelationType) -> list[Json]:
+    return [
+        {"name": each.name, "kind": _KIND.get(each.kind), "description": each.description}
+        for each in one.attributes
+    ]
+
+
+class AttributeTypeAnswer(Shape):
+    """Something that is noted of a thing or a fact."""
+
+    name: str
+    kind: Literal["string", "integer", "number", "boolean"] | None
+    description: str
+
+
+class EntityTypeAnswer(Shape):
+    """A kind of thing."""
+
+    name: str
+    description: str
+    attributes: list[AttributeTypeAnswer]
+
+
+class EndpointsAnswer(Shape):
+    """A pair of types that a relation may join; an empty one is any."""
+
+    subject_type: str
+    object_type: str
+
+
+class RelationTypeAnswer(EntityTypeAnswer):
+    """A kind of relation."""
+
+    endpoints: list[EndpointsAnswer]
+    event: bool
+
+
+class OntologyAnswer(Shape):
+    """The whole ontology; empty, with version 0, while none was put."""
+
+    entity_types: list[EntityTypeAnswer]
+    relation_types: list[RelationTypeAnswer]
+    strict: bool
+    instructions: str
+    version: int
+
+
+class OntologyVersion(Shape):
+    """The ontology's version; the one before when nothing changed."""
+
+    version: int
+
+
+router = APIRouter(prefix="/api/ontology", tags=["ontology"], responses=problems())
+
+_SERVICE = "/braid.graph.v1.GraphIngestService/"
+_NAMES = {"ontology": "", "expected_version": "version"}
+
+
+@router.get("", response_model=OntologyAnswer)
+async def read(caller: CallerDep, clients: ClientsDep) -> Response:
+    """The space's ontology, and its version."""
+    request = ontology_pb2.GetOntologyRequest()
+    method = _SERVICE + "GetOntology"
+    answer = await caller.ask(method, clients.graph_ingest.GetOntology, request)
+    return JsonAnswer(shown(answer))
+
+
+@router.put("", response_model=OntologyVersion, dependencies=[JSON_ALONE])
+async def put(body: OntologyBody, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Replaces the space's ontology. Facts and entities that are there stay as they are."""
+    method = _SERVICE + "PutOntology"
+    answer = await caller.ask(method, clients.graph_ingest.PutOntology, body.message(), _name)
+    return JsonAnswer({"version": answer.version})
+
+
+def _name(path: str) -> str:
+    return rest_name(path, _NAMES)

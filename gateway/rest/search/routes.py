@@ -1,0 +1,137 @@
+"""`POST /api/search/…`: chunks, facts, or both at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header
+from starlette.responses import Response
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import legs_pb2
+from gateway.clients import Clients
+from gateway.rest.http.calls import Caller, CallerDep, ClientsDep, SettingsDep
+from gateway.rest.http.event_stream import stream
+from gateway.rest.http.request_parsing import JSON_ALONE
+from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.mapping.openapi import EVENT_STREAM, event_stream, events, problems
+from gateway.rest.search import responses as search_responses
+from gateway.rest.search.requests import (
+    ComprehensiveSearch,
+    GraphSearch,
+    HybridSearch,
+    TextSearch,
+    VectorSearch,
+)
+from gateway.rest.search.responses import ChunkResults, Comprehensive, FactResults, SearchEvent
+
+router = APIRouter(
+    prefix="/api/search", tags=["search"], responses=problems(), dependencies=[JSON_ALONE]
+)
+
+_CHUNKS = "/braid.vector.v1.VectorSearchService/"
+_FACTS = "/braid.graph.v1.GraphQueryService/SearchFacts"
+_CHUNK_SHAPES = (search_responses.chunk_hit, search_responses.chunks_searched)
+_FACT_SHAPES = (search_responses.fact_hit, search_responses.facts_searched)
+_ALL = "/braid.agent.v1.SearchService/"
+_STREAMED = "Events `leg`, one a leg in the order they end, then `final`; `error` if the search fails after all."
+
+
+@router.post("/vector", response_model=ChunkResults)
+async def vector(body: VectorSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Chunks nearest to the query in meaning."""
+    began = time.perf_counter()
+    answer = await caller.ask(_CHUNKS + "VectorSearch", clients.chunks.VectorSearch, body.message())
+    return _found("vector", answer, _CHUNK_SHAPES, began)
+
+
+@router.post("/text", response_model=ChunkResults)
+async def text(body: TextSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Chunks that hold the query's words (BM25)."""
+    began = time.perf_counter()
+    answer = await caller.ask(_CHUNKS + "TextSearch", clients.chunks.TextSearch, body.message())
+    return _found("text", answer, _CHUNK_SHAPES, began)
+
+
+@router.post("/hybrid", response_model=ChunkResults)
+async def hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Chunks by meaning and words, fused."""
+    began = time.perf_counter()
+    answer = await caller.ask(_CHUNKS + "HybridSearch", clients.chunks.HybridSearch, body.message())
+    return _found("hybrid", answer, _CHUNK_SHAPES, began)
+
+
+@router.post("/graph", response_model=FactResults)
+async def graph(body: GraphSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+    """Dated facts that answer the query."""
+    began = time.perf_counter()
+    answer = await caller.ask(_FACTS, clients.graph.SearchFacts, body.message())
+    return _found("graph", answer, _FACT_SHAPES, began)
+
+
+@router.post(
+    "/comprehensive",
+    response_model=Comprehensive,
+    responses={200: {"content": event_stream(SearchEvent)}},
+)
+async def comprehensive(
+    body: ComprehensiveSearch,
+    caller: CallerDep,
+    clients: ClientsDep,
+    settings: SettingsDep,
+    accept: Annotated[str, Header(include_in_schema=False)] = "",
+) -> Response:
+    """Chunks and facts at once, fused into one list. With `Accept: text/event-stream` as events, as they come."""
+    if EVENT_STREAM in accept:
+        return await _streamed(body, caller, clients, settings.heartbeat_seconds)
+    method = _ALL + "ComprehensiveSearch"
+    answer = await caller.ask(method, clients.search.ComprehensiveSearch, body.message())
+    return JsonAnswer(search_responses.comprehensive(answer, body.include))
+
+
+@router.post(
+    "/comprehensive/stream", response_class=Response, responses=events(_STREAMED, SearchEvent)
+)
+async def comprehensive_stream(
+    body: ComprehensiveSearch, caller: CallerDep, clients: ClientsDep, settings: SettingsDep
+) -> Response:
+    """The same as events: each leg's results as they arrive, then the whole answer."""
+    return await _streamed(body, caller, clients, settings.heartbeat_seconds)
+
+
+async def _streamed(
+    body: ComprehensiveSearch, caller: Caller, clients: Clients, heartbeat: float
+) -> Response:
+    request = search_pb2.StreamComprehensiveSearchRequest(search=body.message())
+    method = _ALL + "StreamComprehensiveSearch"
+    call = caller.open(method, clients.search.StreamComprehensiveSearch, request)
+    shown = partial(_shown, include=body.include)
+    return await stream(caller, call, shown, heartbeat=heartbeat)
+
+
+def _shown(
+    answer: search_pb2.StreamComprehensiveSearchResponse, include: Collection[str]
+) -> tuple[str, dict[str, Any]]:
+    if answer.WhichOneof("part") == "leg":
+        return "leg", search_responses.leg_results(answer.leg)
+    return "final", search_responses.comprehensive(answer.final, include)
+
+
+def _found(name: str, answer: Any, shapes: tuple[Any, Any], began: float) -> Response:
+    """One leg's answer; `shapes` make JSON of a hit, and of how it was searched."""
+    hit_shape, searched_shape = shapes
+    took = (time.perf_counter() - began) * 1000
+    # Text search has one way only, so its contract has no reason to give; facts are always looked up.
+    reason = getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED)
+    cached = getattr(answer, "cached", False)
+    return JsonAnswer(
+        {
+            "results": [hit_shape(hit) for hit in answer.hits],
+            "legs": [search_responses.leg_told(name, answer.status, reason, took, cached=cached)],
+            "total_results": len(answer.hits),
+            **searched_shape(answer),
+        }
+    )

@@ -1,0 +1,167 @@
+"""`/api/consistency`, `/api/models`, `/api/reembed`, `/api/reextract`: consistency checks and model migrations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+from starlette.responses import Response
+
+from braid.agent.v1 import consistency_pb2, ingest_pb2, models_pb2
+from gateway.rest import jobs
+from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
+from gateway.rest.http.request_parsing import JSON_ALONE
+from gateway.rest.jobs import OneJob
+from gateway.rest.mapping.contract_rules import Bounds
+from gateway.rest.mapping.field_types import Body, Int32
+from gateway.rest.mapping.json_encoding import Json, JsonAnswer
+from gateway.rest.mapping.openapi import Shape, problems
+
+if TYPE_CHECKING:
+    pass
+
+
+InconsistencyName: TypeAlias = Literal[
+    "CHUNK_WITHOUT_EPISODE",
+    "EPISODE_WITHOUT_CHUNK",
+    "UNKNOWN_DOCUMENT",
+    "ENTITY_WITHOUT_MENTION",
+    "DEAD_JOB",
+    "UNSPECIFIED",
+]
+
+
+class Inconsistency(Shape):
+    """One thing that is amiss; `document_id` is null where it belongs to none."""
+
+    kind: InconsistencyName
+    id: str
+    document_id: str | None
+
+
+class InconsistencyCount(Shape):
+    """How many of a kind were found, and mended."""
+
+    kind: InconsistencyName
+    found: int
+    repaired: int
+
+
+class Consistency(Shape):
+    """What both stores hold, and what is amiss; `pending` is what unfinished jobs are at."""
+
+    consistent: bool
+    chunks: int
+    episodes: int
+    graph_documents: int
+    entities: int
+    pending: int
+    counts: list[InconsistencyCount]
+    listed: list[Inconsistency]
+
+
+class SpaceModels(Shape):
+    """The space's embedding model, null while it holds nothing, and the one that the settings name."""
+
+    embedding_model: str | None
+    configured_embedding_model: str
+
+
+_KIND = {
+    v: k.removeprefix("INCONSISTENCY_KIND_") for k, v in consistency_pb2.InconsistencyKind.items()
+}
+
+
+def consistency(report: consistency_pb2.ConsistencyReport) -> Json:
+    """What both stores hold, and what is amiss."""
+    return {
+        "consistent": report.consistent,
+        "chunks": report.chunks,
+        "episodes": report.episodes,
+        "graph_documents": report.graph_documents,
+        "entities": report.entities,
+        "pending": report.pending,
+        "counts": [
+            {"kind": _KIND.get(one.kind, "UNSPECIFIED")}
+            | {"found": one.found, "repaired": one.repaired}
+            for one in report.counts
+        ],
+        "listed": [
+            {"kind": _KIND.get(one.kind, "UNSPECIFIED")}
+            | {"id": one.id, "document_id": one.document_id or None}
+            for one in report.listed
+        ],
+    }
+
+
+router = APIRouter(prefix="/api", tags=["upkeep"], responses=problems())
+
+_CONSISTENCY = "/braid.agent.v1.ConsistencyService/"
+_MODELS = "/braid.agent.v1.ModelService/"
+Limit = Annotated[
+    Int32 | None,
+    Bounds(consistency_pb2.CheckConsistencyRequest, "max_listed"),
+    Query(description="How many of a kind, 0–1,000. Default 100."),
+]
+
+
+class Reembed(Body):
+    """How to move to the configured embedding model."""
+
+    keep_former: bool = Field(default=False, description="Keep the former model's vectors.")
+
+
+@router.get("/consistency", response_model=Consistency)
+async def check(caller: UploaderDep, clients: ClientsDep, limit: Limit = None) -> Response:
+    """Compares both stores; changes nothing. What unfinished jobs are at is pending, not amiss."""
+    request = consistency_pb2.CheckConsistencyRequest(max_listed=limit)
+    method = _CONSISTENCY + "CheckConsistency"
+    answer = await caller.ask(method, clients.consistency.CheckConsistency, request)
+    return JsonAnswer(consistency(answer.report))
+
+
+@router.post("/consistency", response_model=Consistency)
+async def repair(caller: UploaderDep, clients: ClientsDep, limit: Limit = None) -> Response:
+    """Compares both stores, and mends what is amiss. Needs the scope `admin`."""
+    request = consistency_pb2.RepairConsistencyRequest(max_listed=limit)
+    method = _CONSISTENCY + "RepairConsistency"
+    answer = await caller.ask(method, clients.consistency.RepairConsistency, request)
+    return JsonAnswer(consistency(answer.report))
+
+
+@router.get("/models", response_model=SpaceModels)
+async def models(caller: CallerDep, clients: ClientsDep) -> Response:
+    """The embedding model of the space, and the one that the settings name."""
+    request = models_pb2.GetSpaceModelsRequest()
+    answer = await caller.ask(_MODELS + "GetSpaceModels", clients.models.GetSpaceModels, request)
+    return JsonAnswer(
+        {
+            "embedding_model": answer.embedding_model or None,
+            "configured_embedding_model": answer.configured_embedding_model,
+        }
+    )
+
+
+@router.post("/reembed", status_code=202, response_model=OneJob, dependencies=[JSON_ALONE])
+async def reembed(caller: CallerDep, clients: ClientsDep, body: Reembed | None = None) -> Response:
+    """Moves everything in the space to the configured embedding model, as a job. Needs the scope `admin`."""
+    keep = body is not None and body.keep_former
+    request = models_pb2.StartReembeddingRequest(keep_former=keep)
+    method = _MODELS + "StartReembedding"
+    answer = await caller.ask(method, clients.models.StartReembedding, request)
+    return _accepted(answer.job)
+
+
+@router.post("/reextract", status_code=202, response_model=OneJob)
+async def reextract(caller: CallerDep, clients: ClientsDep) -> Response:
+    """Gives every chunk to the graph again, as a job: a language model added later reads it. Needs scope `admin`."""
+    request = models_pb2.StartReextractionRequest()
+    method = _MODELS + "StartReextraction"
+    answer = await caller.ask(method, clients.models.StartReextraction, request)
+    return _accepted(answer.job)
+
+
+def _accepted(job: ingest_pb2.IngestJob) -> Response:
+    shown = jobs.job(job)
+    return JsonAnswer({"job": shown}, 202, {"location": f"/api/jobs/{shown['id']}"})

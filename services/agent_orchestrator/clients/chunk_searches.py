@@ -1,0 +1,54 @@
+"""Searches of chunks by meaning, by words or by both, for callers that fail with the tier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import grpc
+
+from braid.vector.v1 import search_pb2, search_pb2_grpc
+from services.runtime.context import remaining
+from services.runtime.status import error_from_rpc
+
+if TYPE_CHECKING:
+    from services.runtime.channels import Outgoing
+
+
+class ChunkSearches:
+    """Searches of `vector_search` on behalf of the current call. Failures are `BraidError`s."""
+
+    def __init__(self, channel: grpc.aio.Channel, outgoing: Outgoing, *, seconds: float) -> None:
+        self._search = search_pb2_grpc.VectorSearchServiceStub(channel)
+        self._outgoing = outgoing
+        self._seconds = seconds
+
+    async def hybrid(
+        self, request: search_pb2.HybridSearchRequest
+    ) -> search_pb2.HybridSearchResponse:
+        """Chunks by meaning and words."""
+        try:
+            return await self._search.HybridSearch(
+                request, timeout=remaining(self._seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+
+    async def vector(
+        self, request: search_pb2.VectorSearchRequest
+    ) -> search_pb2.VectorSearchResponse:
+        """Chunks by meaning."""
+        try:
+            return await self._search.VectorSearch(
+                request, timeout=remaining(self._seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+
+    async def text(self, request: search_pb2.TextSearchRequest) -> search_pb2.TextSearchResponse:
+        """Chunks by words."""
+        try:
+            return await self._search.TextSearch(
+                request, timeout=remaining(self._seconds), metadata=self._outgoing.metadata()
+            )
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None

@@ -1,0 +1,339 @@
+"""Storing, reading, relating and removing memories, over the database and both tiers.
+
+A memory is stored in three steps: its row, not yet visible; its chunk, its episode and its relations in the tiers; its
+row made visible. It is removed the other way round. What an interruption leaves behind is a row that nobody sees, and
+the next inference of the owner removes it from wherever it got to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from weakref import WeakValueDictionary
+
+from google.protobuf.struct_pb2 import Struct
+
+from braid.common.v1 import errors_pb2
+from braid.graph.v1 import ingest_pb2, relations_pb2
+from braid.graph.v1.relations_pb2 import ChunkRelationType
+from braid.vector.v1 import documents_pb2
+from services.agent_orchestrator.clients.relations import GraphRelations
+from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
+from services.agent_orchestrator.typed_memory.domain import (
+    DEFAULT_TYPES,
+    SESSION_SUMMARY,
+    Memory,
+    NewMemory,
+    Owner,
+)
+from services.agent_orchestrator.typed_memory.store import MemoryStore, Position
+from services.runtime.context import CallContext, call_scope, current_call
+from services.runtime.errors import (
+    BraidError,
+    FieldError,
+    InvalidFieldError,
+    NotFoundError,
+    WrongStateError,
+)
+from services.runtime.ids import chunk_id, content_sha256, document_hash
+
+MAX_RELATIONS = 1000
+# Longer than any call may take: what is not ready by then was interrupted.
+INTERRUPTED_SECONDS = 900.0
+
+RelationInput = relations_pb2.ChunkRelationInput
+Relation = relations_pb2.ChunkRelation
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """The relations of a memory."""
+
+    outgoing: Sequence[Relation]
+    incoming: Sequence[Relation]
+    truncated: bool
+
+
+def owner_of(call: CallContext) -> Owner:
+    """Whose memories a call is about: by its credential alone."""
+    return Owner(call.space, call.user)
+
+
+@contextmanager
+def in_partition(owner: Owner) -> Iterator[None]:
+    """Calls of the block are about the owner's part of the tiers."""
+    with call_scope(replace(current_call(), space=owner.partition)):
+        yield
+
+
+class Memories:
+    """The memories of every user."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        vector: VectorTier,
+        graph: GraphTier,
+        relations: GraphRelations,
+    ) -> None:
+        self._store = store
+        self._vector = vector
+        self._graph = graph
+        self._relations = relations
+        # Within this process two memories of a session follow one another. Of two processes both may follow the same.
+        self._sessions: WeakValueDictionary[tuple[Owner, str], asyncio.Lock] = WeakValueDictionary()
+
+    async def create(
+        self, owner: Owner, given: NewMemory, relations: Sequence[RelationInput]
+    ) -> Memory:
+        """Stores a memory. `relations` begin at it; their sources are filled in here."""
+        await self._check_type(owner, given.type)
+        await self._check_targets(owner, [one.target_id for one in relations])
+        if not given.session_id:
+            return await self._create(owner, given, relations)
+        lock = self._sessions.setdefault((owner, given.session_id), asyncio.Lock())
+        async with lock:
+            last = await self._store.last_of_session(owner, given.session_id)
+            follows = (
+                [_relation(last, ChunkRelationType.CHUNK_RELATION_TYPE_FOLLOWS)] if last else []
+            )
+            return await self._create(owner, given, [*_without(relations, follows), *follows])
+
+    async def get(self, owner: Owner, id_: str) -> Memory:
+        """A memory. NotFoundError when the owner has none of this id."""
+        found = await self._store.by_id(owner, [id_])
+        if id_ not in found:
+            raise NotFoundError("memory")
+        return found[id_]
+
+    async def page(
+        self, owner: Owner, types: Sequence[str], session_id: str, after: Position, size: int
+    ) -> list[Memory]:
+        """Memories, newest first."""
+        return await self._store.page(owner, types, session_id, after, size)
+
+    async def relations(self, owner: Owner, id_: str) -> Relations:
+        """The relations of a memory, in both directions."""
+        with in_partition(owner):
+            async with asyncio.TaskGroup() as group:
+                outgoing = group.create_task(
+                    self._page(id_, relations_pb2.RELATION_DIRECTION_OUTGOING)
+                )
+                incoming = group.create_task(
+                    self._page(id_, relations_pb2.RELATION_DIRECTION_INCOMING)
+                )
+        pages = (outgoing.result(), incoming.result())
+        truncated = any(page.next_page_token for page in pages)
+        return Relations(pages[0].relations, pages[1].relations, truncated)
+
+    async def delete(self, owner: Owner, id_: str) -> None:
+        """Removes a memory with its relations. NotFoundError when the owner has none of this id."""
+        memory = await self._store.withdraw(owner, id_)
+        if memory is None:
+            raise NotFoundError("memory")
+        await self.erase(owner, memory)
+
+    async def erase(self, owner: Owner, memory: Memory) -> None:
+        """Removes what the tiers have of a memory that is out of sight, then its row."""
+        with in_partition(owner):
+            await self._graph.delete_episodes([memory.id])
+            try:
+                await self._vector.delete(memory.document_id, memory.id)
+            except BraidError as error:
+                if error.reason != errors_pb2.ERROR_REASON_NOT_FOUND:
+                    raise
+        await self._store.delete(owner, memory.id)
+
+    async def sweep(self, owner: Owner) -> None:
+        """Removes what interrupted calls have left behind."""
+        for memory in await self._store.unready(owner, INTERRUPTED_SECONDS):
+            await self.erase(owner, memory)
+
+    async def put_relation(
+        self, owner: Owner, id_: str, relation: RelationInput
+    ) -> tuple[Relation, bool]:
+        """Stores a relation between two memories of the owner; whether it is new."""
+        if id_ == relation.target_id:
+            raise InvalidFieldError(FieldError("target_id", "a memory has no relation to itself"))
+        await self.get(owner, id_)
+        if relation.target_id not in await self._store.by_id(owner, [relation.target_id]):
+            raise InvalidFieldError(_unknown_target("target_id"))
+        relation.source_id = id_
+        with in_partition(owner):
+            counts = await self._relations.put([relation])
+            stored = await self._stored(relation)
+        return stored, counts.created_count > 0
+
+    async def delete_relation(
+        self, owner: Owner, id_: str, target: str, kind: ChunkRelationType.ValueType
+    ) -> int:
+        """Removes relations; those that had been inferred are not inferred again. NotFoundError when there is none."""
+        await self.get(owner, id_)
+        found = [
+            one
+            for one in (await self.relations(owner, id_)).outgoing
+            if one.target_id == target and kind in (one.type, 0)
+        ]
+        if not found:
+            raise NotFoundError("relation")
+        inferred = [
+            ChunkRelationType.Name(one.type)
+            for one in found
+            if one.origin == relations_pb2.RELATION_ORIGIN_INFERRED
+        ]
+        if inferred:
+            await self._store.note_removed(owner, id_, target, inferred)
+        with in_partition(owner):
+            ref = relations_pb2.RelationRef(source_id=id_, target_id=target, type=kind)
+            return await self._relations.delete([ref])
+
+    async def types(self, space: str) -> frozenset[str]:
+        """The types that memories of the space may have."""
+        chosen = await self._store.types(space)
+        return (chosen | {SESSION_SUMMARY}) if chosen else DEFAULT_TYPES
+
+    async def put_types(self, space: str, names: Sequence[str]) -> frozenset[str]:
+        """Replaces them."""
+        await self._store.put_types(space, {name.upper() for name in names})
+        return await self.types(space)
+
+    async def _create(
+        self, owner: Owner, given: NewMemory, relations: Sequence[RelationInput]
+    ) -> Memory:
+        document = str(uuid.uuid4())
+        id_ = chunk_id(owner.partition, document, content_sha256(given.content), 0)
+        memory = await self._store.add(owner, id_, document, given)
+        if memory is None:
+            raise WrongStateError("The session is closed.")
+        try:
+            await self._into_tiers(owner, memory, relations)
+            await self._store.note_ready(owner, id_)
+        except BaseException:
+            # Nothing of it stays; where that cannot be done now, nobody sees what stays.
+            await self._undo(owner, memory)
+            raise
+        return memory
+
+    async def _into_tiers(
+        self, owner: Owner, memory: Memory, relations: Sequence[RelationInput]
+    ) -> None:
+        with in_partition(owner):
+            try:
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(self._vector.upsert([_document(memory)], ""))
+                    group.create_task(self._graph.add_episodes([_episode(memory)]))
+            except ExceptionGroup as failures:
+                raise failures.exceptions[0] from None
+            for relation in relations:
+                relation.source_id = memory.id
+            if relations:
+                await self._relations.put(relations)
+
+    async def _undo(self, owner: Owner, memory: Memory) -> None:
+        try:
+            await asyncio.shield(self.erase(owner, memory))
+        except BraidError:
+            return
+
+    async def _check_type(self, owner: Owner, name: str) -> None:
+        known = await self.types(owner.space)
+        if name not in known:
+            told = f"must be one of {', '.join(sorted(known))}"
+            raise InvalidFieldError(FieldError("type", told))
+
+    async def _check_targets(self, owner: Owner, targets: Sequence[str]) -> None:
+        if not targets:
+            return
+        found = await self._store.by_id(owner, targets)
+        wrong = [
+            _unknown_target(f"relations[{place}].target_id")
+            for place, target in enumerate(targets)
+            if target not in found
+        ]
+        if wrong:
+            raise InvalidFieldError(*wrong)
+
+    async def _page(
+        self, id_: str, direction: relations_pb2.RelationDirection.ValueType
+    ) -> relations_pb2.ListRelationsResponse:
+        request = relations_pb2.ListRelationsRequest(
+            chunk_id=id_, direction=direction, page_size=MAX_RELATIONS
+        )
+        return await self._relations.page(request)
+
+    async def _stored(self, relation: RelationInput) -> Relation:
+        """The relation as it is stored, looked for in pages: its target may be a hub."""
+        request = relations_pb2.ListRelationsRequest(
+            chunk_id=relation.target_id,
+            direction=relations_pb2.RELATION_DIRECTION_INCOMING,
+            types=[relation.type],
+            page_size=MAX_RELATIONS,
+        )
+        while True:
+            page = await self._relations.page(request)
+            for one in page.relations:
+                if one.source_id == relation.source_id:
+                    return one
+            if not page.next_page_token:
+                raise NotFoundError("relation")  # removed by another call meanwhile
+            request.page_token = page.next_page_token
+
+
+def _unknown_target(field: str) -> FieldError:
+    return FieldError(field, "is not the id of one of your memories")
+
+
+def _relation(target: str, kind: ChunkRelationType.ValueType) -> RelationInput:
+    return RelationInput(target_id=target, type=kind)
+
+
+def _without(
+    relations: Sequence[RelationInput], others: Sequence[RelationInput]
+) -> list[RelationInput]:
+    """Relations that none of the others repeats."""
+    known = {(one.target_id, one.type) for one in others}
+    return [one for one in relations if (one.target_id, one.type) not in known]
+
+
+def _document(memory: Memory) -> documents_pb2.DocumentInput:
+    given = memory.given
+    told = {
+        "kind": "memory",
+        "type": given.type,
+        "tags": list(given.tags),
+        "session_id": given.session_id,
+    }
+    metadata = Struct()
+    metadata.update(told)
+    source = f"memory:{memory.id}"
+    return documents_pb2.DocumentInput(
+        document_id=memory.document_id,
+        title=given.title,
+        source=source,
+        content_hash=document_hash(
+            title=given.title,
+            source=source,
+            metadata=told,
+            valid_time=None,
+            text=given.content,
+        ),
+        metadata=metadata,
+        chunks=[
+            documents_pb2.ChunkInput(
+                id=memory.id, content=given.content, end_char=len(given.content)
+            )
+        ],
+    )
+
+
+def _episode(memory: Memory) -> ingest_pb2.EpisodeInput:
+    return ingest_pb2.EpisodeInput(
+        uuid=memory.id,
+        document_id=memory.document_id,
+        document_title=memory.given.title,
+        source=f"memory:{memory.id}",
+        content=memory.given.content,
+    )

@@ -1,0 +1,301 @@
+"""Searching memories: by meaning and words, expanded along relations, each counted as found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from google.protobuf.struct_pb2 import Struct
+
+from braid.agent.v1 import memories_pb2
+from braid.common.v1 import expansion_pb2 as options_pb2
+from braid.common.v1 import legs_pb2
+from braid.graph.v1 import expansion_pb2, relations_pb2
+from braid.vector.v1 import chunks_pb2, search_pb2
+from services.agent_orchestrator.clients.chunk_searches import ChunkSearches
+from services.agent_orchestrator.clients.relations import GraphRelations
+from services.agent_orchestrator.typed_memory.domain import Memory, Owner
+from services.agent_orchestrator.typed_memory.memories import in_partition
+from services.agent_orchestrator.typed_memory.store import MemoryStore
+from services.runtime.context import remaining
+from services.runtime.errors import BraidError, FieldError, InvalidFieldError
+from services.runtime.telemetry import get_logger
+
+DEFAULT_LIMIT = 10
+DEFAULT_DEGREE = 20
+# Memories of an answer that count as found together.
+MAX_TOGETHER = 3
+_EXPANSION_SECONDS = 1.0
+_TYPE = "CHUNK_RELATION_TYPE_"
+
+Request = memories_pb2.SearchMemoriesRequest
+Status: TypeAlias = legs_pb2.LegStatus.ValueType
+Reason: TypeAlias = legs_pb2.LegReason.ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A found memory."""
+
+    memory: Memory
+    score: float
+    composite: float
+    depth: int = 0
+    path: Sequence[expansion_pb2.ExpansionStep] = ()
+    penalty: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found."""
+
+    hits: Sequence[Hit]
+    status: Status
+    reason: Reason = legs_pb2.LEG_REASON_UNSPECIFIED
+    related: Sequence[Hit] = ()
+    expansion: options_pb2.ExpansionReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """Scores by chunk, best first."""
+
+    scores: Mapping[str, float] = field(default_factory=dict)
+    status: Status = legs_pb2.LEG_STATUS_OK
+    reason: Reason = legs_pb2.LEG_REASON_UNSPECIFIED
+
+
+class MemorySearch:
+    """Searches one owner's memories at a time."""
+
+    def __init__(
+        self, store: MemoryStore, searches: ChunkSearches, relations: GraphRelations
+    ) -> None:
+        self._store = store
+        self._searches = searches
+        self._relations = relations
+
+    async def run(self, owner: Owner, request: Request) -> Found:
+        """The memories that answer the request. A graph that is away leaves the list unexpanded, and says so."""
+        mode = request.expansion.mode
+        if mode not in _MODES:
+            raise InvalidFieldError(FieldError("expansion.mode", "must be FORMULA or NONE"))
+        limit = request.limit if request.HasField("limit") else DEFAULT_LIMIT
+        searched = await self._search(owner, request, limit)
+        known = await self._store.by_id(owner, searched.scores)
+        scores = {id_: score for id_, score in searched.scores.items() if id_ in known}
+        if mode != options_pb2.EXPANSION_MODE_FORMULA or not scores:
+            found = _plain(scores, known, searched)
+        else:
+            found = await self._expanded(owner, request, limit, scores, searched)
+        await self._note_access(owner, found)
+        return found
+
+    async def _search(self, owner: Owner, request: Request, limit: int) -> _Searched:
+        """One search for each type that is asked for: a filter on metadata knows no alternatives."""
+        answers = [
+            await self._search_type(owner, request, kind.upper(), limit)
+            for kind in dict.fromkeys(request.types or [""])
+        ]
+        merged = {id_: score for answer in answers for id_, score in answer.scores.items()}
+        best = sorted(merged.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+        worst = next((one for one in answers if one.reason), answers[0])
+        status = worst.status if worst.reason else _of_hits(best)
+        return _Searched(dict(best), status, worst.reason)
+
+    async def _search_type(
+        self, owner: Owner, request: Request, kind: str, limit: int
+    ) -> _Searched:
+        only = _filter(request, kind)
+        lowest = request.min_score if request.HasField("min_score") else None
+        with in_partition(owner):
+            match request.mode:
+                case memories_pb2.MEMORY_SEARCH_MODE_VECTOR:
+                    by_meaning = await self._searches.vector(
+                        search_pb2.VectorSearchRequest(
+                            query=request.query,
+                            limit=limit,
+                            filter=only,
+                            min_score=lowest,
+                            cache=request.cache,
+                        )
+                    )
+                    return _Searched(_scores(by_meaning.hits), by_meaning.status)
+                case memories_pb2.MEMORY_SEARCH_MODE_TEXT:
+                    by_words = await self._searches.text(
+                        search_pb2.TextSearchRequest(
+                            query=request.query,
+                            limit=limit,
+                            filter=only,
+                            min_score=lowest,
+                            cache=request.cache,
+                        )
+                    )
+                    return _Searched(_scores(by_words.hits), by_words.status)
+                case _:
+                    answer = await self._searches.hybrid(
+                        search_pb2.HybridSearchRequest(
+                            query=request.query,
+                            limit=limit,
+                            filter=only,
+                            min_score=lowest,
+                            cache=request.cache,
+                        )
+                    )
+                    return _Searched(_scores(answer.hits), answer.status, answer.reason)
+
+    async def _expanded(
+        self,
+        owner: Owner,
+        request: Request,
+        limit: int,
+        scores: Mapping[str, float],
+        searched: _Searched,
+    ) -> Found:
+        asked = expand_request(request.expansion, scores, limit)
+        asked.keep_ranking = request.keep_ranking
+        asked.bypass_cache = request.cache == chunks_pb2.CACHE_MODE_BYPASS
+        began = time.monotonic()
+        try:
+            with in_partition(owner):
+                answer = await self._relations.expand(asked, remaining(_EXPANSION_SECONDS))
+        except BraidError as error:
+            get_logger("memories").warning("not expanded", cause=type(error).__name__)
+            known = await self._store.by_id(owner, scores)
+            report = _report(None, time.monotonic() - began)
+            return _plain(scores, known, searched, report)
+        listed = [*answer.items, *answer.context]
+        known = await self._store.by_id(owner, [item.chunk_id for item in listed])
+        hits = [_hit(item, known, scores) for item in answer.items if item.chunk_id in known]
+        related = [_hit(item, known, scores) for item in answer.context if item.chunk_id in known]
+        report = _report(answer, time.monotonic() - began)
+        status = searched.status if searched.reason else _of_hits(hits)
+        return Found(hits, status, searched.reason, related, report)
+
+    async def _note_access(self, owner: Owner, found: Found) -> None:
+        ids = [hit.memory.id for hit in found.hits]
+        await self._store.note_access(owner, ids)
+        await self._store.note_co_access(owner, ids[:MAX_TOGETHER])
+
+
+_MODES = frozenset(
+    {
+        options_pb2.EXPANSION_MODE_UNSPECIFIED,
+        options_pb2.EXPANSION_MODE_NONE,
+        options_pb2.EXPANSION_MODE_FORMULA,
+    }
+)
+
+
+def expand_request(
+    options: options_pb2.ExpansionOptions, scores: Mapping[str, float], limit: int
+) -> expansion_pb2.ExpandRequest:
+    """What the graph tier is asked for, with these options. InvalidFieldError for a type that relations do not have."""
+    return expansion_pb2.ExpandRequest(
+        seeds=[
+            expansion_pb2.ExpansionSeed(chunk_id=id_, score=min(max(score, 0.0), 1.0))
+            for id_, score in scores.items()
+        ],
+        hops=options.max_hops if options.HasField("max_hops") else None,
+        relation_types=_relation_types(options.relation_types),
+        expansion_factor=options.factor if options.HasField("factor") else None,
+        adaptive_factor=options.factor_mode == options_pb2.EXPANSION_FACTOR_ADAPTIVE,
+        min_strength=options.min_strength if options.HasField("min_strength") else None,
+        max_degree=options.max_degree if options.HasField("max_degree") else DEFAULT_DEGREE,
+        as_of=options.traversal_time if options.HasField("traversal_time") else None,
+        limit=limit,
+    )
+
+
+def _relation_types(
+    names: Iterable[str],
+) -> list[relations_pb2.ChunkRelationType.ValueType]:
+    values = dict(relations_pb2.ChunkRelationType.items())
+    found, wrong = [], []
+    for place, name in enumerate(names):
+        value = values.get(f"{_TYPE}{name.upper()}")
+        if value:
+            found.append(value)
+        else:
+            known = ", ".join(key.removeprefix(_TYPE) for key, one in values.items() if one)
+            wrong.append(
+                FieldError(f"expansion.relation_types[{place}]", f"must be one of {known}")
+            )
+    if wrong:
+        raise InvalidFieldError(*wrong)
+    return list(dict.fromkeys(found))
+
+
+def _filter(request: Request, kind: str) -> chunks_pb2.ChunkFilter | None:
+    told: dict[str, Any] = {}
+    if kind:
+        told["type"] = kind
+    if request.tags:
+        told["tags"] = list(request.tags)
+    if request.session_id:
+        told["session_id"] = request.session_id
+    if not told:
+        return None
+    metadata = Struct()
+    metadata.update(told)
+    return chunks_pb2.ChunkFilter(metadata=metadata)
+
+
+def _scores(hits: Iterable[chunks_pb2.ChunkHit]) -> dict[str, float]:
+    return {hit.chunk.id: hit.score for hit in hits}
+
+
+def _plain(
+    scores: Mapping[str, float],
+    known: Mapping[str, Memory],
+    searched: _Searched,
+    report: options_pb2.ExpansionReport | None = None,
+) -> Found:
+    hits = [Hit(known[id_], score, score) for id_, score in scores.items() if id_ in known]
+    status = searched.status if searched.reason else _of_hits(hits)
+    return Found(hits, status, searched.reason, expansion=report)
+
+
+def _hit(
+    item: expansion_pb2.ExpandedItem, known: Mapping[str, Memory], scores: Mapping[str, float]
+) -> Hit:
+    return Hit(
+        memory=known[item.chunk_id],
+        score=scores.get(item.chunk_id, item.score + item.penalty),
+        composite=item.score,
+        depth=item.depth,
+        path=item.path,
+        penalty=item.penalty,
+    )
+
+
+def _of_hits(hits: Sequence[object]) -> Status:
+    return legs_pb2.LEG_STATUS_OK if hits else legs_pb2.LEG_STATUS_NO_MATCH
+
+
+def _report(
+    answer: expansion_pb2.ExpandResponse | None, seconds: float
+) -> options_pb2.ExpansionReport:
+    """How an expansion went; None where the graph did not answer."""
+    report = options_pb2.ExpansionReport(mode=options_pb2.EXPANSION_MODE_FORMULA)
+    report.elapsed.FromTimedelta(timedelta(seconds=seconds))
+    if answer is None:
+        report.status = legs_pb2.LEG_STATUS_DEGRADED
+        report.reason = legs_pb2.LEG_REASON_STORE_UNAVAILABLE
+        return report
+    stats = answer.stats
+    reached = stats.expanded_count > stats.initial_count
+    report.status = legs_pb2.LEG_STATUS_OK if reached else legs_pb2.LEG_STATUS_NO_MATCH
+    report.initial_count = stats.initial_count
+    report.expanded_count = len(answer.items)
+    report.new_count = stats.new_results
+    report.kept_count = stats.kept_results
+    report.dropped_count = stats.dropped_results
+    report.expansion_rate = stats.expansion_rate
+    report.incident_relation_count = stats.incident_relation_count
+    report.followed_relation_count = stats.followed_relation_count
+    report.utilisation = stats.utilisation
+    return report

@@ -1,0 +1,73 @@
+"""Closing a session: its summary becomes a memory that the session's memories are parts of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from braid.graph.v1 import relations_pb2
+from services.agent_orchestrator.clients.relations import GraphRelations
+from services.agent_orchestrator.typed_memory.domain import (
+    SESSION_SUMMARY,
+    Memory,
+    NewMemory,
+    Owner,
+)
+from services.agent_orchestrator.typed_memory.memories import Memories, RelationInput, in_partition
+from services.agent_orchestrator.typed_memory.store import MemoryStore, Position
+from services.agent_orchestrator.typed_memory.summary import summarise
+from services.runtime.errors import NotFoundError
+
+# Memories of a session that its summary reads and joins; of a longer one the last ones.
+MAX_MEMORIES = 1000
+_TITLE_CHARACTERS = 1000
+
+
+class ClosedSession(NamedTuple):
+    """A closed session's summary, and how many memories are part of it."""
+
+    summary: Memory
+    memories: int
+
+
+class Sessions:
+    """The sessions of every user."""
+
+    def __init__(self, store: MemoryStore, memories: Memories, relations: GraphRelations) -> None:
+        self._store = store
+        self._memories = memories
+        self._relations = relations
+
+    async def close(self, owner: Owner, session_id: str) -> ClosedSession:
+        """Writes the summary, once. NotFoundError for a session without memories."""
+        found = await self._store.page(owner, (), session_id, Position(), MAX_MEMORIES)
+        if not found:
+            raise NotFoundError("session")
+        closed = await self._store.summary_of(owner, session_id)
+        if closed is not None:
+            return ClosedSession(await self._memories.get(owner, closed), len(found))
+        parts = list(reversed(found))
+        summary = await self._memories.create(owner, _summary(session_id, parts), [])
+        with in_partition(owner):
+            await self._relations.put([_part_of(part, summary) for part in parts])
+        kept = await self._store.close_session(owner, session_id, summary.id)
+        if kept != summary.id:  # another call was faster
+            await self._memories.delete(owner, summary.id)
+            summary = await self._memories.get(owner, kept)
+        return ClosedSession(summary, len(found))
+
+
+def _summary(session_id: str, parts: list[Memory]) -> NewMemory:
+    return NewMemory(
+        type=SESSION_SUMMARY,
+        title=f"Session {session_id}"[:_TITLE_CHARACTERS],
+        content=summarise([part.given.content for part in parts]),
+        metadata={"session_id": session_id},
+    )
+
+
+def _part_of(part: Memory, summary: Memory) -> RelationInput:
+    return RelationInput(
+        source_id=part.id,
+        target_id=summary.id,
+        type=relations_pb2.CHUNK_RELATION_TYPE_PART_OF,
+    )

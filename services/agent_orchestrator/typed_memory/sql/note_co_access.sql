@@ -1,0 +1,7 @@
+-- Memories that were found together: one more for each pair, on what time has left of its weight.
+insert into memory_co_access as known (space, user_id, first_id, second_id, weight, update_time)
+select $1, $2, a.id, b.id, 1, now()
+from memory a join memory b on b.space = a.space and b.user_id = a.user_id and a.id < b.id
+where a.space = $1 and a.user_id = $2 and a.id = any($3::uuid[]) and b.id = any($3::uuid[])
+on conflict (space, user_id, first_id, second_id) do update
+set weight = 1 + known.weight * 0.5 ^ (extract(epoch from now() - known.update_time) / $4::float8), update_time = now()

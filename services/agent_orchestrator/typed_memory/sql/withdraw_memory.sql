@@ -1,0 +1,3 @@
+-- Takes a memory out of sight before it leaves the tiers.
+update memory set ready = false where space = $1 and user_id = $2 and id = $3 and ready
+returning *

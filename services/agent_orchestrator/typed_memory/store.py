@@ -1,0 +1,187 @@
+"""Memories in the orchestrator's database: text and type, how often they were read, sessions, a space's types."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from services.agent_orchestrator.database import Database
+from services.agent_orchestrator.typed_memory.domain import Memory, NewMemory, Owner
+from services.postgres.pool import Row
+
+# Found together counts half as much after a week.
+HALF_LIFE_SECONDS = 7 * 86_400.0
+_LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+
+
+class Position(NamedTuple):
+    """Where a listing stands: creation, then id, both descending."""
+
+    create_time: datetime = datetime.max.replace(tzinfo=UTC)
+    id: str = _LAST_ID
+
+
+class Pair(NamedTuple):
+    """Two memories that were found together, and what time has left of how often."""
+
+    first: str
+    second: str
+    weight: float
+
+
+class RelationName(NamedTuple):
+    """A relation by its identity."""
+
+    source: str
+    target: str
+    type: str
+
+
+class MemoryStore:
+    """Memories of every user. Each method sees its owner's alone."""
+
+    def __init__(self, database: Database) -> None:
+        self._pool = database.pool
+        self._queries = database.queries
+
+    async def add(
+        self, owner: Owner, id_: str, document_id: str, given: NewMemory
+    ) -> Memory | None:
+        """Adds a memory that the tiers do not have yet. None where its session is closed."""
+        async with self._pool.session() as session:
+            row = await session.row(
+                self._queries["add_memory"],
+                *owner,
+                uuid.UUID(id_),
+                uuid.UUID(document_id),
+                given.type,
+                given.title,
+                given.content,
+                list(given.tags),
+                given.importance,
+                json.dumps(given.metadata),
+                given.session_id,
+            )
+        return None if row is None else _memory(row)
+
+    async def note_ready(self, owner: Owner, id_: str) -> None:
+        """Both tiers have it."""
+        await self._execute("memory_ready", *owner, uuid.UUID(id_))
+
+    async def withdraw(self, owner: Owner, id_: str) -> Memory | None:
+        """Takes it out of sight; None when it is not there."""
+        async with self._pool.session() as session:
+            row = await session.row(self._queries["withdraw_memory"], *owner, uuid.UUID(id_))
+        return None if row is None else _memory(row)
+
+    async def delete(self, owner: Owner, id_: str) -> None:
+        """Removes what has left both tiers. A session whose summary it was is open again."""
+        async with self._pool.transaction() as session:
+            await session.execute(self._queries["reopen_session"], *owner, uuid.UUID(id_))
+            await session.execute(self._queries["delete_memory"], *owner, uuid.UUID(id_))
+
+    async def by_id(self, owner: Owner, ids: Iterable[str]) -> dict[str, Memory]:
+        """Those of the memories that are there."""
+        rows = await self._fetch("memories_by_id", *owner, [uuid.UUID(one) for one in ids])
+        return {memory.id: memory for memory in map(_memory, rows)}
+
+    async def page(
+        self, owner: Owner, types: Sequence[str], session_id: str, after: Position, limit: int
+    ) -> list[Memory]:
+        """Memories, newest first, after a position."""
+        place = (after.create_time, uuid.UUID(after.id))
+        rows = await self._fetch("list_memories", *owner, list(types), session_id, *place, limit)
+        return [_memory(row) for row in rows]
+
+    async def unready(self, owner: Owner, seconds: float) -> list[Memory]:
+        """Memories whose storing or removal was interrupted longer ago than that."""
+        return [_memory(row) for row in await self._fetch("unready_memories", *owner, seconds)]
+
+    async def last_of_session(self, owner: Owner, session_id: str) -> str | None:
+        """The session's last memory."""
+        async with self._pool.session() as session:
+            found = await session.value(self._queries["last_of_session"], *owner, session_id)
+        return None if found is None else str(found)
+
+    async def note_access(self, owner: Owner, ids: Sequence[str]) -> None:
+        """Counts memories as read or found."""
+        if ids:
+            await self._execute("note_access", *owner, [uuid.UUID(one) for one in ids])
+
+    async def note_co_access(self, owner: Owner, ids: Sequence[str]) -> None:
+        """Counts memories as found together."""
+        if len(ids) > 1:
+            told = [uuid.UUID(one) for one in ids]
+            await self._execute("note_co_access", *owner, told, HALF_LIFE_SECONDS)
+
+    async def co_accessed(self, owner: Owner, limit: int) -> list[Pair]:
+        """Pairs that were found together, those that were so most first."""
+        rows = await self._fetch("co_accessed", *owner, HALF_LIFE_SECONDS, limit)
+        return [Pair(str(row["first_id"]), str(row["second_id"]), row["weight"]) for row in rows]
+
+    async def close_session(self, owner: Owner, session_id: str, summary_id: str) -> str:
+        """Closes a session; the id of its summary, which is another one where somebody was faster."""
+        async with self._pool.transaction() as session:
+            await session.execute(
+                self._queries["close_session"], *owner, session_id, uuid.UUID(summary_id)
+            )
+            return str(await session.value(self._queries["session_summary"], *owner, session_id))
+
+    async def summary_of(self, owner: Owner, session_id: str) -> str | None:
+        """The id of a closed session's summary."""
+        async with self._pool.session() as session:
+            found = await session.value(self._queries["session_summary"], *owner, session_id)
+        return None if found is None else str(found)
+
+    async def types(self, space: str) -> frozenset[str]:
+        """The types that a space has chosen; none where it has not."""
+        return frozenset(row["name"] for row in await self._fetch("memory_types", space))
+
+    async def put_types(self, space: str, names: Iterable[str]) -> None:
+        """Replaces them."""
+        await self._execute("put_memory_types", space, sorted(names))
+
+    async def note_removed(
+        self, owner: Owner, source: str, target: str, types: Sequence[str]
+    ) -> None:
+        """Remembers relations that the user has removed."""
+        ends = (uuid.UUID(source), uuid.UUID(target))
+        await self._execute("note_removed_relations", *owner, *ends, list(types))
+
+    async def removed(self, owner: Owner, sources: Iterable[str]) -> set[RelationName]:
+        """Relations that the user has removed, of those that start at these memories."""
+        rows = await self._fetch("removed_relations", *owner, [uuid.UUID(one) for one in sources])
+        return {
+            RelationName(str(row["source_id"]), str(row["target_id"]), row["type"]) for row in rows
+        }
+
+    async def _fetch(self, name: str, *arguments: object) -> list[Row]:
+        async with self._pool.session() as session:
+            return await session.fetch(self._queries[name], *arguments)
+
+    async def _execute(self, name: str, *arguments: object) -> None:
+        async with self._pool.session() as session:
+            await session.execute(self._queries[name], *arguments)
+
+
+def _memory(row: Row) -> Memory:
+    given = NewMemory(
+        type=row["type"],
+        content=row["content"],
+        title=row["title"],
+        tags=tuple(row["tags"]),
+        importance=row["importance"],
+        session_id=row["session_id"],
+        metadata=json.loads(row["metadata"]),
+    )
+    return Memory(
+        id=str(row["id"]),
+        document_id=str(row["document_id"]),
+        given=given,
+        create_time=row["create_time"].astimezone(UTC),
+        access_count=row["access_count"],
+        last_access_time=row["last_access_time"],
+    )

@@ -1,0 +1,1 @@
+"""Relations between chunks, and the expansion of ranked lists along them."""
