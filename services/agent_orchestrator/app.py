@@ -31,6 +31,7 @@ from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.deletions import Deletions
 from services.agent_orchestrator.deletion.store import DeletionStore
 from services.agent_orchestrator.expansion.expander import Expander
+from services.agent_orchestrator.expansion.formula import Formula
 from services.agent_orchestrator.expansion.query_aware import QueryAware
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.facts import FactIngestion, FactVectors
@@ -40,6 +41,7 @@ from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.watching import JOB_CHANGED, Listener, Watchers
 from services.agent_orchestrator.model_migration.servicer import ModelServicer
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
 from services.agent_orchestrator.settings import AgentSettings
@@ -122,9 +124,7 @@ async def open_app(
         )
         ingest = _ingest(settings, tiers, jobs, watchers, deletions, embedders.documents)
         services = [
-            _search_service(
-                _search(settings, tiers, embedders.queries), Slots(runtime.search_limits())
-            ),
+            _search_service(settings, tiers, embedders.queries, runtime),
             _ingest_service(ingest),
             _consistency_service(_consistency(tiers, database, jobs)),
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
@@ -186,7 +186,17 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
         )
 
 
-def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> ComprehensiveSearch:
+def _expander(settings: AgentSettings, tiers: Tiers) -> Expander:
+    return Expander(
+        QueryAware(tiers.vector, tiers.graph),
+        Formula(tiers.relations),
+        seconds=settings.expansion_seconds,
+    )
+
+
+def _search(
+    settings: AgentSettings, tiers: Tiers, embedder: Embedder, expander: Expander
+) -> ComprehensiveSearch:
     queries = QueryEmbeddings(
         embedder,
         at_once=settings.query_embeddings_at_once,
@@ -196,9 +206,7 @@ def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> Compre
         vector=tiers.vector,
         graph=tiers.graph,
         queries=queries,
-        expander=Expander(
-            QueryAware(tiers.vector, tiers.graph), seconds=settings.expansion_seconds
-        ),
+        expander=expander,
         seconds=settings.search_seconds,
         leg_seconds=settings.leg_seconds,
     )
@@ -253,12 +261,20 @@ def _memories(tiers: Tiers, database: Database, *, names_spaces: bool) -> Memory
     )
 
 
-def _search_service(search: ComprehensiveSearch, slots: Slots) -> Service:
-    servicer = SearchServicer(search, slots)
+def _search_service(
+    settings: AgentSettings, tiers: Tiers, embedder: Embedder, runtime: RuntimeSettings
+) -> Service:
+    slots = Slots(runtime.search_limits())
+    expander = _expander(settings, tiers)
+    servicer = SearchServicer(
+        _search(settings, tiers, embedder, expander),
+        ExpandedHybrid(vector=tiers.vector, expander=expander, seconds=settings.search_seconds),
+        slots,
+    )
     return Service(
         SEARCH_SERVICE,
         lambda server: search_pb2_grpc.add_SearchServiceServicer_to_server(servicer, server),
-        {"ComprehensiveSearch": slots},
+        {"ComprehensiveSearch": slots, "ExpandedHybridSearch": slots},
     )
 
 

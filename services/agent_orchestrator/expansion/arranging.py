@@ -22,17 +22,20 @@ def arrange(
     reached: Sequence[ReachedPassage],
     fresh: Mapping[str, search_pb2.SearchResult],
     chunk_ids: frozenset[str],
+    *,
+    by_value: bool = False,
 ) -> list[search_pb2.SearchResult]:
     """All results, best first.
 
     `fresh` are the results of passages that were reached and are not in `results`, `chunk_ids` those of `results` that
-    are passages. Passages that are in neither are not listed.
+    are passages. Passages that are in neither are not listed. `by_value` shows the mode's own values, which are scores.
     """
     known = {one.id: one for one in results if one.id in chunk_ids} | dict(fresh)
     ordered = [one for one in reached if one.chunk_id in known]
     named = {one.chunk_id for one in ordered}
     rest = [one for one in results if one.id not in named]
-    shown = sorted((known[one.chunk_id].score for one in ordered), reverse=True)
+    own = [one.value if by_value else known[one.chunk_id].score for one in ordered]
+    shown = sorted(own, reverse=True)
     listed = []
     for rank, (one, score) in enumerate(zip(ordered, shown, strict=True), 1):
         result = known[one.chunk_id]

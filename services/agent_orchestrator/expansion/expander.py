@@ -15,8 +15,15 @@ from google.protobuf.duration_pb2 import Duration
 from braid.common.v1 import expansion_pb2, legs_pb2
 from services.agent_orchestrator.clients.failures import reason_of
 from services.agent_orchestrator.clients.health_watch import TierAwayError
-from services.agent_orchestrator.expansion.query_aware import QueryAware, Question, Reach, Seed
-from services.runtime.errors import BraidError
+from services.agent_orchestrator.expansion.formula import Formula
+from services.agent_orchestrator.expansion.query_aware import (
+    SEEDS,
+    QueryAware,
+    Question,
+    Reach,
+    Seed,
+)
+from services.runtime.errors import BraidError, InvalidFieldError
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -62,9 +69,10 @@ class Wanted:
 class Expander:
     """All modes behind one call."""
 
-    def __init__(self, query_aware: QueryAware, *, seconds: float) -> None:
+    def __init__(self, query_aware: QueryAware, formula: Formula, *, seconds: float) -> None:
         """`seconds` is what an expansion may take of a search's time."""
         self._query_aware = query_aware
+        self._formula = formula
         self._seconds = seconds
 
     @asynccontextmanager
@@ -88,10 +96,9 @@ class Expander:
         within = budget.part(self._seconds)
         try:
             async with asyncio.timeout(within.left()):
-                asked = await wanted.linking.entities()
-                reach = await self._query_aware.expand(
-                    wanted.question, seeds, asked, wanted.options, within
-                )
+                reach = await self._reach(wanted, seeds, within)
+        except InvalidFieldError:
+            raise
         except _Failure as error:
             report.status = legs_pb2.LEG_STATUS_DEGRADED
             report.reason = reason_of(error)
@@ -108,3 +115,11 @@ class Expander:
         seconds, nanos = divmod(time.perf_counter_ns() - began, 1_000_000_000)
         report.elapsed.CopyFrom(Duration(seconds=seconds, nanos=nanos))
         return Expanded(reach, report)
+
+    async def _reach(self, wanted: Wanted, seeds: Sequence[Seed], budget: Budget) -> Reach:
+        if wanted.options.mode == expansion_pb2.EXPANSION_MODE_FORMULA:
+            return await self._formula.expand(wanted.question, seeds, wanted.options, budget)
+        asked = await wanted.linking.entities()
+        return await self._query_aware.expand(
+            wanted.question, seeds[:SEEDS], asked, wanted.options, budget
+        )

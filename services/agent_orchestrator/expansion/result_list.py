@@ -15,7 +15,6 @@ from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.agent_orchestrator.expansion.arranging import arrange, report_lists
 from services.agent_orchestrator.expansion.chunk_filter import passes
 from services.agent_orchestrator.expansion.query_aware import (
-    SEEDS,
     Question,
     Seed,
     score_request,
@@ -76,7 +75,7 @@ class ListExpansion:
             return unexpanded(
                 searched.results, wanted.options.mode, legs_pb2.LEG_STATUS_NO_MATCH, limit
             )
-        expanded = await self._expander.expand(wanted, seeds[:SEEDS], budget)
+        expanded = await self._expander.expand(wanted, seeds, budget)
         report, reached = expanded.report, expanded.reach.passages
         fresh = [one.chunk_id for one in reached if one.chunk_id not in searched.chunk_ids]
         try:
@@ -89,7 +88,10 @@ class ListExpansion:
             for one in brought.values()
         }
         before = [one.id for one in searched.results[:limit]]
-        results = arrange(searched.results, reached, added, searched.chunk_ids)[:limit]
+        by_value = wanted.options.mode == expansion_pb2.EXPANSION_MODE_FORMULA
+        results = arrange(searched.results, reached, added, searched.chunk_ids, by_value=by_value)[
+            :limit
+        ]
         report_lists(report, before, (one.id for one in results))
         return ExpandedList(results, brought, report)
 
@@ -109,7 +111,7 @@ class ListExpansion:
         return {
             one.chunk_id: one
             for one in answer.scores
-            if one.HasField("chunk") and passes(one.chunk, only)
+            if one.in_force and one.HasField("chunk") and passes(one.chunk, only)
         }
 
 
