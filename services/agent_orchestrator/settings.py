@@ -55,7 +55,7 @@ class AgentSettings(BaseSettings):
         description="A leg's budget within it, its query's vector included; the leg is TIMED_OUT then.",
     )
     expansion_seconds: float = Field(
-        default=0.5,
+        default=1.0,
         gt=0,
         description="An expansion's budget within the search's; the list stays unexpanded after it.",
     )
