@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 # What messages and their threads are told apart from other JSON lines by stands first.
-KINDS = {
+CONTENT_TYPES = {
     ".messages.jsonl": "application/vnd.braid.messages+jsonl",
     ".txt": "text/plain",
     ".md": "text/markdown",
@@ -21,7 +21,7 @@ KINDS = {
 }
 
 
-def kind_of(name: str) -> str | None:
+def content_type_of(name: str) -> str | None:
     """The content type of a file of that name; None for one that cannot be ingested."""
     last = PurePath(name).name.lower()
-    return next((kind for suffix, kind in KINDS.items() if last.endswith(suffix)), None)
+    return next((kind for suffix, kind in CONTENT_TYPES.items() if last.endswith(suffix)), None)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx
 
 from gateway.cli.discovery import Probed
-from gateway.cli.errors import AwayError, CliError
+from gateway.cli.errors import CliError, UnreachableError
 from gateway.cli.job_status import POLL_SECONDS, has_ended
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Answer(dict[str, Any]):
-    """An object of an answer, and the address that it came from: CliError for what a gateway would have told."""
+    """An object of an answer, and the address that it came from: CliError for a field that a gateway always sends."""
 
     def __init__(self, url: str, values: dict[str, Any]) -> None:
         super().__init__(values)
@@ -71,7 +71,7 @@ def _field(item: Any, url: str) -> tuple[str, str]:
 TIMEOUT = httpx.Timeout(150.0, connect=5.0)
 PATIENCE_SECONDS = 60.0
 UNREACHABLE_SECONDS = 10.0
-LONGEST_WAIT = 10.0
+MAX_RETRY_WAIT = 10.0
 PROBE_SECONDS = 1.0
 # What may be otherwise when it is tried again.
 _PASSING = (httpx.NetworkError, httpx.RemoteProtocolError)
@@ -134,7 +134,7 @@ class Api:
     def upload(
         self, name: str, data: bytes, kind: str, full: Full | None = None, *, title: str = ""
     ) -> Any:
-        """One file, whose name becomes its document's id; answers with its job. `full` is told of waits for a place."""
+        """Uploads a file; its name becomes the document id. Returns the job. `full` is called while uploads wait."""
         # A file's name arrives with some of its characters escaped; a field arrives as it is.
         fields = {"source": name, **({"title": title} if title else {})}
         form: dict[str, Any] = {"data": fields, "files": {"file": (name, data, kind)}}
@@ -184,7 +184,7 @@ class Api:
         while True:
             try:
                 response = self._send(method, path, **options)
-            except AwayError:
+            except UnreachableError:
                 # A gateway that has just been restarted: whatever is asked here may be asked twice.
                 if time.monotonic() > until - PATIENCE_SECONDS + UNREACHABLE_SECONDS:
                     raise
@@ -202,13 +202,15 @@ class Api:
         try:
             return self._http.request(method, path, **options)
         except httpx.TimeoutException:
-            raise AwayError(f"{self.url} did not answer in time", reason="DEADLINE") from None
+            raise UnreachableError(
+                f"{self.url} did not answer in time", reason="DEADLINE"
+            ) from None
         except UnicodeError:
             raise CliError("what was given is not all text: a byte of it is no UTF-8") from None
         except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
-            told = f"{self.url} cannot be reached: {error or type(error).__name__}"
-            kind = AwayError if isinstance(error, _PASSING) else CliError
-            raise kind(told, reason="UNREACHABLE") from None
+            message = f"{self.url} cannot be reached: {error or type(error).__name__}"
+            kind = UnreachableError if isinstance(error, _PASSING) else CliError
+            raise kind(message, reason="UNREACHABLE") from None
 
 
 def probe(url: str) -> Probed:
@@ -232,7 +234,7 @@ def segment(name: str) -> str:
 
 def _wait(response: httpx.Response) -> float:
     text = response.headers.get("retry-after", "")
-    return min(LONGEST_WAIT, float(text) if text.isdecimal() else 1.0)
+    return min(MAX_RETRY_WAIT, float(text) if text.isdecimal() else 1.0)
 
 
 def _address(url: str) -> httpx.URL:

@@ -33,12 +33,12 @@ class Gateway:
         return self.found_by in {"BRAID_URL", "folder"}
 
     def __str__(self) -> str:
-        told = {
+        descriptions = {
             "BRAID_URL": "named by BRAID_URL",
             "folder": f"the stack under {self.data}",
             "last started": f"the last started stack, under {self.data}",
         }
-        return f"{self.url} ({told.get(self.found_by, 'the default address')})"
+        return f"{self.url} ({descriptions.get(self.found_by, 'the default address')})"
 
 
 class StartedStacks:
@@ -50,10 +50,10 @@ class StartedStacks:
     def paths(self) -> list[Path]:
         """The folders; none when nothing can be read."""
         try:
-            told: Any = json.loads((self._path / "stacks.json").read_text()) if self._path else []
+            stored: Any = json.loads((self._path / "stacks.json").read_text()) if self._path else []
         except (OSError, ValueError):
             return []
-        found = told if isinstance(told, list) else []
+        found = stored if isinstance(stored, list) else []
         return [Path(one) for one in found if isinstance(one, str) and Path(one).is_absolute()]
 
     def add(self, data: Path) -> None:
@@ -101,8 +101,8 @@ def find_gateway(environment: Mapping[str, str], probe: Callable[[str], Probed])
 def running_url(data: Path) -> str:
     """The gateway of the stack that runs over a data folder, "" when none does."""
     try:
-        told = json.loads((data / "run.json").read_text())
-        return f"http://{told['addresses']['gateway']}"
+        state = json.loads((data / "run.json").read_text())
+        return f"http://{state['addresses']['gateway']}"
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 

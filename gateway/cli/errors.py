@@ -31,23 +31,23 @@ class CliError(Exception):
     def line(self) -> str:
         """The one line that is shown."""
         parts = (self.reason, self.request_id and f"request {self.request_id}")
-        told = ", ".join(part for part in parts if part)
-        return f"{self.detail} ({told})" if told else self.detail
+        context = ", ".join(part for part in parts if part)
+        return f"{self.detail} ({context})" if context else self.detail
 
     def as_json(self) -> dict[str, Any]:
         """The failure for other programs, as REST has it; what is not known is left out."""
-        fields = [{"field": name, "description": told} for name, told in self.fields]
+        fields = [{"field": name, "description": description} for name, description in self.fields]
         known = {"fields": fields, "request_id": self.request_id}
-        told = {"detail": self.detail, "reason": self.reason or "FAILED"}
-        return told | {name: value for name, value in known.items() if value}
+        failure = {"detail": self.detail, "reason": self.reason or "FAILED"}
+        return failure | {name: value for name, value in known.items() if value}
 
 
-class GoesOnError(CliError):
-    """Ctrl-C ended the command, and not what it had started: `told` says so, and how to look."""
+class StillRunningError(CliError):
+    """Ctrl-C ended the command, and not what it had started: `hint` says so, and how to look."""
 
-    def __init__(self, told: str) -> None:
-        super().__init__(f"interrupted: {told}", reason="INTERRUPTED", code=INTERRUPTED)
+    def __init__(self, hint: str) -> None:
+        super().__init__(f"interrupted: {hint}", reason="INTERRUPTED", code=INTERRUPTED)
 
 
-class AwayError(CliError):
+class UnreachableError(CliError):
     """The gateway did not answer: it may do so later."""

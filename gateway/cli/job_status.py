@@ -1,4 +1,4 @@
-"""How jobs end: when to look again, when nothing of one changes any more, and what a failed one is told as."""
+"""Job status: the polling interval, whether a job has ended, and the error for a failed one."""
 
 from __future__ import annotations
 

@@ -126,10 +126,14 @@ def _progress(job: dict[str, Any]) -> str:
         "searchable": job["documents_searchable"],
         "graph-ready": job["documents_graph_ready"],
     }
-    told = [f"{count} {name}" for name, count in parts.items() if count < total]
+    progress = [f"{count} {name}" for name, count in parts.items() if count < total]
     if job["documents_failed"]:
-        told.append(f"{job['documents_failed']} failed")
-    return f"{total}: {', '.join(told)}" if told and job["kind"] == _UPLOAD else str(total or "")
+        progress.append(f"{job['documents_failed']} failed")
+    return (
+        f"{total}: {', '.join(progress)}"
+        if progress and job["kind"] == _UPLOAD
+        else str(total or "")
+    )
 
 
 def _reason(job: dict[str, Any]) -> str:
@@ -140,8 +144,8 @@ def _reason(job: dict[str, Any]) -> str:
         return ""
     first = job["failures"][0]
     more = max(job["documents_failed"], len(job["failures"])) - 1
-    told = f"{first['id']}: {first['reason']}" if first["id"] else first["reason"]
-    return f"{told} (and {more} more)" if more > 0 else told
+    reason = f"{first['id']}: {first['reason']}" if first["id"] else first["reason"]
+    return f"{reason} (and {more} more)" if more > 0 else reason
 
 
 def _act(session: Session, job_id: str, verb: str, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`braid up`: runs the local stack, loads the sample once, asks a question, and runs until it is told to stop."""
+"""`braid up`: runs the local stack, loads the sample once, asks a question, and runs until it is stopped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gateway.cli.api import Api
 from gateway.cli.discovery import StartedStacks
 from gateway.cli.errors import CliError
 from gateway.cli.ingest.ingestion import Ingest
-from gateway.cli.progress import ConsoleBars
+from gateway.cli.progress import IngestProgress
 from gateway.cli.sample import Question, Sample, put_sample_ontology
 from gateway.cli.search import SHOWN_PARTS, show_comprehensive
 from gateway.cli.terminal_escape import styled
@@ -32,7 +32,7 @@ LOADED = "sample.loaded"
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class UpOptions:
     """What was asked for."""
 
     sample: bool
@@ -42,7 +42,7 @@ class Wishes:
     workers: int = 1
 
 
-async def up(session: Session, data: Path, wishes: Wishes) -> None:
+async def up(session: Session, data: Path, wishes: UpOptions) -> None:
     """Runs the stack until SIGINT or SIGTERM, then stops it cleanly. CliError when it does not start."""
     from deploy.local.errors import LocalStackError  # noqa: PLC0415 - only this command runs the stack
     from deploy.local.processes import with_workers  # noqa: PLC0415
@@ -71,7 +71,7 @@ async def up(session: Session, data: Path, wishes: Wishes) -> None:
         raise CliError(str(error)) from None
 
 
-async def greet(session: Session, data: Path, addresses: dict[str, str], wishes: Wishes) -> None:
+async def greet(session: Session, data: Path, addresses: dict[str, str], wishes: UpOptions) -> None:
     """Does what was wished for once the stack runs, and tells where it is: as JSON in one document."""
     url = f"http://{addresses['gateway']}"
     with Api(url) as api:  # closed when cancelled, which ends the thread's work
@@ -82,8 +82,8 @@ async def greet(session: Session, data: Path, addresses: dict[str, str], wishes:
         include = () if wishes.as_json else SHOWN_PARTS
         answer = await asyncio.to_thread(ask, api, question, include) if wishes.ask else None
     if wishes.as_json:
-        told: dict[str, Any] = {"url": url, "addresses": addresses}
-        session.show_json(told if answer is None else told | {"answer": answer})
+        result: dict[str, Any] = {"url": url, "addresses": addresses}
+        session.show_json(result if answer is None else result | {"answer": answer})
         return
     if answer is not None:
         show_answer(session, question, answer)
@@ -93,7 +93,7 @@ async def greet(session: Session, data: Path, addresses: dict[str, str], wishes:
 def load_sample(session: Session, api: Api, data: Path) -> None:
     """Loads the sample and notes it: what is deleted from now on stays deleted."""
     session.err.print("Loading the sample: the notes of an invented company …")
-    with ConsoleBars(session.err) as bars:
+    with IngestProgress(session.err) as bars:
         report = Ingest(api, bars).run(Sample.of_the_stack().sources())
     for problem in report.failures:
         session.err.print(styled(f"{problem.path}: {problem.reason}"), soft_wrap=True)
@@ -120,7 +120,7 @@ def _show_addresses(session: Session, addresses: dict[str, str], url: str) -> No
     session.out.print("")
     rows = {"REST": url, "OpenAPI": f"{url}/docs"}
     hidden = ("gateway", "agent_worker")  # shown above; answers for its health alone
-    rows |= {f"gRPC {n}": told for n, told in addresses.items() if not n.startswith(hidden)}
+    rows |= {f"gRPC {n}": address for n, address in addresses.items() if not n.startswith(hidden)}
     output.show_pairs(session.out, rows)
     session.out.print('Running; Ctrl-C stops it. Ask more: braid search "…"', markup=False)
 

@@ -22,14 +22,14 @@ Json = dict[str, Any]
 
 def fact_line(fact: Json) -> Text:
     """`statement  (when)  origin  ← document · source`."""
-    told = styled(fact["fact"]).append_text(
+    text = styled(fact["fact"]).append_text(
         Text(f"  ({span(fact)})  {fact['origin']}", style=QUIET)
     )
     for source in fact["sources"][:3]:
         title = source["document_title"] or source["document_id"]
         where = source["source"] or source["document_id"]
-        told.append("  ").append_text(styled(f"← {title} · {where}", QUIET))
-    return told
+        text.append("  ").append_text(styled(f"← {title} · {where}", QUIET))
+    return text
 
 
 def span(fact: Json) -> str:
@@ -48,11 +48,11 @@ def span(fact: Json) -> str:
 
 def show_legs(out: Console, legs: list[Json]) -> None:
     """How each leg ended, and how long it took."""
-    told = " · ".join(
+    legs_text = " · ".join(
         f"{leg['name']} {leg['status']}{' ' + leg['reason'] if leg['reason'] else ''} {leg['took_ms']:.1f} ms"
         for leg in legs
     )
-    out.print(Text(f"\nLegs: {line(told)}", style=QUIET), soft_wrap=True)
+    out.print(Text(f"\nLegs: {line(legs_text)}", style=QUIET), soft_wrap=True)
 
 
 def show_table(out: Console, columns: dict[str, str], rows: list[Json]) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
-class ConsoleBars:
+class IngestProgress:
     """Bars on a console; they end with the block."""
 
     def __init__(self, console: Console) -> None:
@@ -47,8 +47,8 @@ class ConsoleBars:
             self._progress.remove_task(self._waiting)
             self._waiting = None
         if waits:
-            told = "waits: the gateway takes no more now"
-            self._waiting = self._progress.add_task(told, total=None)
+            description = "waits: the gateway takes no more now"
+            self._waiting = self._progress.add_task(description, total=None)
 
     def _move(self, name: str, total: int, done: int) -> None:
         if name not in self._tasks:

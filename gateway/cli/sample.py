@@ -13,7 +13,7 @@ from google.protobuf import json_format
 from braid.graph.v1 import ingest_pb2_grpc, ontology_pb2
 from gateway.cli.errors import CliError
 from gateway.cli.ingest.files import Source
-from gateway.content_types import KINDS
+from gateway.content_types import CONTENT_TYPES
 from services.runtime.channels import open_channel
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class Sample:
     def sources(self) -> Iterator[Source]:
         """Its notes, each under its file's name, which its facts cite, and its facts."""
         for path in sorted(self._folder.glob("*.md")):
-            yield Source(path, path.name, KINDS[".md"])
-        yield Source(self._folder / "facts.jsonl", "facts.jsonl", KINDS[".jsonl"])
+            yield Source(path, path.name, CONTENT_TYPES[".md"])
+        yield Source(self._folder / "facts.jsonl", "facts.jsonl", CONTENT_TYPES[".jsonl"])
 
     def ontology(self) -> ontology_pb2.Ontology:
         """Which of its relations are events."""
@@ -55,8 +55,8 @@ class Sample:
     def question(self) -> Question:
         """The first of its questions."""
         with (self._folder / "questions.jsonl").open(encoding="utf-8") as lines:
-            told = json.loads(next(lines))
-        return Question(told["question"], told["as_of"])
+            first = json.loads(next(lines))
+        return Question(first["question"], first["as_of"])
 
 
 _SECONDS = 10.0

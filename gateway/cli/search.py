@@ -107,11 +107,11 @@ def _show_end(out: Console, answer: Json) -> None:
 
 
 def _parts(scores: Json) -> str:
-    told = []
+    parts = []
     for name, value in scores.items():
         if isinstance(value, dict):
             place = f"#{value['rank']} " if value["rank"] else ""
-            told.append(f"{line(name)} {place}{value['score']:.4f}")
+            parts.append(f"{line(name)} {place}{value['score']:.4f}")
         elif isinstance(value, float):
-            told.append(f"{line(name)} {value:.4f}")
-    return " · ".join(told)
+            parts.append(f"{line(name)} {value:.4f}")
+    return " · ".join(parts)

@@ -54,10 +54,10 @@ def _code_of(session: Session, command: Callable[[], object]) -> int:
         command()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
-        # What typer itself refuses it has told of on standard error by now.
-        told = getattr(end.__context__, "format_message", None)
-        if told is not None:
-            session.show_failure(CliError(told(), reason="USAGE"))
+        # typer has already reported usage errors on standard error.
+        format_message = getattr(end.__context__, "format_message", None)
+        if format_message is not None:
+            session.show_failure(CliError(format_message(), reason="USAGE"))
         elif code == INTERRUPTED:
             session.show_failure(CliError("interrupted", reason="INTERRUPTED"))
         return code
@@ -65,8 +65,10 @@ def _code_of(session: Session, command: Callable[[], object]) -> int:
 
 
 def _sentence(error: OSError) -> str:
-    told = (error.strerror or str(error)).lower()
-    return f"{error.filename}: {told}" if error.filename else f"reading or writing failed: {told}"
+    reason = (error.strerror or str(error)).lower()
+    return (
+        f"{error.filename}: {reason}" if error.filename else f"reading or writing failed: {reason}"
+    )
 
 
 def _let_go(output: IO[str]) -> None:
@@ -96,15 +98,15 @@ class Session:
     def api(self, *, changes: bool = False) -> Api:
         """A client of the gateway that is found.
 
-        With `changes`, for commands that change data, a gateway that nothing here names is told on standard error.
+        With `changes`, for commands that change data, a gateway that is not named explicitly is printed to stderr.
         """
         # Only commands that ask need it, and `--help` should be there at once.
         from gateway.cli.api import Api, probe  # noqa: PLC0415
 
         self.gateway = find_gateway(self.environment, probe)
         if changes and not self.gateway.is_named:
-            told = line(f"braid: using {self.gateway}")
-            self.err.print(told, markup=False, highlight=False, soft_wrap=True)
+            notice = line(f"braid: using {self.gateway}")
+            self.err.print(notice, markup=False, highlight=False, soft_wrap=True)
         return Api(self.gateway.url, self.environment.get("BRAID_API_KEY", ""))
 
     def show_json(self, value: Any) -> None:

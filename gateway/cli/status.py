@@ -44,14 +44,14 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
 
 def read_status(api: Api, gateway: Gateway | None) -> dict[str, Any]:
     """Which services serve, and what the graph holds: `graph` has a `reason` alone when that cannot be said."""
-    told = api.readiness()
-    status = told.get("status", "not ready")
+    readiness = api.readiness()
+    status = readiness.get("status", "not ready")
     found = {"found_by": gateway.found_by} if gateway else {}
     return {
         "url": api.url,
         **found,
         "status": status,
-        "services": told["services"],
+        "services": readiness["services"],
         "graph": _graph(api),
     }
 
@@ -82,8 +82,8 @@ def index_summary(states: dict[str, str]) -> str:
     """`45 indexes online`, and those by name that are not."""
     online = sum(state == _ONLINE for state in states.values())
     others = [f"{name} {state}" for name, state in sorted(states.items()) if state != _ONLINE]
-    told = f"{online} {'index' if online == 1 else 'indexes'} online"
-    return "; ".join([told, *others])
+    summary = f"{online} {'index' if online == 1 else 'indexes'} online"
+    return "; ".join([summary, *others])
 
 
 def _graph(api: Api) -> dict[str, Any]:

@@ -29,9 +29,11 @@ def up(  # noqa: PLR0917 - typer names them all
     """Start the stack of this folder, until Ctrl-C: PostgreSQL, Neo4j and Braid on this machine."""
     import asyncio  # noqa: PLC0415 - `braid --help` must not pay for it
 
-    from gateway.cli.local_stack import Wishes  # noqa: PLC0415
+    from gateway.cli.local_stack import UpOptions  # noqa: PLC0415
     from gateway.cli.local_stack import up as run_stack  # noqa: PLC0415
 
     session: Session = context.obj
-    wishes = Wishes(sample=sample, ask=ask, free_ports=free_ports, as_json=as_json, workers=workers)
+    wishes = UpOptions(
+        sample=sample, ask=ask, free_ports=free_ports, as_json=as_json, workers=workers
+    )
     asyncio.run(run_stack(session, data or session.data, wishes))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gateway.cli import output
-from gateway.cli.errors import GoesOnError
+from gateway.cli.errors import StillRunningError
 from gateway.cli.job_status import require_success
 
 if TYPE_CHECKING:
@@ -65,15 +65,17 @@ def reextract(
 
 def ended(api: Api, session: Session, job: dict[str, Any]) -> dict[str, Any]:
     """A job once it has ended, its progress shown meanwhile."""
-    from gateway.cli.progress import ConsoleBars  # noqa: PLC0415 - only those who wait pay for it
+    from gateway.cli.progress import IngestProgress  # noqa: PLC0415 - only those who wait pay for it
 
     try:
-        with ConsoleBars(session.err) as bars:
+        with IngestProgress(session.err) as bars:
             for seen in api.followed(job):
                 total = seen["documents_total"]
                 bars.documents(total, seen["documents_searchable"], seen["documents_graph_ready"])
     except KeyboardInterrupt:
-        raise GoesOnError(f"the job goes on; `braid jobs show {job['id']}` shows it") from None
+        raise StillRunningError(
+            f"the job goes on; `braid jobs show {job['id']}` shows it"
+        ) from None
     return seen
 
 
@@ -85,8 +87,8 @@ def _start(session: Session, path: str, body: Any, *, wait: bool, as_json: bool)
     if as_json:
         session.show_json({"job": job})
     else:
-        told = ("id", "kind", "state", "documents_total", "documents_searchable")
-        output.show_pairs(session.out, {name: job[name] for name in told})
+        shown = ("id", "kind", "state", "documents_total", "documents_searchable")
+        output.show_pairs(session.out, {name: job[name] for name in shown})
     require_success(job)
 
 

@@ -1,4 +1,4 @@
-"""The FastAPI application: routes, the door around them, and errors in one shape."""
+"""The FastAPI application: routes, the middleware around them, and errors in one shape."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from gateway.rest.findings import routes as findings_routes
 from gateway.rest.graph import routes as graph_routes
 from gateway.rest.http.errors import answer_of, http_answer
 from gateway.rest.http.methods import HeadAsGet, allow
-from gateway.rest.http.middleware import Door
-from gateway.rest.http.request_parsing import DECLARED_ALONE
+from gateway.rest.http.middleware import RequestMiddleware
+from gateway.rest.http.request_parsing import ONLY_DECLARED_PARAMETERS
 from gateway.rest.mapping.openapi import describe
 from gateway.rest.mapping.validation_errors import invalid
 from gateway.rest.search import routes as search_routes
@@ -61,16 +61,16 @@ def create_app(
         description=_ABOUT,
         redoc_url=None,
         redirect_slashes=False,
-        # The door continues the caller's trace; a second span a request would say the same.
+        # The middleware continues the caller's trace; a second span a request would say the same.
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     app.state.clients = clients
     app.state.settings = settings
     for router in ROUTERS:
-        app.include_router(router, dependencies=[DECLARED_ALONE])
+        app.include_router(router, dependencies=[ONLY_DECLARED_PARAMETERS])
     app.add_middleware(HeadAsGet)
     app.add_middleware(
-        Door,
+        RequestMiddleware,
         authenticator=authenticator,
         body_limit=_body_limit(settings),
         idle_seconds=settings.body_idle_seconds,
@@ -92,12 +92,12 @@ def _body_limit(settings: GatewaySettings) -> Callable[[str], int]:
 
 async def _braid_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, BraidError)  # noqa: S101 - for the type checker: registered for this type
-    return answer_of(error, request.state.visit.request_id)
+    return answer_of(error, request.state.request_state.request_id)
 
 
 async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
-    return answer_of(invalid(error.errors()), request.state.visit.request_id)
+    return answer_of(invalid(error.errors()), request.state.request_state.request_id)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -108,4 +108,4 @@ async def _http_error(request: Request, error: Exception) -> Response:
         if request.method == "OPTIONS":
             return Response(status_code=HTTPStatus.NO_CONTENT, headers=headers)
         error = HTTPException(error.status_code, error.detail, headers)
-    return http_answer(error, request.state.visit.request_id)
+    return http_answer(error, request.state.request_state.request_id)

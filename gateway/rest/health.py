@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from gateway.rest.http.calls import ClientsDep
 from gateway.rest.http.errors import error_body
-from gateway.rest.mapping.json_encoding import JsonAnswer
-from gateway.rest.mapping.openapi import Problem, Shape, problems
+from gateway.rest.mapping.json_encoding import JsonResponse
+from gateway.rest.mapping.openapi import Problem, ResponseSchema, problems
 
 
 class NotReady(Problem):
@@ -19,13 +19,13 @@ class NotReady(Problem):
     services: dict[str, str]
 
 
-class Alive(Shape):
+class Alive(ResponseSchema):
     """The process runs."""
 
     status: Literal["ok"]
 
 
-class Readiness(Shape):
+class Readiness(ResponseSchema):
     """Every service that the gateway needs is serving."""
 
     status: Literal["ready"]
@@ -38,7 +38,7 @@ router = APIRouter(tags=["probes"], responses=problems(405))
 @router.get("/healthz", response_model=Alive)
 async def healthz() -> Response:
     """The process runs."""
-    return JsonAnswer({"status": "ok"})
+    return JsonResponse({"status": "ok"})
 
 
 @router.get("/readyz", response_model=Readiness, responses={503: {"model": NotReady}})
@@ -47,7 +47,7 @@ async def readyz(request: Request, clients: ClientsDep) -> Response:
     services = await clients.health()
     away = [f"{name} is {state}" for name, state in services.items() if state != "SERVING"]
     if not away:
-        return JsonAnswer({"status": "ready", "services": services})
+        return JsonResponse({"status": "ready", "services": services})
     detail = "; ".join(away) + "."
-    body = error_body(detail, "STORE_UNAVAILABLE", request.state.visit.request_id)
-    return JsonAnswer(body | {"services": services}, 503, {"retry-after": "1"})
+    body = error_body(detail, "STORE_UNAVAILABLE", request.state.request_state.request_id)
+    return JsonResponse(body | {"services": services}, 503, {"retry-after": "1"})

@@ -13,14 +13,14 @@ from gateway.rest.http.calls import CallerDep, ClientsDep, SettingsDep, WatcherD
 from gateway.rest.http.event_stream import stream
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_types import Int32, at_most
-from gateway.rest.mapping.json_encoding import Json, JsonAnswer, time
-from gateway.rest.mapping.openapi import ErrorEvent, Shape, events, problems
+from gateway.rest.mapping.json_encoding import Json, JsonResponse, time
+from gateway.rest.mapping.openapi import ErrorEvent, ResponseSchema, events, problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class Removed(Shape):
+class Removed(ResponseSchema):
     """How many rows of a kind were removed from a store."""
 
     store: str
@@ -28,7 +28,7 @@ class Removed(Shape):
     count: int
 
 
-class Failure(Shape):
+class Failure(ResponseSchema):
     """A document that could not be taken."""
 
     id: str
@@ -36,7 +36,7 @@ class Failure(Shape):
     stage: str
 
 
-class Job(Shape):
+class Job(ResponseSchema):
     """An upload's way through the tiers."""
 
     id: str
@@ -62,20 +62,20 @@ class Job(Shape):
     ended_at: str | None
 
 
-class OneJob(Shape):
+class OneJob(ResponseSchema):
     """The job of what was asked for."""
 
     job: Job
 
 
-class Jobs(Shape):
+class Jobs(ResponseSchema):
     """A page of jobs; `next_cursor` is null at the end."""
 
     jobs: list[Job]
     next_cursor: str | None
 
 
-class DeadDocument(Shape):
+class DeadDocument(ResponseSchema):
     """A document that was accepted and could not be taken."""
 
     job_id: str
@@ -85,14 +85,14 @@ class DeadDocument(Shape):
     failed_at: str | None
 
 
-class DeadDocuments(Shape):
+class DeadDocuments(ResponseSchema):
     """A page of dead documents; `next_cursor` is null at the end."""
 
     documents: list[DeadDocument]
     next_cursor: str | None
 
 
-class JobEvent(Shape):
+class JobEvent(ResponseSchema):
     """A job as it stands."""
 
     event: Literal["job"]
@@ -139,8 +139,8 @@ def failure(message: ingest_pb2.IngestFailure) -> Json:
 
 def dead_document(message: ingest_pb2.DeadDocument) -> Json:
     """The same in the list of its space."""
-    told = failure(message.failure)
-    return {"job_id": message.job_id, **told, "failed_at": time(message, "create_time")}
+    fields = failure(message.failure)
+    return {"job_id": message.job_id, **fields, "failed_at": time(message, "create_time")}
 
 
 def removed_rows(rows: Iterable[ingest_pb2.RemovedRows]) -> list[Json]:
@@ -151,7 +151,7 @@ router = APIRouter(prefix="/api/jobs", tags=["jobs"], responses=problems())
 
 _SERVICE = "/braid.agent.v1.IngestService/"
 # As many as the contract takes.
-MOST_STATES = 10
+MAX_STATES = 10
 Limit = Annotated[
     Int32 | None,
     Bounds(ingest_pb2.ListIngestJobsRequest, "page_size"),
@@ -180,7 +180,7 @@ async def listing(  # noqa: PLR0917 - the framework names them
         list[StateName] | None,
         Bounds(ingest_pb2.ListIngestJobsRequest, "states"),
         Query(description="Only in these states."),
-        at_most(MOST_STATES),
+        at_most(MAX_STATES),
     ] = None,
     kind: Annotated[
         str,
@@ -193,9 +193,9 @@ async def listing(  # noqa: PLR0917 - the framework names them
     request = ingest_pb2.ListIngestJobsRequest(
         page_size=limit, page_token=cursor, states=states, kind=kind
     )
-    answer = await caller.ask(_SERVICE + "ListIngestJobs", clients.ingest.ListIngestJobs, request)
+    answer = await caller.call(_SERVICE + "ListIngestJobs", clients.ingest.ListIngestJobs, request)
     shown = [job(one) for one in answer.jobs]
-    return JsonAnswer({"jobs": shown, "next_cursor": answer.next_page_token or None})
+    return JsonResponse({"jobs": shown, "next_cursor": answer.next_page_token or None})
 
 
 @router.get("/dead", response_model=DeadDocuments)
@@ -205,17 +205,17 @@ async def dead(
     """The documents that were accepted and could not be taken, the latest first, in pages."""
     request = ingest_pb2.ListDeadDocumentsRequest(page_size=limit, page_token=cursor)
     method = _SERVICE + "ListDeadDocuments"
-    answer = await caller.ask(method, clients.ingest.ListDeadDocuments, request)
+    answer = await caller.call(method, clients.ingest.ListDeadDocuments, request)
     shown = [dead_document(one) for one in answer.documents]
-    return JsonAnswer({"documents": shown, "next_cursor": answer.next_page_token or None})
+    return JsonResponse({"documents": shown, "next_cursor": answer.next_page_token or None})
 
 
 @router.get("/{job_id}", response_model=Job)
 async def read(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Response:
     """A job as it stands."""
     request = ingest_pb2.GetIngestJobRequest(job_id=job_id)
-    answer = await caller.ask(_SERVICE + "GetIngestJob", clients.ingest.GetIngestJob, request)
-    return JsonAnswer(job(answer.job))
+    answer = await caller.call(_SERVICE + "GetIngestJob", clients.ingest.GetIngestJob, request)
+    return JsonResponse(job(answer.job))
 
 
 @router.post("/{job_id}/cancel", response_model=Job)
@@ -223,8 +223,8 @@ async def cancel(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Respo
     """Ends a job; what is searchable of it still goes into the graph."""
     request = ingest_pb2.CancelIngestJobRequest(job_id=job_id)
     method = _SERVICE + "CancelIngestJob"
-    answer = await caller.ask(method, clients.ingest.CancelIngestJob, request)
-    return JsonAnswer(job(answer.job))
+    answer = await caller.call(method, clients.ingest.CancelIngestJob, request)
+    return JsonResponse(job(answer.job))
 
 
 @router.post("/{job_id}/retry", response_model=Job)
@@ -232,8 +232,8 @@ async def retry(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Respon
     """Tries again what an ended job did not do."""
     request = ingest_pb2.RetryIngestJobRequest(job_id=job_id)
     method = _SERVICE + "RetryIngestJob"
-    answer = await caller.ask(method, clients.ingest.RetryIngestJob, request)
-    return JsonAnswer(job(answer.job))
+    answer = await caller.call(method, clients.ingest.RetryIngestJob, request)
+    return JsonResponse(job(answer.job))
 
 
 @router.get(

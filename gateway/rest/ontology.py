@@ -11,13 +11,13 @@ from starlette.responses import Response
 
 from braid.graph.v1 import ontology_pb2
 from gateway.rest.http.calls import CallerDep, ClientsDep
-from gateway.rest.http.request_parsing import JSON_ALONE
+from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping import json_encoding
-from gateway.rest.mapping.contract_rules import Contract, Contracted
+from gateway.rest.mapping.contract_rules import Contract, ContractModel
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import JsonBool, Text, at_most
-from gateway.rest.mapping.json_encoding import Json, JsonAnswer
-from gateway.rest.mapping.openapi import Shape, problems
+from gateway.rest.mapping.json_encoding import Json, JsonResponse
+from gateway.rest.mapping.openapi import ResponseSchema, problems
 
 # As many as the contract takes.
 MAX_ENTITY_TYPES = 100
@@ -43,7 +43,7 @@ _EXAMPLE: JsonDict = {
 }
 
 
-class AttributeType(Contracted):
+class AttributeType(ContractModel):
     """Something that is noted of a thing or a fact."""
 
     contract: ClassVar[Contract] = ontology_pb2.AttributeType
@@ -61,7 +61,7 @@ class AttributeType(Contracted):
 Attributes = Annotated[list[AttributeType], at_most(MAX_ATTRIBUTES)]
 
 
-class EntityType(Contracted):
+class EntityType(ContractModel):
     """A kind of thing."""
 
     contract: ClassVar[Contract] = ontology_pb2.EntityType
@@ -78,7 +78,7 @@ class EntityType(Contracted):
         )
 
 
-class Endpoints(Contracted):
+class Endpoints(ContractModel):
     """A pair of types that a relation may join; an empty one is any."""
 
     contract: ClassVar[Contract] = ontology_pb2.RelationEndpoints
@@ -93,7 +93,7 @@ class Endpoints(Contracted):
         )
 
 
-class RelationType(Contracted):
+class RelationType(ContractModel):
     """A kind of relation."""
 
     contract: ClassVar[Contract] = ontology_pb2.RelationType
@@ -119,7 +119,7 @@ class RelationType(Contracted):
         )
 
 
-class OntologyBody(Contracted):
+class OntologyBody(ContractModel):
     """The whole ontology: it replaces the one before. What `GET` answered with can be changed and put back."""
 
     contract: ClassVar[Contract] = ontology_pb2.Ontology
@@ -190,7 +190,7 @@ def _attributes(one: ontology_pb2.EntityType | ontology_pb2.RelationType) -> lis
     ]
 
 
-class AttributeTypeAnswer(Shape):
+class AttributeTypeAnswer(ResponseSchema):
     """Something that is noted of a thing or a fact."""
 
     name: str
@@ -198,7 +198,7 @@ class AttributeTypeAnswer(Shape):
     description: str
 
 
-class EntityTypeAnswer(Shape):
+class EntityTypeAnswer(ResponseSchema):
     """A kind of thing."""
 
     name: str
@@ -206,7 +206,7 @@ class EntityTypeAnswer(Shape):
     attributes: list[AttributeTypeAnswer]
 
 
-class EndpointsAnswer(Shape):
+class EndpointsAnswer(ResponseSchema):
     """A pair of types that a relation may join; an empty one is any."""
 
     subject_type: str
@@ -220,7 +220,7 @@ class RelationTypeAnswer(EntityTypeAnswer):
     event: bool
 
 
-class OntologyAnswer(Shape):
+class OntologyAnswer(ResponseSchema):
     """The whole ontology; empty, with version 0, while none was put."""
 
     entity_types: list[EntityTypeAnswer]
@@ -230,7 +230,7 @@ class OntologyAnswer(Shape):
     version: int
 
 
-class OntologyVersion(Shape):
+class OntologyVersion(ResponseSchema):
     """The ontology's version; the one before when nothing changed."""
 
     version: int
@@ -247,16 +247,16 @@ async def read(caller: CallerDep, clients: ClientsDep) -> Response:
     """The space's ontology, and its version."""
     request = ontology_pb2.GetOntologyRequest()
     method = _SERVICE + "GetOntology"
-    answer = await caller.ask(method, clients.graph_ingest.GetOntology, request)
-    return JsonAnswer(shown(answer))
+    answer = await caller.call(method, clients.graph_ingest.GetOntology, request)
+    return JsonResponse(shown(answer))
 
 
-@router.put("", response_model=OntologyVersion, dependencies=[JSON_ALONE])
+@router.put("", response_model=OntologyVersion, dependencies=[JSON_BODY_ONLY])
 async def put(body: OntologyBody, caller: CallerDep, clients: ClientsDep) -> Response:
     """Replaces the space's ontology. Facts and entities that are there stay as they are."""
     method = _SERVICE + "PutOntology"
-    answer = await caller.ask(method, clients.graph_ingest.PutOntology, body.message(), _name)
-    return JsonAnswer({"version": answer.version})
+    answer = await caller.call(method, clients.graph_ingest.PutOntology, body.message(), _name)
+    return JsonResponse({"version": answer.version})
 
 
 def _name(path: str) -> str:

@@ -11,12 +11,12 @@ from starlette.responses import Response
 from braid.agent.v1 import consistency_pb2, ingest_pb2, models_pb2
 from gateway.rest import jobs
 from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
-from gateway.rest.http.request_parsing import JSON_ALONE
+from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.jobs import OneJob
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_types import Body, Int32
-from gateway.rest.mapping.json_encoding import Json, JsonAnswer
-from gateway.rest.mapping.openapi import Shape, problems
+from gateway.rest.mapping.json_encoding import Json, JsonResponse
+from gateway.rest.mapping.openapi import ResponseSchema, problems
 
 if TYPE_CHECKING:
     pass
@@ -32,7 +32,7 @@ InconsistencyName: TypeAlias = Literal[
 ]
 
 
-class Inconsistency(Shape):
+class Inconsistency(ResponseSchema):
     """One thing that is amiss; `document_id` is null where it belongs to none."""
 
     kind: InconsistencyName
@@ -40,7 +40,7 @@ class Inconsistency(Shape):
     document_id: str | None
 
 
-class InconsistencyCount(Shape):
+class InconsistencyCount(ResponseSchema):
     """How many of a kind were found, and mended."""
 
     kind: InconsistencyName
@@ -48,7 +48,7 @@ class InconsistencyCount(Shape):
     repaired: int
 
 
-class Consistency(Shape):
+class Consistency(ResponseSchema):
     """What both stores hold, and what is amiss; `pending` is what unfinished jobs are at."""
 
     consistent: bool
@@ -61,7 +61,7 @@ class Consistency(Shape):
     listed: list[Inconsistency]
 
 
-class SpaceModels(Shape):
+class SpaceModels(ResponseSchema):
     """The space's embedding model, null while it holds nothing, and the one that the settings name."""
 
     embedding_model: str | None
@@ -117,8 +117,8 @@ async def check(caller: UploaderDep, clients: ClientsDep, limit: Limit = None) -
     """Compares both stores; changes nothing. What unfinished jobs are at is pending, not amiss."""
     request = consistency_pb2.CheckConsistencyRequest(max_listed=limit)
     method = _CONSISTENCY + "CheckConsistency"
-    answer = await caller.ask(method, clients.consistency.CheckConsistency, request)
-    return JsonAnswer(consistency(answer.report))
+    answer = await caller.call(method, clients.consistency.CheckConsistency, request)
+    return JsonResponse(consistency(answer.report))
 
 
 @router.post("/consistency", response_model=Consistency)
@@ -126,16 +126,16 @@ async def repair(caller: UploaderDep, clients: ClientsDep, limit: Limit = None) 
     """Compares both stores, and mends what is amiss. Needs the scope `admin`."""
     request = consistency_pb2.RepairConsistencyRequest(max_listed=limit)
     method = _CONSISTENCY + "RepairConsistency"
-    answer = await caller.ask(method, clients.consistency.RepairConsistency, request)
-    return JsonAnswer(consistency(answer.report))
+    answer = await caller.call(method, clients.consistency.RepairConsistency, request)
+    return JsonResponse(consistency(answer.report))
 
 
 @router.get("/models", response_model=SpaceModels)
 async def models(caller: CallerDep, clients: ClientsDep) -> Response:
     """The embedding model of the space, and the one that the settings name."""
     request = models_pb2.GetSpaceModelsRequest()
-    answer = await caller.ask(_MODELS + "GetSpaceModels", clients.models.GetSpaceModels, request)
-    return JsonAnswer(
+    answer = await caller.call(_MODELS + "GetSpaceModels", clients.models.GetSpaceModels, request)
+    return JsonResponse(
         {
             "embedding_model": answer.embedding_model or None,
             "configured_embedding_model": answer.configured_embedding_model,
@@ -143,13 +143,13 @@ async def models(caller: CallerDep, clients: ClientsDep) -> Response:
     )
 
 
-@router.post("/reembed", status_code=202, response_model=OneJob, dependencies=[JSON_ALONE])
+@router.post("/reembed", status_code=202, response_model=OneJob, dependencies=[JSON_BODY_ONLY])
 async def reembed(caller: CallerDep, clients: ClientsDep, body: Reembed | None = None) -> Response:
     """Moves everything in the space to the configured embedding model, as a job. Needs the scope `admin`."""
     keep = body is not None and body.keep_former
     request = models_pb2.StartReembeddingRequest(keep_former=keep)
     method = _MODELS + "StartReembedding"
-    answer = await caller.ask(method, clients.models.StartReembedding, request)
+    answer = await caller.call(method, clients.models.StartReembedding, request)
     return _accepted(answer.job)
 
 
@@ -158,10 +158,10 @@ async def reextract(caller: CallerDep, clients: ClientsDep) -> Response:
     """Gives every chunk to the graph again, as a job: a language model added later reads it. Needs scope `admin`."""
     request = models_pb2.StartReextractionRequest()
     method = _MODELS + "StartReextraction"
-    answer = await caller.ask(method, clients.models.StartReextraction, request)
+    answer = await caller.call(method, clients.models.StartReextraction, request)
     return _accepted(answer.job)
 
 
 def _accepted(job: ingest_pb2.IngestJob) -> Response:
     shown = jobs.job(job)
-    return JsonAnswer({"job": shown}, 202, {"location": f"/api/jobs/{shown['id']}"})
+    return JsonResponse({"job": shown}, 202, {"location": f"/api/jobs/{shown['id']}"})

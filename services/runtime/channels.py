@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 import grpc
 from opentelemetry import propagate
 
-from braid_client.channel import MAX_MESSAGE_BYTES, channel_options
+from braid_protocol.channel import MAX_MESSAGE_BYTES, channel_options
 from services.runtime.context import current_call
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from braid.common.v1 import errors_pb2, options_pb2
-from braid_client.errors import FieldError as FieldError  # noqa: PLC0414 - part of this family
+from braid_protocol.field_error import FieldError as FieldError  # noqa: PLC0414 - part of this family
 
 INTERNAL_MESSAGE = "The service failed to answer. The request id names the failure in its logs."
 

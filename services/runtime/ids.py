@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from braid_client.ids import chunk_id, content_sha256, derived_uuid, document_hash
+from braid_protocol.ids import chunk_id, content_sha256, derived_uuid, document_hash
 
 __all__ = ["chunk_id", "content_sha256", "derived_uuid", "document_hash", "is_space"]
 

@@ -10,7 +10,7 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
 from braid.common.v1 import errors_pb2
-from braid_client.errors import DOMAIN, failure_of
+from braid_protocol.errors import DOMAIN, failure_of
 from services.runtime.errors import (
     BraidError,
     DeadlineError,

@@ -11,7 +11,7 @@ from itertools import islice
 
 import grpc
 
-from braid_client.errors import failure_of
+from braid_protocol.errors import failure_of
 from tests.benchmarks.callers import Sample, compare
 from tests.benchmarks.command import MeasureError, Options, UsageError
 from tests.benchmarks.figures import Figures, note

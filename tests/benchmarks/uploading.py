@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import grpc
 
 from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc
-from braid_client.errors import failure_of
+from braid_protocol.errors import failure_of
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.credentials import Metadata
 

@@ -5,8 +5,10 @@ import sys
 from tests.benchmarks.command import run
 
 COMMANDS = {
+    "dates": "tests.evals.dates.measure",
     "multihop": "tests.evals.multihop",
     "relevance": "tests.evals.relevance",
+    "routing": "tests.evals.routing.measure",
     "scifact": "tests.evals.scifact",
     "temporal": "tests.evals.temporal",
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gateway.cli.ingest.files import Source
-from gateway.content_types import KINDS
+from gateway.content_types import CONTENT_TYPES
 from tests.benchmarks.command import Options, UsageError
 from tests.benchmarks.figures import Figures
 from tests.benchmarks.harness import running_stack
@@ -114,4 +114,4 @@ def _written(
     with stated.open("w", encoding="utf-8") as lines:
         for fact in facts:
             lines.write(json.dumps(fact, ensure_ascii=False) + "\n")
-    return [Source(path, path.name, KINDS[".jsonl"]) for path in (corpus, stated)]
+    return [Source(path, path.name, CONTENT_TYPES[".jsonl"]) for path in (corpus, stated)]

@@ -10,7 +10,7 @@ from typing import Any
 
 from gateway.cli.ingest.files import Problem, Source, find
 from gateway.cli.sample import Sample
-from gateway.content_types import KINDS
+from gateway.content_types import CONTENT_TYPES
 from tests.benchmarks.command import UsageError
 from tests.evals.datasets import read_json, read_rows
 
@@ -96,7 +96,7 @@ def _documents(folder: Path) -> list[Source]:
 
 
 def _facts(path: Path) -> list[Source]:
-    return [Source(path, path.name, KINDS[".jsonl"])] if path.is_file() else []
+    return [Source(path, path.name, CONTENT_TYPES[".jsonl"])] if path.is_file() else []
 
 
 def _sample(path: Path) -> list[Source]:

@@ -12,7 +12,7 @@ from gateway.cli.api import Api
 from gateway.cli.errors import CliError
 from gateway.cli.ingest.files import Source
 from gateway.cli.ingest.ingestion import Ingest, Report
-from gateway.cli.progress import ConsoleBars
+from gateway.cli.progress import IngestProgress
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.figures import note
 from tests.benchmarks.settling import settled
@@ -50,5 +50,5 @@ def refused_facts(report: Report, sources: Sequence[Source], facts: str) -> int:
 
 
 def _run(address: str, sources: Sequence[Source]) -> Report:
-    with Api(f"http://{address}") as api, ConsoleBars(Console(stderr=True)) as bars:
+    with Api(f"http://{address}") as api, IngestProgress(Console(stderr=True)) as bars:
         return Ingest(api, bars).run(sources)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gateway.cli import output
-from gateway.cli.errors import CliError, GoesOnError
+from gateway.cli.errors import CliError, StillRunningError
 from gateway.cli.options import AsJson
-from gateway.content_types import KINDS
+from gateway.content_types import CONTENT_TYPES
 
 if TYPE_CHECKING:
     from gateway.cli.session import Session
@@ -18,26 +18,30 @@ if TYPE_CHECKING:
 
 def ingest(
     context: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(help=f"Files or folders: {' '.join(KINDS)}")],
+    paths: Annotated[
+        list[Path], typer.Argument(help=f"Files or folders: {' '.join(CONTENT_TYPES)}")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Add documents and facts. Facts are .jsonl lines with subject, relation, object; unchanged files are skipped."""
     from gateway.cli.ingest.files import find, without_site_names  # noqa: PLC0415
     from gateway.cli.ingest.ingestion import Ingest  # noqa: PLC0415
-    from gateway.cli.progress import ConsoleBars  # noqa: PLC0415
+    from gateway.cli.progress import IngestProgress  # noqa: PLC0415
 
     session: Session = context.obj
     try:
-        with session.api(changes=True) as api, ConsoleBars(session.err) as bars:
+        with session.api(changes=True) as api, IngestProgress(session.err) as bars:
             report = Ingest(api, bars).run(without_site_names(find(paths)))
     except KeyboardInterrupt:
-        raise GoesOnError("jobs that were accepted go on; `braid jobs list` shows them") from None
-    told = report.as_json()
+        raise StillRunningError(
+            "jobs that were accepted go on; `braid jobs list` shows them"
+        ) from None
+    summary = report.as_json()
     if as_json:
-        session.show_json(told)
+        session.show_json(summary)
     else:
-        failures = told.pop("failures")
-        output.show_pairs(session.out, told)
+        failures = summary.pop("failures")
+        output.show_pairs(session.out, summary)
         for problem in failures:
             session.complain(CliError(f"{problem['path']}: {problem['reason']}"))
     if report.failures:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gateway.content_types import KINDS, kind_of
+from gateway.content_types import CONTENT_TYPES, content_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -69,7 +69,9 @@ def _ending(title: str) -> str:
 def _titles_beside(titles: dict[Path, str]) -> Iterator[str]:
     for folder in sorted({path.parent for path in titles}):
         try:
-            names = sorted(path.name for path in folder.iterdir() if kind_of(path.name) == _HTML)
+            names = sorted(
+                path.name for path in folder.iterdir() if content_type_of(path.name) == _HTML
+            )
         except OSError:
             continue
         for name in names[:_MAX_NEIGHBOURS]:
@@ -133,10 +135,10 @@ def _under(path: Path) -> Iterator[Source | Problem]:
         yield from _folder(path, path, frozenset())
     elif not stat.S_ISREG(mode):
         yield Problem(_shown(path), "is not a file")
-    elif kind := kind_of(path.name):
+    elif kind := content_type_of(path.name):
         yield Source(path, path.name, kind)
     else:
-        yield Problem(_shown(path), f"is none of {', '.join(KINDS)}")
+        yield Problem(_shown(path), f"is none of {', '.join(CONTENT_TYPES)}")
 
 
 def _folder(
@@ -165,7 +167,7 @@ def _entry(root: Path, path: Path, above: frozenset[tuple[int, int]]) -> Iterato
         yield from _folder(root, path, above)
     elif not stat.S_ISREG(mode):
         yield Problem(_shown(path), "is not a file")
-    elif kind := kind_of(path.name):
+    elif kind := content_type_of(path.name):
         yield Source(path, path.relative_to(root).as_posix(), kind)
 
 

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 # Uploads that search does not find yet. Those that only wait for the graph hold nothing up.
-MOST_JOBS = 128
+MAX_PENDING_UPLOADS = 128
 PAGE = 200
 # Jobs that are not on the page of the latest, one request each.
 ASKED_AT_ONCE = 20
-MOST_BYTES = 63 * 1024 * 1024
+MAX_FILE_BYTES = 63 * 1024 * 1024
 # As many as travel in one message, so that a refused one is named by its place.
-FACTS_A_REQUEST = 1000
+FACTS_PER_REQUEST = 1000
 _CUT_SHORT = frozenset({"FAILED", "CANCELLED"})
 _PLACE = re.compile(r"facts\[(\d+)\]")
 _LINE = re.compile(r"^line (\d+)")
@@ -138,8 +138,8 @@ class Ingest:
             if source.kind == "application/jsonl":
                 self._take_lines(source)
                 return
-            if source.path.stat().st_size > MOST_BYTES:
-                self._fail(str(source.path), f"is larger than {MOST_BYTES} bytes")
+            if source.path.stat().st_size > MAX_FILE_BYTES:
+                self._fail(str(source.path), f"is larger than {MAX_FILE_BYTES} bytes")
                 return
             self._upload(source, source.path.read_bytes(), [])
         except OSError as error:
@@ -153,8 +153,8 @@ class Ingest:
                 if isinstance(item, Part):
                     self._upload(source, bytes(item.data), item.lines)
                 elif isinstance(item, LongLine):
-                    told = f"line {item.line}: is longer than {LINE_BYTES} bytes"
-                    self._fail(str(source.path), told)
+                    reason = f"line {item.line}: is longer than {LINE_BYTES} bytes"
+                    self._fail(str(source.path), reason)
                 elif isinstance(item, WrongFact):
                     self._fail(str(source.path), f"line {item.line}: {item.reason}")
                 else:
@@ -169,17 +169,17 @@ class Ingest:
         except CliError as error:
             if not error.fields:
                 raise
-            self._fail(str(source.path), "; ".join(told for _, told in error.fields))
+            self._fail(str(source.path), "; ".join(description for _, description in error.fields))
             return
         self._running.append(_Running(str(source.path), lines, job))
         self._sum()
-        while sum(not one.read for one in self._running) >= MOST_JOBS:
+        while sum(not one.read for one in self._running) >= MAX_PENDING_UPLOADS:
             self._poll()
 
     def _poll(self) -> None:
-        told = {job["id"]: job for job in self._api.latest_jobs(PAGE)}
-        for running in self._asked(told.keys()):
-            running.job = told.get(running.job["id"]) or self._job(running)
+        listed = {job["id"]: job for job in self._api.latest_jobs(PAGE)}
+        for running in self._asked(listed.keys()):
+            running.job = listed.get(running.job["id"]) or self._job(running)
             if has_ended(running.job):
                 self._running.remove(running)
                 self._end(running)
@@ -245,8 +245,8 @@ class Ingest:
                 wrong = _wrong_facts(error)
                 if not wrong:
                     raise
-                for place, told in wrong.items():
-                    self._fail(facts[place][0], f"line {facts[place][1].line}: {told}")
+                for place, reason in wrong.items():
+                    self._fail(facts[place][0], f"line {facts[place][1].line}: {reason}")
                 facts = [fact for place, fact in enumerate(facts) if place not in wrong]
                 continue
             self._note_facts(answer, facts)
@@ -268,7 +268,7 @@ def _requests(facts: Iterable[tuple[str, Fact]]) -> Iterator[list[tuple[str, Fac
     taken: list[tuple[str, Fact]] = []
     size = 0
     for path, fact in facts:
-        if taken and (len(taken) == FACTS_A_REQUEST or size + fact.size > FACT_BYTES):
+        if taken and (len(taken) == FACTS_PER_REQUEST or size + fact.size > FACT_BYTES):
             yield taken
             taken, size = [], 0
         taken.append((path, fact))
@@ -282,8 +282,8 @@ def _located(failure: dict[str, str], lines: list[int]) -> str:
     if not lines:
         return failure["reason"]
 
-    def counted(told: re.Match[str]) -> str:
-        number = int(told[1])
+    def counted(found: re.Match[str]) -> str:
+        number = int(found[1])
         return f"line {lines[number - 1] if 0 < number <= len(lines) else number}"
 
     name = _LINE.sub(counted, failure["id"])
@@ -292,9 +292,9 @@ def _located(failure: dict[str, str], lines: list[int]) -> str:
 
 def _wrong_facts(error: CliError) -> dict[int, str]:
     wrong: dict[int, str] = {}
-    for name, told in error.fields:
+    for name, description in error.fields:
         found = _PLACE.match(name)
         if found:
             rest = name[found.end() :].lstrip(".")
-            wrong.setdefault(int(found[1]), f"{rest}: {told}" if rest else told)
+            wrong.setdefault(int(found[1]), f"{rest}: {description}" if rest else description)
     return wrong

@@ -1,4 +1,4 @@
-"""A file as uploads: whole, or JSON lines in parts of a few megabytes, with given facts told apart from documents."""
+"""A file as uploads: whole, or JSON lines in parts of a few megabytes, with facts separated from documents."""
 
 from __future__ import annotations
 

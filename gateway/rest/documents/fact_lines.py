@@ -1,4 +1,4 @@
-"""Files of JSON lines that hold facts, alone or among documents: facts are told apart, and given as facts."""
+"""Facts in files of JSON lines, alone or among documents: found, separated and sent as facts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from braid.agent.v1.ingest_pb2 import DocumentMetadata, IngestDocumentRequest
 from gateway.rest.documents.long_text import PIECE_BYTES
 from gateway.rest.facts.requests import FactBody, read_lines, rest_name_of
-from gateway.rest.mapping.validation_errors import MOST_PROBLEMS
+from gateway.rest.mapping.validation_errors import MAX_PROBLEMS
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.fact_lines import ENDS_AND_RELATION, is_fact
 
@@ -73,14 +73,14 @@ def _find_facts(file: BinaryIO, place: str, max_bytes: int) -> FactLines:
         numbers.append(number)
         lines += line.removeprefix(_BOM).strip() + b"\n"
         if len(lines) > max_bytes:
-            told = f"holds facts of more than {max_bytes} bytes: split it"
-            raise InvalidFieldError(FieldError(place, told))
+            description = f"holds facts of more than {max_bytes} bytes: split it"
+            raise InvalidFieldError(FieldError(place, description))
     file.seek(0)
     try:
         facts = read_lines(bytes(lines))
     except InvalidFieldError as error:
         found = (FieldError(_located(e.field, place, numbers), e.description) for e in error.fields)
-        raise InvalidFieldError(*list(found)[:MOST_PROBLEMS]) from None
+        raise InvalidFieldError(*list(found)[:MAX_PROBLEMS]) from None
     return FactLines(facts, numbers, has_documents)
 
 

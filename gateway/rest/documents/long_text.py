@@ -132,5 +132,5 @@ def _no_string() -> InvalidFieldError:
 
 
 def _too_much(bounds: Bounds) -> InvalidFieldError:
-    told = f"may hold at most {bounds.size} bytes and {bounds.values} values beside its text"
-    return InvalidFieldError(FieldError("body", told))
+    description = f"may hold at most {bounds.size} bytes and {bounds.values} values beside its text"
+    return InvalidFieldError(FieldError("body", description))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from braid.agent.v1 import ingest_pb2
 from gateway.rest.jobs import Job, Removed, job, removed_rows
 from gateway.rest.mapping.json_encoding import Json, struct, time
-from gateway.rest.mapping.openapi import FieldProblem, Shape
+from gateway.rest.mapping.openapi import FieldProblem, ResponseSchema
 
 if TYPE_CHECKING:
     from braid.vector.v1 import documents_pb2
 
 
-class Document(Shape):
+class Document(ResponseSchema):
     """A stored document's current version."""
 
     id: str
@@ -32,14 +32,14 @@ class DocumentWithChunks(Document):
     chunk_ids: list[str]
 
 
-class Documents(Shape):
+class Documents(ResponseSchema):
     """A page of documents; `next_cursor` is null at the end."""
 
     documents: list[Document]
     next_cursor: str | None
 
 
-class Receipt(Shape):
+class Receipt(ResponseSchema):
     """What deleting a document removed."""
 
     id: str
@@ -47,7 +47,7 @@ class Receipt(Shape):
     job: Job
 
 
-class RefusedLine(Shape):
+class RefusedLine(ResponseSchema):
     """A fact that was not taken: the place of its file among the request's, from 0, and its line, from 1."""
 
     file: int
@@ -55,7 +55,7 @@ class RefusedLine(Shape):
     reason: str
 
 
-class FactsOfFiles(Shape):
+class FactsOfFiles(ResponseSchema):
     """What became of the facts that files of JSON lines hold."""
 
     added: int
@@ -64,13 +64,13 @@ class FactsOfFiles(Shape):
     refused_total: int
 
 
-class FactsAccepted(Shape):
+class FactsAccepted(ResponseSchema):
     """An upload of files that hold facts alone: there is no job, they are in the graph."""
 
     facts: FactsOfFiles
 
 
-class Accepted(Shape):
+class Accepted(ResponseSchema):
     """The jobs of an upload, one a file with documents; `job` is the first. `facts` is there where files hold any."""
 
     job: Job

@@ -37,18 +37,18 @@ from gateway.rest.documents.uploads import (
 from gateway.rest.facts.requests import messages
 from gateway.rest.http.calls import Caller, CallerDep, ClientsDep, SettingsDep, UploaderDep
 from gateway.rest.http.errors import headers_of, problems_of
-from gateway.rest.http.middleware import content_length, pass_over
-from gateway.rest.http.request_parsing import any_text, is_json, media_type, parsed, whole
+from gateway.rest.http.middleware import content_length, drain_body
+from gateway.rest.http.request_parsing import any_text, is_json, media_type, parse_in_thread, whole
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import Int32
-from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from services.runtime.errors import BraidError, FieldError, InvalidFieldError, WrongStateError
 
 router = APIRouter(prefix="/api/documents", tags=["documents"], responses=problems())
 
-MOST_FILES = 1000
+MAX_FILES = 1000
 JSON_LINES = "application/jsonl"
 _GOES_ON = frozenset({ingest_pb2.JOB_STATE_QUEUED, ingest_pb2.JOB_STATE_RUNNING})
 _INGEST = "/braid.agent.v1.IngestService/"
@@ -58,7 +58,7 @@ _FORM["properties"] |= {
     "files": {
         "type": "array",
         "minItems": 1,
-        "maxItems": MOST_FILES,
+        "maxItems": MAX_FILES,
         "items": {"type": "string", "format": "binary"},
     },
     "metadata": {
@@ -162,10 +162,10 @@ async def create(
         taken = await _take_files(request, caller, clients, settings.max_body_bytes)
         return _accepted(taken)
     if not is_json(kind):
-        told = "must be application/json or multipart/form-data"
-        raise InvalidFieldError(FieldError("Content-Type", told))
+        description = "must be application/json or multipart/form-data"
+        raise InvalidFieldError(FieldError("Content-Type", description))
     read = partial(read_document, most=settings.max_body_bytes)
-    document = await parsed(read, await whole(request))
+    document = await parse_in_thread(read, await whole(request))
     return _accepted(_Taken([await _take(caller, clients, document.parts(), "")]))
 
 
@@ -182,10 +182,10 @@ async def listing(
 ) -> Response:
     """The documents by id, in pages."""
     request = documents_pb2.ListDocumentsRequest(page_size=limit, page_token=cursor)
-    answer = await caller.ask(
+    answer = await caller.call(
         _DOCUMENTS + "ListDocuments", clients.documents.ListDocuments, request
     )
-    return JsonAnswer(
+    return JsonResponse(
         {
             "documents": [documents_responses.document(document) for document in answer.documents],
             "next_cursor": answer.next_page_token or None,
@@ -198,8 +198,8 @@ async def read(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) 
     """A document's current version."""
     request = documents_pb2.GetDocumentRequest(document_id=document_id)
     method = _DOCUMENTS + "GetDocument"
-    answer = await caller.ask(method, clients.documents.GetDocument, request, _id_named)
-    return JsonAnswer(
+    answer = await caller.call(method, clients.documents.GetDocument, request, _id_named)
+    return JsonResponse(
         documents_responses.document(answer.document) | {"chunk_ids": list(answer.chunk_ids)}
     )
 
@@ -215,13 +215,13 @@ async def delete(document_id: DocumentId, caller: CallerDep, clients: ClientsDep
     """
     request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
     method = _INGEST + "DeleteDocument"
-    answer = await caller.ask(method, clients.ingest.DeleteDocument, request, _id_named)
+    answer = await caller.call(method, clients.ingest.DeleteDocument, request, _id_named)
     if answer.job.state == ingest_pb2.JOB_STATE_FAILED:
         reasons = "; ".join(failure.reason for failure in answer.job.failures)
         raise WrongStateError(f"The deletion failed: {reasons}")
     location = {"location": f"/api/jobs/{answer.job.id}"}
     done = answer.job.state not in _GOES_ON
-    return JsonAnswer(
+    return JsonResponse(
         documents_responses.receipt(document_id, answer), 200 if done else 202, location
     )
 
@@ -234,9 +234,9 @@ async def _check_capacity(request: Request, caller: Caller, clients: Clients, mo
     message = ingest_pb2.CheckIngestCapacityRequest(size=size)
     method = _INGEST + "CheckIngestCapacity"
     try:
-        await caller.ask_first(method, clients.ingest.CheckIngestCapacity, message)
+        await caller.call_before_body(method, clients.ingest.CheckIngestCapacity, message)
     except BraidError:
-        await pass_over(request.receive)
+        await drain_body(request.receive)
         raise
 
 
@@ -245,7 +245,7 @@ async def _take_files(
 ) -> _Taken:
     """What was taken. When nothing was, raises: InvalidFieldError when all files are wrong."""
     taken = _Taken()
-    async with request.form(max_files=MOST_FILES, max_fields=len(_FORM["properties"])) as form:
+    async with request.form(max_files=MAX_FILES, max_fields=len(_FORM["properties"])) as form:
         fields, files = read_form(form)
         until = monotonic() + caller.timeout
         for index, file in enumerate(files):
@@ -276,7 +276,7 @@ async def _take_file(caller: Caller, clients: Clients, one: _File, taken: _Taken
     if one.metadata.content_type == JSON_LINES:
         lines = await find_facts(one.file.file, place, one.most_of_facts)
         if lines.facts:
-            answer = await caller.ask(
+            answer = await caller.call(
                 _INGEST + "IngestFacts",
                 clients.ingest.IngestFacts,
                 messages(lines.facts),
@@ -296,7 +296,7 @@ async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> ing
         return place + _id_named(path.removeprefix("metadata."))
 
     method = _INGEST + "IngestDocument"
-    answer = await caller.ask(method, clients.ingest.IngestDocument, parts, named)
+    answer = await caller.call(method, clients.ingest.IngestDocument, parts, named)
     job: ingest_pb2.IngestJob = answer.job
     return job
 
@@ -311,7 +311,7 @@ def _accepted(taken: _Taken) -> Response:
     if taken.facts:
         body["facts"] = taken.facts.model_dump()
     if not taken.refused:
-        return JsonAnswer(body, 202 if shown else 200, headers)
+        return JsonResponse(body, 202 if shown else 200, headers)
     if taken.ended_by:
         headers |= headers_of(taken.ended_by)
-    return JsonAnswer(body | {"refused": problems_of(taken.refused)}, 207, headers)
+    return JsonResponse(body | {"refused": problems_of(taken.refused)}, 207, headers)

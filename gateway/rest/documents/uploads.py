@@ -11,11 +11,11 @@ from pydantic import Field, TypeAdapter, ValidationError
 from starlette.datastructures import UploadFile
 
 from braid.agent.v1.ingest_pb2 import DocumentMetadata, IngestDocumentRequest
-from gateway.content_types import kind_of
+from gateway.content_types import content_type_of
 from gateway.rest.documents.long_text import PIECE_BYTES, Bounds, take_text
-from gateway.rest.mapping.contract_rules import Contracted
+from gateway.rest.mapping.contract_rules import ContractModel
 from gateway.rest.mapping.field_types import (
-    MOST_VALUES,
+    MAX_VALUES,
     Instant,
     JsonObject,
     Text,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _JSON_OBJECT: TypeAdapter[dict[str, Any]] = TypeAdapter(JsonObject)
 _NAMES = MappingProxyType({"id": "document_id"})
 _METADATA = (
-    f"A JSON object of at most {MOST_VALUES:,} keys and values, {MOST_METADATA_TEXT // 1024} KiB of names and texts, "
+    f"A JSON object of at most {MAX_VALUES:,} keys and values, {MOST_METADATA_TEXT // 1024} KiB of names and texts, "
     f"and {MOST_LEVELS} levels of values within values."
 )
 _ALSO_CALLED = {
@@ -46,7 +46,7 @@ _ALSO_CALLED = {
 }
 
 
-class DocumentBody(Contracted):
+class DocumentBody(ContractModel):
     """One document as JSON."""
 
     contract: ClassVar[type[Message]] = DocumentMetadata
@@ -72,7 +72,7 @@ class DocumentBody(Contracted):
         )
 
 
-class UploadFields(Contracted):
+class UploadFields(ContractModel):
     """The fields that a form may hold beside its files; `id`, `title` and `source` for a single file only."""
 
     contract: ClassVar[type[Message]] = DocumentMetadata
@@ -119,7 +119,7 @@ def read_document(body: bytearray, *, most: int) -> Document:
     if len(body) <= PIECE_BYTES:
         document = _checked(body)
         return Document(document.described(), [document.text.encode()])
-    values = MOST_VALUES + len(DocumentBody.model_fields)
+    values = MAX_VALUES + len(DocumentBody.model_fields)
     rest, text = take_text(body, "text", Bounds(size=most, values=values))
     document = _checked(rest, whole=text is None)
     return Document(document.described(), [document.text.encode()] if text is None else text)
@@ -144,8 +144,8 @@ def read_form(form: FormData) -> tuple[UploadFields, list[UploadFile]]:
     texts = {name: value for name, value in form.items() if isinstance(value, str)}
     fields = _fields(texts)
     if len(files) > 1 and (fields.id or fields.title or fields.source):
-        told = "id, title and source are of one document, not of several"
-        raise InvalidFieldError(FieldError("files", told))
+        description = "id, title and source are of one document, not of several"
+        raise InvalidFieldError(FieldError("files", description))
     return fields, files
 
 
@@ -177,5 +177,9 @@ def _object(text: str | None) -> dict[str, Any] | None:
 
 
 def _content_type(file: UploadFile) -> str:
-    told = (file.content_type or "").partition(";")[0].strip().lower()
-    return kind_of(file.filename or "") or _ALSO_CALLED.get(told, told) or "text/plain"
+    content_type = (file.content_type or "").partition(";")[0].strip().lower()
+    return (
+        content_type_of(file.filename or "")
+        or _ALSO_CALLED.get(content_type, content_type)
+        or "text/plain"
+    )

@@ -13,17 +13,17 @@ from pydantic_core import from_json
 
 from braid.agent.v1.ingest_pb2 import IngestFactsRequest
 from braid.graph.v1.ingest_pb2 import EntityInput, FactInput
-from gateway.rest.mapping.contract_rules import Contracted
+from gateway.rest.mapping.contract_rules import ContractModel
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import Body, Instant, JsonObject, Text, stamp, to_struct
-from gateway.rest.mapping.validation_errors import MOST_PROBLEMS, invalid
+from gateway.rest.mapping.validation_errors import MAX_PROBLEMS, invalid
 from services.runtime.errors import FieldError, InvalidFieldError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 
-FACTS_A_MESSAGE = 1000
+FACTS_PER_MESSAGE = 1000
 # More take longer than others should wait for.
 _AT_ONCE = 50
 _END = re.compile(r"\b(subject|object)\.(name|type)\b")
@@ -37,7 +37,7 @@ _RELATION_PATTERN = (
 _INDEX = re.compile(r"^facts\[\d+\]")
 
 
-class FactBody(Contracted):
+class FactBody(ContractModel):
     """A dated fact: subject, relation, object."""
 
     contract: ClassVar[type[Message]] = FactInput
@@ -94,14 +94,14 @@ class FactsBody(Body):
 
 
 class _Found:
-    """Facts as they are looked at one by one, and what is wrong with them: of each at most `told` problems.
+    """Facts as they are looked at one by one, and what is wrong with them: of each at most `max_problems` problems.
 
-    InvalidFieldError as soon as there are as many problems as are told at all: what follows is not looked at.
+    InvalidFieldError as soon as there are the maximum number of problems is reached: what follows is not checked.
     """
 
-    def __init__(self, told: int = MOST_PROBLEMS) -> None:
+    def __init__(self, max_problems: int = MAX_PROBLEMS) -> None:
         self.facts: list[FactBody] = []
-        self._told = told
+        self._max_problems = max_problems
         self._wrong: list[FieldError] = []
 
     def take(self, value: Any, place: str) -> None:
@@ -113,14 +113,14 @@ class _Found:
 
     def refuse(self, error: InvalidFieldError) -> None:
         """Notes what is wrong."""
-        self._wrong += error.fields[: self._told]
-        if len(self._wrong) >= MOST_PROBLEMS:
+        self._wrong += error.fields[: self._max_problems]
+        if len(self._wrong) >= MAX_PROBLEMS:
             self.all()
 
     def all(self) -> list[FactBody]:
         """The facts. InvalidFieldError names every wrong field."""
         if self._wrong:
-            raise InvalidFieldError(*self._wrong[:MOST_PROBLEMS])
+            raise InvalidFieldError(*self._wrong[:MAX_PROBLEMS])
         return self.facts
 
 
@@ -140,7 +140,7 @@ def read_json(body: bytes) -> list[FactBody]:
 
 def read_lines(body: bytes) -> list[FactBody]:
     """The facts of JSON lines, blank ones passed over. InvalidFieldError names every wrong field, `facts[0]` first."""
-    found = _Found(told=1)
+    found = _Found(max_problems=1)
     for number, line in enumerate(filter(None, map(bytes.strip, body.split(b"\n")))):
         place = f"facts[{number}]"
         try:
@@ -165,8 +165,8 @@ def _problems(error: ValidationError, place: str = "") -> InvalidFieldError:
 
 async def messages(facts: Sequence[FactBody]) -> AsyncIterator[IngestFactsRequest]:
     """Facts as the contract's stream."""
-    for start in range(0, len(facts), FACTS_A_MESSAGE):
-        some = facts[start : start + FACTS_A_MESSAGE]
+    for start in range(0, len(facts), FACTS_PER_MESSAGE):
+        some = facts[start : start + FACTS_PER_MESSAGE]
         yield await asyncio.to_thread(_message, some) if len(some) > _AT_ONCE else _message(some)
 
 
@@ -179,7 +179,7 @@ def rest_name_of(facts: Sequence[FactBody]) -> Callable[[str], str]:
 
     In a stream of several messages an index counts within one of them, which an error does not name: it is left out.
     """
-    several = len(facts) > FACTS_A_MESSAGE
+    several = len(facts) > FACTS_PER_MESSAGE
 
     def named(path: str) -> str:
         name = rest_name(_END.sub(lambda end: end[1] + _ENDS[end[2]], path))

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 from braid.agent.v1 import ingest_pb2
 from gateway.rest.graph.responses import StatedFact
 from gateway.rest.mapping.json_encoding import Json
-from gateway.rest.mapping.openapi import Shape
+from gateway.rest.mapping.openapi import ResponseSchema
 
 if TYPE_CHECKING:
     pass
 
 
-class RefusedFact(Shape):
+class RefusedFact(ResponseSchema):
     """A fact that was not taken, by its position from 0."""
 
     index: int
     reason: str
 
 
-class FactsTaken(Shape):
+class FactsTaken(ResponseSchema):
     """What became of given facts."""
 
     added: int
@@ -29,7 +29,7 @@ class FactsTaken(Shape):
     refused_total: int
 
 
-class EndedFact(Shape):
+class EndedFact(ResponseSchema):
     """The fact as it is now, and whether the call changed it."""
 
     fact: StatedFact

@@ -27,10 +27,10 @@ from gateway.rest.graph.parameters import (
 )
 from gateway.rest.graph.responses import FactAndVersions, Facts
 from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
-from gateway.rest.http.request_parsing import JSON_ALONE, is_json, media_type, parsed
+from gateway.rest.http.request_parsing import JSON_BODY_ONLY, is_json, media_type, parse_in_thread
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_types import Body, Instant, stamp
-from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.mapping.times import time_selector
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -62,13 +62,13 @@ async def add(request: Request, caller: UploaderDep, clients: ClientsDep) -> Res
     caller.require(_METHOD)
     kind = media_type(request)
     if not is_json(kind) and kind not in _LINES:
-        told = "must be application/json or application/jsonl"
-        raise InvalidFieldError(FieldError("Content-Type", told))
+        description = "must be application/json or application/jsonl"
+        raise InvalidFieldError(FieldError("Content-Type", description))
     read = read_lines if kind in _LINES else read_json
-    facts = await parsed(read, await request.body())
+    facts = await parse_in_thread(read, await request.body())
     named = rest_name_of(facts)
-    answer = await caller.ask(_METHOD, clients.ingest.IngestFacts, messages(facts), named)
-    return JsonAnswer(facts_responses.facts_taken(answer))
+    answer = await caller.call(_METHOD, clients.ingest.IngestFacts, messages(facts), named)
+    return JsonResponse(facts_responses.facts_taken(answer))
 
 
 _QUERY = "/braid.graph.v1.GraphQueryService/"
@@ -130,23 +130,25 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
         page_size=limit,
         page_token=cursor,
     )
-    answer = await caller.ask(_QUERY + "ListFacts", clients.graph.ListFacts, request, graph_name())
-    return JsonAnswer(graph_responses.page(answer))
+    answer = await caller.call(_QUERY + "ListFacts", clients.graph.ListFacts, request, graph_name())
+    return JsonResponse(graph_responses.page(answer))
 
 
 @router.get("/{uuid}", response_model=FactAndVersions)
 async def read(uuid: FactUuid, caller: CallerDep, clients: ClientsDep) -> Response:
     """A fact, and all that was ever known of it: at most the last 1,000 versions."""
     request = structure_pb2.GetFactRequest(uuid=uuid)
-    answer = await caller.ask(_QUERY + "GetFact", clients.graph.GetFact, request, graph_name())
-    return JsonAnswer(graph_responses.fact_and_versions(answer))
+    answer = await caller.call(_QUERY + "GetFact", clients.graph.GetFact, request, graph_name())
+    return JsonResponse(graph_responses.fact_and_versions(answer))
 
 
-@router.post("/{uuid}/end", response_model=EndedFact, dependencies=[JSON_ALONE])
+@router.post("/{uuid}/end", response_model=EndedFact, dependencies=[JSON_BODY_ONLY])
 async def end(uuid: FactUuid, body: End, caller: CallerDep, clients: ClientsDep) -> Response:
     """Ends a fact at a time; what was known before stays on record. Again with another time it is a correction."""
     request = ingest_pb2.EndFactRequest(fact_uuid=uuid, invalid_time=stamp(body.invalid_at))
     method = _INGEST + "EndFact"
-    answer = await caller.ask(method, clients.graph_ingest.EndFact, request, graph_name())
+    answer = await caller.call(method, clients.graph_ingest.EndFact, request, graph_name())
     shown = graph_responses.stated_fact(answer.fact)
-    return JsonAnswer({"fact": shown, "changed": answer.changed, "revision": answer.space_revision})
+    return JsonResponse(
+        {"fact": shown, "changed": answer.changed, "revision": answer.space_revision}
+    )

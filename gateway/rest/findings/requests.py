@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from braid.common.v1.retrieval_pb2 import TimeRange
 from braid.graph.v1 import findings_pb2
-from gateway.rest.mapping.contract_rules import Bounds, Contract, Contracted
+from gateway.rest.mapping.contract_rules import Bounds, Contract, ContractModel
 from gateway.rest.mapping.field_types import JsonBool, JsonInt32, JsonNumber, Text, at_most
 from gateway.rest.mapping.times import Between
 
@@ -44,7 +44,7 @@ _SEARCH_EXAMPLE: JsonDict = {
 }
 
 
-class Insight(Contracted):
+class Insight(ContractModel):
     """Something found out."""
 
     contract: ClassVar[Contract] = findings_pb2.FindingDetails
@@ -64,7 +64,7 @@ class Insight(Contracted):
         )
 
 
-class Intent(Contracted):
+class Intent(ContractModel):
     """Something somebody wants to reach."""
 
     contract: ClassVar[Contract] = findings_pb2.IntentDetails
@@ -81,7 +81,7 @@ class Intent(Contracted):
         )
 
 
-class Metric(Contracted):
+class Metric(ContractModel):
     """A measured number."""
 
     contract: ClassVar[Contract] = findings_pb2.Metric
@@ -91,7 +91,7 @@ class Metric(Contracted):
     unit: Text = Field(default="", description="Its unit; empty when it has none.")
 
 
-class Outcome(Contracted):
+class Outcome(ContractModel):
     """What came of something."""
 
     contract: ClassVar[Contract] = findings_pb2.OutcomeDetails
@@ -115,7 +115,7 @@ class Outcome(Contracted):
         )
 
 
-class Subject(Contracted):
+class Subject(ContractModel):
     """An entity by its name, any case, and its type where several share the name."""
 
     contract: ClassVar[Contract] = findings_pb2.FindingSubject
@@ -128,7 +128,7 @@ class Subject(Contracted):
         return findings_pb2.FindingSubject(name=self.name, type=self.type)
 
 
-class FindingBody(Contracted):
+class FindingBody(ContractModel):
     """A finding, an intent or an outcome: exactly one of the three."""
 
     contract: ClassVar[Contract] = findings_pb2.FindingInput
@@ -175,7 +175,7 @@ class FindingBody(Contracted):
         )
 
 
-class Findings(Contracted):
+class Findings(ContractModel):
     """Findings to add."""
 
     contract: ClassVar[Contract] = findings_pb2.AddFindingsRequest
@@ -190,7 +190,7 @@ class Findings(Contracted):
         return findings_pb2.AddFindingsRequest(findings=[one.message() for one in self.findings])
 
 
-class Range(Contracted):
+class Range(ContractModel):
     """Bounds of a number; those that are left out leave it open."""
 
     contract: ClassVar[Contract] = findings_pb2.NumberRange
@@ -210,7 +210,7 @@ class Range(Contracted):
         )
 
 
-class MetricFilter(Contracted):
+class MetricFilter(ContractModel):
     """A number that an outcome must have measured."""
 
     contract: ClassVar[Contract] = findings_pb2.MetricFilter
@@ -224,7 +224,7 @@ class MetricFilter(Contracted):
         return findings_pb2.MetricFilter(name=self.name, value=value)
 
 
-class FindingFilter(Contracted):
+class FindingFilter(ContractModel):
     """What findings must satisfy: every field that is given. Texts are compared in full, any case."""
 
     contract: ClassVar[Contract] = findings_pb2.FindingFilter
@@ -278,7 +278,7 @@ class FindingFilter(Contracted):
         )
 
 
-class FindingSearch(Contracted):
+class FindingSearch(ContractModel):
     """A search for findings, or without a query a listing of those that pass the filter."""
 
     contract: ClassVar[Contract] = findings_pb2.SearchFindingsRequest

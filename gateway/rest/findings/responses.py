@@ -9,12 +9,12 @@ from gateway.rest.graph import responses as graph_responses
 from gateway.rest.graph.responses import EntityEnd, Source
 from gateway.rest.mapping import json_encoding
 from gateway.rest.mapping.json_encoding import Json, time
-from gateway.rest.mapping.openapi import Shape
+from gateway.rest.mapping.openapi import ResponseSchema
 from gateway.rest.search import responses as search_responses
 from gateway.rest.search.responses import FactScores, Leg
 
 
-class InsightAnswer(Shape):
+class InsightAnswer(ResponseSchema):
     """Something found out."""
 
     key_insight: str
@@ -23,7 +23,7 @@ class InsightAnswer(Shape):
     methodology: str
 
 
-class IntentAnswer(Shape):
+class IntentAnswer(ResponseSchema):
     """Something somebody wants to reach."""
 
     goal: str
@@ -32,7 +32,7 @@ class IntentAnswer(Shape):
     owner: str
 
 
-class MetricAnswer(Shape):
+class MetricAnswer(ResponseSchema):
     """A measured number."""
 
     name: str
@@ -40,7 +40,7 @@ class MetricAnswer(Shape):
     unit: str
 
 
-class OutcomeAnswer(Shape):
+class OutcomeAnswer(ResponseSchema):
     """What came of something."""
 
     result: str
@@ -48,7 +48,7 @@ class OutcomeAnswer(Shape):
     blockers: list[str]
 
 
-class FoundFinding(Shape):
+class FoundFinding(ResponseSchema):
     """A finding, intent or outcome, by `kind`: the other two are null. An entity's uuid is empty while none bears the
     name. `score` and `scores` are null where nothing was searched for.
     """
@@ -69,7 +69,7 @@ class FoundFinding(Shape):
     scores: FactScores | None
 
 
-class FindingPage(Shape):
+class FindingPage(ResponseSchema):
     """Findings, with a query best first, else newest first. `next_cursor` is null at the end and with a query."""
 
     findings: list[FoundFinding]
@@ -79,14 +79,14 @@ class FindingPage(Shape):
     revision: int
 
 
-class RefusedFinding(Shape):
+class RefusedFinding(ResponseSchema):
     """A finding that was not taken, by its position from 0."""
 
     index: int
     reason: str
 
 
-class FindingsAdded(Shape):
+class FindingsAdded(ResponseSchema):
     """What became of the findings; `uuids` in their order, null where one was refused. `without_vector` counts those
     that are found by words and fields only, because the embedder did not answer.
     """
@@ -108,7 +108,9 @@ _SCORES = ("vector", "text", "vector_rank", "text_rank")
 
 def found(answer: findings_pb2.SearchFindingsResponse, took_ms: float, *, searched: bool) -> Json:
     """A page of findings and how they were looked for; listed ones, which nothing was `searched` for, have no score."""
-    leg = search_responses.leg_told("findings", answer.status, answer.reason, took_ms, cached=False)
+    leg = search_responses.leg_fields(
+        "findings", answer.status, answer.reason, took_ms, cached=False
+    )
     return {
         "findings": [_hit(hit, searched=searched) for hit in answer.hits],
         "next_cursor": answer.next_page_token or None,

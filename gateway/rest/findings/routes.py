@@ -24,11 +24,11 @@ from gateway.rest.findings.requests import (
 )
 from gateway.rest.findings.responses import FindingPage, FindingsAdded
 from gateway.rest.http.calls import Caller, CallerDep, ClientsDep
-from gateway.rest.http.request_parsing import JSON_ALONE
+from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import Int32, at_most
-from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from services.runtime.errors import FieldError, InvalidFieldError
 
@@ -61,15 +61,15 @@ def _listed_name(path: str) -> str:
     )
 
 
-@router.post("", response_model=FindingsAdded, dependencies=[JSON_ALONE])
+@router.post("", response_model=FindingsAdded, dependencies=[JSON_BODY_ONLY])
 async def add(body: Findings, caller: CallerDep, clients: ClientsDep) -> Response:
     """Adds findings, intents and outcomes in one transaction; known ones stay as they are, refused ones are listed."""
     method = _SERVICE + "AddFindings"
-    answer = await caller.ask(method, clients.graph_ingest.AddFindings, body.message(), _name)
-    return JsonAnswer(findings_responses.added(answer))
+    answer = await caller.call(method, clients.graph_ingest.AddFindings, body.message(), _name)
+    return JsonResponse(findings_responses.added(answer))
 
 
-@router.post("/search", response_model=FindingPage, dependencies=[JSON_ALONE])
+@router.post("/search", response_model=FindingPage, dependencies=[JSON_BODY_ONLY])
 async def search(body: FindingSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Findings by words, by similarity and by any field; without a query all that pass the filter, in pages."""
     return await _found(body.message(), caller, clients, _name)
@@ -177,6 +177,8 @@ async def _found(
 ) -> Response:
     began = time.perf_counter()
     method = _SERVICE + "SearchFindings"
-    answer = await caller.ask(method, clients.graph_ingest.SearchFindings, request, named)
+    answer = await caller.call(method, clients.graph_ingest.SearchFindings, request, named)
     took = (time.perf_counter() - began) * 1000
-    return JsonAnswer(findings_responses.found(answer, took, searched=bool(request.query.strip())))
+    return JsonResponse(
+        findings_responses.found(answer, took, searched=bool(request.query.strip()))
+    )

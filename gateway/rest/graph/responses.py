@@ -9,7 +9,7 @@ from pydantic import Field
 from braid.common.v1 import retrieval_pb2
 from braid.graph.v1 import facts_pb2, query_pb2
 from gateway.rest.mapping.json_encoding import Json, struct, time
-from gateway.rest.mapping.openapi import Shape
+from gateway.rest.mapping.openapi import ResponseSchema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from braid.graph.v1 import facts_pb2, history_pb2, structure_pb2
 
 
-class EntityEnd(Shape):
+class EntityEnd(ResponseSchema):
     """A fact's endpoint; an unknown type is empty."""
 
     uuid: str
@@ -25,7 +25,7 @@ class EntityEnd(Shape):
     type: str
 
 
-class Source(Shape):
+class Source(ResponseSchema):
     """Where a fact stands."""
 
     chunk_id: str
@@ -35,7 +35,7 @@ class Source(Shape):
     quote: str
 
 
-class Fact(Shape):
+class Fact(ResponseSchema):
     """A dated edge between two entities; open ends are null.
 
     An `event` happened on the day of `valid_at` instead of lasting. `local` ones are mentions, not statements: two
@@ -56,7 +56,7 @@ class Fact(Shape):
     score: float | None
 
 
-class Entity(Shape):
+class Entity(ResponseSchema):
     """A node of the graph."""
 
     uuid: str
@@ -66,7 +66,7 @@ class Entity(Shape):
     mentions: int
 
 
-class Neighborhood(Shape):
+class Neighborhood(ResponseSchema):
     """An entity, its neighbours and what joins them."""
 
     center: Entity
@@ -83,7 +83,7 @@ class ListedEntity(Entity):
     document_title: bool
 
 
-class Entities(Shape):
+class Entities(ResponseSchema):
     """A page of entities; `next_cursor` is null at the end."""
 
     entities: list[ListedEntity]
@@ -91,7 +91,7 @@ class Entities(Shape):
     total_hint: int | None
 
 
-class GraphStatus(Shape):
+class GraphStatus(ResponseSchema):
     """The graph in numbers."""
 
     entities: int
@@ -111,14 +111,14 @@ class StatedFact(Fact):
     created_at: str | None
 
 
-class Facts(Shape):
+class Facts(ResponseSchema):
     """A page of facts by start (unknown first); `next_cursor` is null at the end."""
 
     facts: list[StatedFact]
     next_cursor: str | None
 
 
-class HistoryPeriod(Shape):
+class HistoryPeriod(ResponseSchema):
     """How many facts of a relation began and ended in a year, decade or century; without dates in the row of nulls."""
 
     relation: str
@@ -128,7 +128,7 @@ class HistoryPeriod(Shape):
     ended: int
 
 
-class HistorySummary(Shape):
+class HistorySummary(ResponseSchema):
     """A whole history in numbers, whatever the page."""
 
     total: int = Field(description="Facts in the history.")
@@ -156,14 +156,14 @@ class History(Facts):
     summary: HistorySummary | None
 
 
-class ChangedFacts(Shape):
+class ChangedFacts(ResponseSchema):
     """One subject and relation whose objects or attributes are others: at most 20 facts each."""
 
     before: list[StatedFact]
     after: list[StatedFact]
 
 
-class Diff(Shape):
+class Diff(ResponseSchema):
     """What is different at the second time. `incomplete`: more than 20,000 facts differ, and these are the first."""
 
     added: list[StatedFact]
@@ -181,7 +181,7 @@ class Snapshot(Facts):
     changes: Diff | None
 
 
-class FactVersion(Shape):
+class FactVersion(ResponseSchema):
     """What was known of a fact from `known_at` until `superseded_at` (null: the latest); `chunk_id` is the chunk that
     caused it.
     """
@@ -192,21 +192,21 @@ class FactVersion(Shape):
     chunk_id: str | None
 
 
-class FactAndVersions(Shape):
+class FactAndVersions(ResponseSchema):
     """A fact (null when it was taken back) and all that was known of it, in the order in which it became known."""
 
     fact: StatedFact | None
     versions: list[FactVersion]
 
 
-class Path(Shape):
+class Path(ResponseSchema):
     """A way from one entity to another: each fact joins a node to the next and may point either way."""
 
     nodes: list[EntityEnd]
     facts: list[StatedFact]
 
 
-class Paths(Shape):
+class Paths(ResponseSchema):
     """The shortest ways, all of one length. None while an end is ambiguous: its homonyms are listed. `incomplete`: the
     search was given up at its limits.
     """

@@ -38,7 +38,7 @@ from gateway.rest.http.request_parsing import any_text
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import Instant, Int32, stamp
-from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.mapping.times import RANGE, InstantOrRange, selector, time_selector
 
@@ -72,13 +72,13 @@ async def neighborhood(  # noqa: PLR0917 - FastAPI names them all
     request = query_pb2.GetNeighborhoodRequest(
         entity_name=entity, entity_type=kind, limit=limit, as_of=selector(as_of)
     )
-    answer = await caller.ask(
+    answer = await caller.call(
         _SERVICE + "GetNeighborhood",
         clients.graph.GetNeighborhood,
         request,
         partial(rest_name, names={"entity_name": "entity", "entity_type": "type"}),
     )
-    return JsonAnswer(graph_responses.neighborhood(answer))
+    return JsonResponse(graph_responses.neighborhood(answer))
 
 
 @router.get("/entities", response_model=Entities)
@@ -119,8 +119,8 @@ async def entities(  # noqa: PLR0917 - as above
         order_by=query_pb2.EntityOrder.Value(f"ENTITY_ORDER_{order.upper()}"),
         document_titles=query_pb2.DocumentTitles.Value(f"DOCUMENT_TITLES_{titles.upper()}"),
     )
-    answer = await caller.ask(_SERVICE + "ListEntities", clients.graph.ListEntities, request)
-    return JsonAnswer(
+    answer = await caller.call(_SERVICE + "ListEntities", clients.graph.ListEntities, request)
+    return JsonResponse(
         {
             "entities": [graph_responses.listed_entity(entity) for entity in answer.entities],
             "next_cursor": answer.next_page_token or None,
@@ -133,8 +133,8 @@ async def entities(  # noqa: PLR0917 - as above
 async def status(caller: CallerDep, clients: ClientsDep) -> Response:
     """Counts, the last write, and the state of the indexes."""
     request = query_pb2.GetGraphStatsRequest()
-    answer = await caller.ask(_SERVICE + "GetGraphStats", clients.graph.GetGraphStats, request)
-    return JsonAnswer(graph_responses.graph_stats(answer))
+    answer = await caller.call(_SERVICE + "GetGraphStats", clients.graph.GetGraphStats, request)
+    return JsonResponse(graph_responses.graph_stats(answer))
 
 
 @router.get("/history/" + any_text("entity"), response_model=History)
@@ -193,8 +193,8 @@ async def history(  # noqa: PLR0917 - FastAPI names them all
     )
     named = graph_name({"entity_type": "type", "entity_uuid": "entity"})
     method = _SERVICE + "GetEntityHistory"
-    answer = await caller.ask(method, clients.graph.GetEntityHistory, request, named)
-    return JsonAnswer(graph_responses.history(answer))
+    answer = await caller.call(method, clients.graph.GetEntityHistory, request, named)
+    return JsonResponse(graph_responses.history(answer))
 
 
 @router.get("/snapshot", response_model=Snapshot)
@@ -226,8 +226,8 @@ async def snapshot(  # noqa: PLR0917 - as above
         page_token=cursor,
     )
     method = _SERVICE + "GetSnapshot"
-    answer = await caller.ask(method, clients.graph.GetSnapshot, request, graph_name())
-    return JsonAnswer(graph_responses.snapshot(answer))
+    answer = await caller.call(method, clients.graph.GetSnapshot, request, graph_name())
+    return JsonResponse(graph_responses.snapshot(answer))
 
 
 @router.get("/diff", response_model=Diff)
@@ -267,8 +267,8 @@ async def diff(  # noqa: PLR0917 - as above
         limit=limit,
     )
     named = graph_name({"before": "from", "after": "to"})
-    answer = await caller.ask(_SERVICE + "DiffGraph", clients.graph.DiffGraph, request, named)
-    return JsonAnswer(graph_responses.diff(answer.diff))
+    answer = await caller.call(_SERVICE + "DiffGraph", clients.graph.DiffGraph, request, named)
+    return JsonResponse(graph_responses.diff(answer.diff))
 
 
 @router.get("/paths", response_model=Paths)
@@ -314,5 +314,5 @@ async def paths(  # noqa: PLR0917 - as above
         include_local=include_local,
     )
     method = _SERVICE + "FindPaths"
-    answer = await caller.ask(method, clients.graph.FindPaths, request, graph_name())
-    return JsonAnswer(graph_responses.paths(answer))
+    answer = await caller.call(method, clients.graph.FindPaths, request, graph_name())
+    return JsonResponse(graph_responses.paths(answer))

@@ -14,10 +14,10 @@ from fastapi import Depends, Header, Request
 from google.protobuf.message import Message
 
 from braid.common.v1.errors_pb2 import ERROR_REASON_INVALID_CREDENTIAL
-from braid_client.outcomes import outcome_of
+from braid_protocol.call_outcome import outcome_of
 from gateway.clients import Clients
 from gateway.rest.http.errors import ClientGoneError, StalledError, TooLargeError
-from gateway.rest.http.middleware import Visit
+from gateway.rest.http.middleware import RequestState
 from gateway.rest.mapping.field_names import renamed, rest_name
 from gateway.settings import GatewaySettings
 from services.runtime.context import CallContext, call_scope
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from services.runtime.identity import Identity
 
 
-# The door has found the caller's key in order: what a service refuses is the key that the gateway calls it with.
+# The middleware has accepted the caller's key: what a service refuses is the gateway's own key.
 _OWN_KEY_REFUSED = "A service refused the gateway's own API key: see BRAID_SERVICE_KEY."
 
 
@@ -46,7 +46,7 @@ class Caller:
     """One request as its calls see it. `timeout` in seconds."""
 
     request: Request
-    visit: Visit
+    state: RequestState
     identity: Identity
     outgoing: Outgoing
     timeout: float
@@ -67,7 +67,7 @@ class Caller:
         if scope not in self.identity.scopes:
             raise MissingScopeError(scope)
 
-    async def ask(
+    async def call(
         self,
         method: str,
         stub: Callable[..., Any],
@@ -80,34 +80,36 @@ class Caller:
         """
         self.require(method)
         call = stub(message, metadata=self._metadata(method), timeout=self.timeout)
-        async with self.hung_up(call.cancel):
+        async with self.cancel_on_disconnect(call.cancel):
             try:
                 return await (call if isinstance(message, Message) else outcome_of(call))
             except grpc.aio.AioRpcError as error:
-                raise self.told(error, named) from None
+                raise self.error_of(error, named) from None
 
-    async def ask_first(self, method: str, stub: Callable[..., Any], message: Message) -> Any:
+    async def call_before_body(
+        self, method: str, stub: Callable[..., Any], message: Message
+    ) -> Any:
         """The same before the request's body is read: whether its client hung up is not looked at."""
         self.require(method)
         try:
             return await stub(message, metadata=self._metadata(method), timeout=self.timeout)
         except grpc.aio.AioRpcError as error:
-            raise self.told(error) from None
+            raise self.error_of(error) from None
 
     def open(self, method: str, stub: Callable[..., Any], message: Message) -> Any:
         """Starts a call that answers with a stream. The one who reads it ends it."""
         self.require(method)
         return stub(message, metadata=self._metadata(method), timeout=self.timeout)
 
-    def told(self, error: grpc.aio.AioRpcError, named: Named = rest_name) -> BraidError:
+    def error_of(self, error: grpc.aio.AioRpcError, named: Named = rest_name) -> BraidError:
         """The typed error of a failed call, its fields under their REST names."""
-        told = error_from_rpc(error)
-        if told.reason == ERROR_REASON_INVALID_CREDENTIAL:
+        typed = error_from_rpc(error)
+        if typed.reason == ERROR_REASON_INVALID_CREDENTIAL:
             return InvalidCredentialError(_OWN_KEY_REFUSED)
-        return renamed(told, named)
+        return renamed(typed, named)
 
     @asynccontextmanager
-    async def hung_up(self, cancel: Callable[[], Any]) -> AsyncIterator[None]:
+    async def cancel_on_disconnect(self, cancel: Callable[[], Any]) -> AsyncIterator[None]:
         """Watches the client for the time of a block: when it hangs up, calls `cancel`, and raises ClientGoneError."""
         gone = asyncio.Event()
         watch = asyncio.create_task(self._watch(gone, cancel))
@@ -121,13 +123,13 @@ class Caller:
             watch.cancel()
 
     async def _watch(self, gone: asyncio.Event, cancel: Callable[[], Any]) -> None:
-        await until_gone(self.request.receive)
+        await wait_for_disconnect(self.request.receive)
         gone.set()
         cancel()
 
     def _metadata(self, method: str) -> tuple[tuple[str, str], ...]:
         context = CallContext(
-            request_id=self.visit.request_id,
+            request_id=self.state.request_id,
             method=method,
             space=self.identity.space,
             user=self.identity.user,
@@ -137,7 +139,7 @@ class Caller:
             return self.outgoing.metadata()
 
 
-async def until_gone(receive: Receive) -> None:
+async def wait_for_disconnect(receive: Receive) -> None:
     """Waits until the client hangs up. A body that no route asked for does not matter, nor whether it ends."""
     gone = False
     while not gone:
@@ -145,7 +147,7 @@ async def until_gone(receive: Receive) -> None:
             gone = (await receive())["type"] == "http.disconnect"
 
 
-LONGEST_TIMEOUT_MS = 600_000
+MAX_TIMEOUT_MS = 600_000
 
 
 async def _clients(request: Request) -> Clients:
@@ -165,7 +167,7 @@ TimeoutHeader: TypeAlias = Annotated[
     Header(
         alias="X-Timeout-Ms",
         ge=1,
-        le=LONGEST_TIMEOUT_MS,
+        le=MAX_TIMEOUT_MS,
         description="How long the answer may take, in milliseconds. Default: the gateway's setting, 10 s "
         "(uploads 120 s).",
     ),
@@ -173,11 +175,11 @@ TimeoutHeader: TypeAlias = Annotated[
 
 
 def _caller(request: Request, timeout: float) -> Caller:
-    visit: Visit = request.state.visit
-    if visit.identity is None:
+    state: RequestState = request.state.request_state
+    if state.identity is None:
         raise InvalidCredentialError
     clients: Clients = request.app.state.clients
-    return Caller(request, visit, visit.identity, clients.outgoing, timeout)
+    return Caller(request, state, state.identity, clients.outgoing, timeout)
 
 
 def _within(default: Callable[[GatewaySettings], float]) -> Callable[..., Awaitable[Caller]]:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from services.runtime.identity import Authenticator, Identity
 
 
-def may_be_local(headers: Headers) -> bool:
+def is_allowed_without_key(headers: Headers) -> bool:
     """Whether a request has a credential or may do without: a browser's that comes from elsewhere may not.
 
-    A page that a person happens to visit can send forms to 127.0.0.1, and read the answers after rebinding its
+    A page that a person happens to state can send forms to 127.0.0.1, and read the answers after rebinding its
     own name to that address: the first shows in `Origin`, the second in `Host`.
     """
     if "authorization" in headers:
@@ -51,7 +51,7 @@ def identify(headers: Headers, authenticator: Authenticator) -> Identity:
             raise InvalidCredentialError(
                 f"The header `{name}` is there more than once: send it once."
             )
-    if not may_be_local(headers):
+    if not is_allowed_without_key(headers):
         raise InvalidCredentialError(_FOREIGN)
     try:
         return authenticator.identify(headers)
@@ -59,5 +59,8 @@ def identify(headers: Headers, authenticator: Authenticator) -> Identity:
         raise InvalidCredentialError(_NEEDED) from None
     except InvalidFieldError as error:
         raise InvalidFieldError(
-            *(FieldError(name.removeprefix("metadata."), told) for name, told in error.fields)
+            *(
+                FieldError(name.removeprefix("metadata."), description)
+                for name, description in error.fields
+            )
         ) from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.exceptions import HTTPException
 
 from braid.common.v1 import errors_pb2 as reasons
-from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.mapping.json_encoding import JsonResponse
 from services.runtime.errors import BraidError, FieldError, InvalidFieldError
 from services.runtime.status import reason_name
 
@@ -44,20 +44,20 @@ class TooLargeError(HTTPException):
     """The request's body is larger than its route takes; the connection closes, as the rest of it stays unread."""
 
     def __init__(self, limit: int) -> None:
-        told = f"The request's body is larger than the {limit} bytes that are taken here."
-        super().__init__(413, told, {"connection": "close"})
+        detail = f"The request's body is larger than the {limit} bytes that are taken here."
+        super().__init__(413, detail, {"connection": "close"})
 
 
 class StalledError(HTTPException):
     """The client fell silent in the middle of a body; the connection closes, as the rest of it stays unread."""
 
     def __init__(self, seconds: float) -> None:
-        told = f"Nothing more of the request's body arrived for {seconds:g} seconds."
-        super().__init__(408, told, {"connection": "close"})
+        detail = f"Nothing more of the request's body arrived for {seconds:g} seconds."
+        super().__init__(408, detail, {"connection": "close"})
 
 
 class ClientGoneError(Exception):
-    """The client hung up: nobody reads the answer."""
+    """The client disconnected: there is no one to answer."""
 
 
 def status_of(error: BraidError) -> int:
@@ -77,7 +77,7 @@ def error_body(
 
 def problems_of(fields: Iterable[FieldError]) -> list[dict[str, str]]:
     """What is wrong, `{field, description}` each."""
-    return [{"field": name, "description": told} for name, told in fields]
+    return [{"field": name, "description": description} for name, description in fields]
 
 
 def body_of(error: BraidError, request_id: str) -> dict[str, Any]:
@@ -85,18 +85,18 @@ def body_of(error: BraidError, request_id: str) -> dict[str, Any]:
     return error_body(error.message, reason_name(error), request_id, error.fields)
 
 
-def answer_of(error: BraidError, request_id: str) -> JsonAnswer:
+def answer_of(error: BraidError, request_id: str) -> JsonResponse:
     """The whole answer to an error of the services, with `Retry-After` where waiting helps."""
-    return JsonAnswer(body_of(error, request_id), status_of(error), headers_of(error))
+    return JsonResponse(body_of(error, request_id), status_of(error), headers_of(error))
 
 
-def http_answer(error: HTTPException, request_id: str) -> JsonAnswer:
+def http_answer(error: HTTPException, request_id: str) -> JsonResponse:
     """The answer to what HTTP itself refuses: unknown routes and methods, too large or unreadable bodies."""
     if error.status_code not in _HTTP_REASONS:
         return answer_of(InvalidFieldError(FieldError("body", "cannot be read")), request_id)
     detail = _HTTP_DETAILS.get(error.status_code, error.detail)
     body = error_body(detail, _HTTP_REASONS[error.status_code], request_id)
-    return JsonAnswer(body, error.status_code, error.headers)
+    return JsonResponse(body, error.status_code, error.headers)
 
 
 def headers_of(error: BraidError) -> dict[str, str]:

@@ -10,7 +10,7 @@ import grpc
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from starlette.responses import Response
 
-from gateway.rest.http.calls import until_gone
+from gateway.rest.http.calls import wait_for_disconnect
 from gateway.rest.http.errors import body_of
 from gateway.rest.mapping.json_encoding import encode
 from gateway.rest.mapping.openapi import EVENT_STREAM
@@ -39,7 +39,7 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI
         sending = asyncio.create_task(self._send(send))
-        hanging_up = asyncio.create_task(until_gone(receive))
+        hanging_up = asyncio.create_task(wait_for_disconnect(receive))
         try:
             await asyncio.wait((sending, hanging_up), return_when=asyncio.FIRST_COMPLETED)
             if sending.done():
@@ -65,9 +65,9 @@ async def stream(caller: Caller, call: Any, show: Show, *, heartbeat: float) -> 
     Waits for the first answer up to `heartbeat` seconds, so that a call refused at once is answered by its status.
     """
     answers = _answers(caller, call, show, heartbeat)
-    async with caller.hung_up(call.cancel):
+    async with caller.cancel_on_disconnect(call.cancel):
         first = await anext(answers)
-    return EventStream(first, _told(caller, answers))
+    return EventStream(first, _with_error_event(caller, answers))
 
 
 async def _answers(
@@ -86,7 +86,7 @@ async def _answers(
                 return
             yield event(*show(answer))
     except grpc.aio.AioRpcError as error:
-        raise caller.told(error) from None
+        raise caller.error_of(error) from None
     finally:
         call.cancel()
         if reading is not None:
@@ -95,14 +95,16 @@ async def _answers(
                 await reading
 
 
-async def _told(caller: Caller, answers: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    """Once the status has gone out, a failure can only be told as an event."""
+async def _with_error_event(
+    caller: Caller, answers: AsyncGenerator[bytes]
+) -> AsyncGenerator[bytes]:
+    """Once the status is sent, a failure can only be reported as an event."""
     async with aclosing(answers):
         try:
             async for answer in answers:
                 yield answer
         except BraidError as error:
-            yield event("error", body_of(error, caller.visit.request_id))
+            yield event("error", body_of(error, caller.state.request_id))
 
 
 def event(name: str, data: dict[str, Any]) -> bytes:

@@ -46,7 +46,7 @@ _PASS_OVER_SECONDS = 2.0
 
 
 @dataclass(slots=True)
-class Visit:
+class RequestState:
     """One request: its id, its caller once known, and how it is being answered."""
 
     request_id: str
@@ -55,7 +55,7 @@ class Visit:
     started: float = field(default_factory=time.perf_counter)
 
 
-class Door:
+class RequestMiddleware:
     """ASGI middleware. Requests under `/api/` need a credential; `body_limit` gives a path's largest body in bytes, and
     `idle_seconds` is the longest silence of a client before its body's end.
     """
@@ -86,41 +86,41 @@ class Door:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        visit = Visit(_request_id(headers))
-        scope.setdefault("state", {})["visit"] = visit
+        state = RequestState(_request_id(headers))
+        scope.setdefault("state", {})["request_state"] = state
         with _span(self._tracer, scope, headers):
             try:
-                await self._admit(visit, scope, headers, receive, send)
+                await self._admit(state, scope, headers, receive, send)
             finally:
-                self._note(visit, scope)
+                self._note(state, scope)
 
     async def _admit(
-        self, visit: Visit, scope: Scope, headers: Headers, receive: Receive, send: Send
+        self, state: RequestState, scope: Scope, headers: Headers, receive: Receive, send: Send
     ) -> None:
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                visit.status = message["status"]
-                MutableHeaders(scope=message)["x-request-id"] = visit.request_id
+                state.status = message["status"]
+                MutableHeaders(scope=message)["x-request-id"] = state.request_id
             await send(message)
 
         try:
-            self._check(visit, scope, headers)
+            self._check(state, scope, headers)
             limit = self._body_limit(scope["path"])
             steady = _steady(receive, self._idle_seconds)
             await self._app(scope, _limited(steady, limit, content_length(headers)), answer)
         except (ClientGoneError, ClientDisconnect):
-            visit.status = _CLIENT_GONE
+            state.status = _CLIENT_GONE
         # Whatever a route lets through must still be answered as a problem with its request's id.
         except Exception as error:
-            if visit.status:
-                self._log.exception("defect in an answer under way", request_id=visit.request_id)
+            if state.status:
+                self._log.exception("defect in an answer under way", request_id=state.request_id)
                 raise
-            await self._refusal(error, visit.request_id)(scope, receive, answer)
+            await self._refusal(error, state.request_id)(scope, receive, answer)
 
-    def _check(self, visit: Visit, scope: Scope, headers: Headers) -> None:
+    def _check(self, state: RequestState, scope: Scope, headers: Headers) -> None:
         _check_utf8(scope)
         if scope["path"].startswith("/api/"):
-            visit.identity = identify(headers, self._authenticator)
+            state.identity = identify(headers, self._authenticator)
 
     def _refusal(self, error: Exception, request_id: str) -> Response:
         if isinstance(error, HTTPException):
@@ -130,11 +130,11 @@ class Door:
         self._log.error("defect", request_id=request_id, exc_info=error)
         return answer_of(InternalError(), request_id)
 
-    def _note(self, visit: Visit, scope: Scope) -> None:
+    def _note(self, state: RequestState, scope: Scope) -> None:
         # The route, not the path: a path holds names of the caller's data.
         route = getattr(scope.get("route"), "path", "")
-        status = visit.status or _CLIENT_GONE
-        took = time.perf_counter() - visit.started
+        status = state.status or _CLIENT_GONE
+        took = time.perf_counter() - state.started
         self._duration.record(took, {"http.route": route, "http.response.status_code": status})
         self._log.info(
             "request",
@@ -142,8 +142,8 @@ class Door:
             route=route,
             status=status,
             took_ms=round(took * 1000, 2),
-            request_id=visit.request_id,
-            space=visit.identity.space if visit.identity else "",
+            request_id=state.request_id,
+            space=state.identity.space if state.identity else "",
         )
 
 
@@ -153,9 +153,9 @@ def _request_id(headers: Headers) -> str:
 
 
 def content_length(headers: Headers) -> int:
-    """Bytes that a request's body is announced to have; 0 where nothing is told."""
-    told = headers.get("content-length", "")
-    return int(told) if told.isdecimal() else 0
+    """The announced size of a request body in bytes; 0 without Content-Length."""
+    length = headers.get("content-length", "")
+    return int(length) if length.isdecimal() else 0
 
 
 def _check_utf8(scope: Scope) -> None:
@@ -168,7 +168,7 @@ def _check_utf8(scope: Scope) -> None:
             raise InvalidFieldError(FieldError(part, "must be UTF-8")) from None
 
 
-async def pass_over(receive: Receive) -> None:
+async def drain_body(receive: Receive) -> None:
     """Reads what a client is still sending, within bounds: most read the answer only once they have sent all."""
     passed = 0
     with suppress(TimeoutError, StalledError):
@@ -210,7 +210,7 @@ def _limited(receive: Receive, limit: int, announced: int) -> Receive:
         taken += len(message.get("body", b""))
         if message["type"] == "http.request" and max(taken, announced) > limit:
             if message.get("more_body", False):
-                await pass_over(receive)
+                await drain_body(receive)
             raise TooLargeError(limit)
         return message
 

@@ -10,7 +10,7 @@ from fastapi import Depends, Request
 from pydantic import BaseModel
 from starlette.convertors import PathConvertor, register_url_convertor
 
-from gateway.rest.mapping.validation_errors import LONGEST_NAME, MOST_PROBLEMS
+from gateway.rest.mapping.validation_errors import MAX_NAME_LENGTH, MAX_PROBLEMS
 from services.runtime.errors import FieldError, InvalidFieldError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Read = TypeVar("Read")
 Raw = TypeVar("Raw", bytes, bytearray)
 # Longer ones may take more than a few milliseconds to read, for which every other request would wait.
-MOST_AT_ONCE = 16 * 1024
+MAX_INLINE_BYTES = 16 * 1024
 _JSON = re.compile(r"application/(?:[^/,\s]+\+)?json")
 
 
@@ -44,16 +44,16 @@ async def _check_json(request: Request) -> None:
 
 
 # For routes whose body FastAPI reads: one of another type is refused by its name.
-JSON_ALONE = Depends(_check_json)
+JSON_BODY_ONLY = Depends(_check_json)
 
 
-async def parsed(read: Callable[[Raw], Read], body: Raw) -> Read:
+async def parse_in_thread(read: Callable[[Raw], Read], body: Raw) -> Read:
     """What `read` makes of the body: a long one beside the event loop, in a thread. Raises what `read` raises.
 
     Others go on only between the steps of `read`: a parser keeps the interpreter to itself until it has all of a text
     (`long_text` parts one).
     """
-    if len(body) <= MOST_AT_ONCE:
+    if len(body) <= MAX_INLINE_BYTES:
         return read(body)
     return await asyncio.to_thread(read, body)
 
@@ -74,14 +74,14 @@ async def _check(request: Request) -> None:
     unknown = [name for name in request.query_params if name not in declared]
     if unknown:
         taken = ", ".join(sorted(declared)) or "none"
-        told = f"is not a query parameter of this route; it takes: {taken}"
+        description = f"is not a query parameter of this route; it takes: {taken}"
         raise InvalidFieldError(
-            *(FieldError(_shown(name), told) for name in unknown[:MOST_PROBLEMS])
+            *(FieldError(_shown(name), description) for name in unknown[:MAX_PROBLEMS])
         )
 
 
 # For the routers of the application, so that it holds for every route of theirs.
-DECLARED_ALONE = Depends(_check)
+ONLY_DECLARED_PARAMETERS = Depends(_check)
 
 
 def _declared(dependant: Dependant) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _declared(dependant: Dependant) -> Iterator[str]:
 
 
 def _shown(name: str) -> str:
-    return name if 0 < len(name) < LONGEST_NAME else "query"
+    return name if 0 < len(name) < MAX_NAME_LENGTH else "query"
 
 
 _KIND = "any_text"

@@ -77,18 +77,18 @@ def narrow(schema: Schema, rules: Schema, sentences: list[str]) -> None:
     if "enum" in rules and schema.get("default") not in rules["enum"]:
         schema.pop("default", None)  # left out, the value is found in another way
     if sentences:
-        told = "; ".join(sentences)
+        text = "; ".join(sentences)
         schema["description"] = " ".join(
-            filter(None, (schema.get("description"), f"Rules: {told}."))
+            filter(None, (schema.get("description"), f"Rules: {text}."))
         )
 
 
 def _schema(rules: Any) -> Schema:
     kind = rules.WhichOneof("type")
-    told = getattr(rules, kind).ListFields() if kind else ()
+    present = getattr(rules, kind).ListFields() if kind else ()
     schema: Schema = {}
     patterns: list[str] = []
-    for rule, value in told:
+    for rule, value in present:
         if rule.name in _WORDS:
             schema[_WORDS[rule.name]] = value
         elif rule.name == "items":
@@ -138,7 +138,7 @@ class Bounds:
         return shown
 
 
-class Contracted(Body):
+class ContractModel(Body):
     """A body whose fields are documented with the rules of the contract's fields of the same names.
 
     `names` maps those that are called otherwise there to their paths, such as `subject.name`.

@@ -33,9 +33,9 @@ def renamed(error: BraidError, named: Named) -> BraidError:
     """The same error with its fields, and its sentence where that lists them, under their REST names."""
     if not error.fields:
         return error
-    fields = tuple(FieldError(named(path), told) for path, told in error.fields)
+    fields = tuple(FieldError(named(path), description) for path, description in error.fields)
     return BraidError(
-        "; ".join(f"{path}: {told}" for path, told in fields),
+        "; ".join(f"{path}: {description}" for path, description in fields),
         metadata=error.metadata,
         fields=fields,
         retry_after=error.retry_after,

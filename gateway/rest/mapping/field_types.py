@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from gateway.rest.mapping.validation_errors import INSIDE, MOST_PROBLEMS, NO_INSTANT
+from gateway.rest.mapping.validation_errors import INSIDE, MAX_PROBLEMS, NO_INSTANT
 from services.runtime.limits import MOST_LEVELS
 from services.runtime.times import to_timestamp
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # As many keys and values as a document's metadata may have. Objects and lists count for nothing there, and are counted
 # by themselves here: more of either would take long enough to make that others wait for it.
-MOST_VALUES = 10_000
+MAX_VALUES = 10_000
 _LAST_INT32 = 2**31 - 1
 # Further ones would be others on the wire, where every number is a double.
 LAST_EXACT_INT = 2**53
@@ -43,8 +43,8 @@ def at_most(most: int) -> BeforeValidator:
 
     def check(value: Any) -> Any:
         if isinstance(value, list) and len(value) > most:
-            told = "must contain no more than {most} items"
-            raise PydanticCustomError("too_many_items", told, {"most": most})
+            message = "must contain no more than {most} items"
+            raise PydanticCustomError("too_many_items", message, {"most": most})
         return value
 
     return BeforeValidator(check)
@@ -91,8 +91,8 @@ def _check_size(value: dict[str, Any]) -> None:
         inner_containers = sum(isinstance(one, dict | list) for one in level)
         values += keys + len(level) - inner_containers
         containers += inner_containers
-        if max(values, containers) > MOST_VALUES:
-            raise ValueError(f"may hold at most {MOST_VALUES} keys and values")
+        if max(values, containers) > MAX_VALUES:
+            raise ValueError(f"may hold at most {MAX_VALUES} keys and values")
         if not level:
             return
     raise ValueError(f"may nest at most {MOST_LEVELS} deep")
@@ -100,8 +100,8 @@ def _check_size(value: dict[str, Any]) -> None:
 
 def _check_numbers(value: Any, *steps: str | int) -> None:
     if isinstance(value, int) and abs(value) > LAST_EXACT_INT:
-        told = "must be a number of at most 2^53, or a text"
-        raise PydanticCustomError("inexact_number", told, {INSIDE: steps})
+        message = "must be a number of at most 2^53, or a text"
+        raise PydanticCustomError("inexact_number", message, {INSIDE: steps})
     if isinstance(value, float) and not math.isfinite(value):
         raise PydanticCustomError("infinite_number", "must be a finite number", {INSIDE: steps})
     for step, inner in _named(value):
@@ -145,7 +145,7 @@ class Body(BaseModel):
     @classmethod
     def _check_count(cls, value: Any) -> Any:
         """Each unknown field would be an error of its own."""
-        if isinstance(value, dict) and len(value) > len(cls.model_fields) + MOST_PROBLEMS:
+        if isinstance(value, dict) and len(value) > len(cls.model_fields) + MAX_PROBLEMS:
             raise PydanticCustomError("too_many_fields", "holds too many unknown fields")
         return value
 

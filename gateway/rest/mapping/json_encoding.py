@@ -59,7 +59,7 @@ def encode(value: Any) -> bytes:
     return _ENCODER.encode(value).encode("utf-8", "replace")
 
 
-class JsonAnswer(Response):
+class JsonResponse(Response):
     """An answer whose content is plain dicts, lists and scalars."""
 
     media_type = "application/json"

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 
-class Shape(BaseModel):
+class ResponseSchema(BaseModel):
     """A documented shape."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class FieldProblem(Shape):
+class FieldProblem(ResponseSchema):
     """A wrong field and what would be right."""
 
     field: str
@@ -35,7 +35,7 @@ class Problem(BaseModel):
     fields: list[FieldProblem] | None = None
 
 
-class ErrorEvent(Shape):
+class ErrorEvent(ResponseSchema):
     """What was asked for failed after the stream had begun; nothing follows."""
 
     event: Literal["error"]
@@ -58,16 +58,16 @@ _PROBLEMS = {
     504: "The deadline passed before the answer was there (DEADLINE).",
 }
 
-# The door reads them, not the routes.
+# Read by the middleware, not by the routes.
 _DELEGATED: tuple[dict[str, Any], ...] = tuple(
     {
         "name": name,
         "in": "header",
         "required": False,
-        "description": f"{told} For API keys with the scope `delegate` alone: others may not send it.",
+        "description": f"{description} For API keys with the scope `delegate` alone: others may not send it.",
         "schema": {"type": "string", "pattern": pattern},
     }
-    for name, told, pattern in (
+    for name, description, pattern in (
         (
             "braid-space",
             "The space that the request is about. A key that is bound to a space may name that one only.",
@@ -92,8 +92,8 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 def event_stream(event: Any) -> dict[str, Any]:
     """The media type of a stream of events; `event` is the shape of one, or a union of several."""
     shape = TypeAdapter(event).json_schema(ref_template=_COMPONENT)
-    told = "Each event of the stream: its lines `event:` and `data:`, the latter as JSON."
-    return {EVENT_STREAM: {"schema": shape | {"description": told}}}
+    description = "Each event of the stream: its lines `event:` and `data:`, the latter as JSON."
+    return {EVENT_STREAM: {"schema": shape | {"description": description}}}
 
 
 def events(description: str, event: Any) -> dict[int | str, dict[str, Any]]:
@@ -125,7 +125,7 @@ def describe(app: FastAPI) -> None:
 
 
 def _share_shapes(document: dict[str, Any]) -> None:
-    """Moves the shapes that events refer to beside those of the other answers."""
+    """Moves the schemas that events refer to next to those of the other responses."""
     shapes = document["components"].setdefault("schemas", {})
     for operations in document["paths"].values():
         for operation in operations.values():

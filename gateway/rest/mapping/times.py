@@ -14,7 +14,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from braid.common.v1.retrieval_pb2 import TimeRange, TimeSelector
-from gateway.rest.mapping.contract_rules import Contracted
+from gateway.rest.mapping.contract_rules import ContractModel
 from gateway.rest.mapping.field_types import (
     Instant,
     stamp,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
 
 
-class Between(Contracted):
+class Between(ContractModel):
     """A half-open span of time: start ≤ t < end; open where a side is missing."""
 
     contract: ClassVar[type[Message]] = TimeRange

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-MOST_PROBLEMS = 100
-LONGEST_NAME = 100
+MAX_PROBLEMS = 100
+MAX_NAME_LENGTH = 100
 # Where a validator of a whole JSON value notes in its error's context what is wrong within it.
 INSIDE = "inside"
 NO_INSTANT = "must be a date or a time of RFC 3339, such as 2024-04-18 or 2024-04-18T09:30:00+02:00"
@@ -82,7 +82,7 @@ def invalid(errors: Iterable[Mapping[str, Any]], under: str = "") -> InvalidFiel
         # What the other arm says of a value that is no object would contradict the first.
         if error["loc"][-1:] != (_SPAN,)
     ]
-    return InvalidFieldError(*dict.fromkeys(found[:MOST_PROBLEMS]))
+    return InvalidFieldError(*dict.fromkeys(found[:MAX_PROBLEMS]))
 
 
 def sentence(error: Mapping[str, Any]) -> str:
@@ -116,4 +116,4 @@ def _path(location: Iterable[str | int], under: str) -> str:
 
 def _is_name(step: str) -> bool:
     """Whether a step is a field's name, and not pydantic's word for one arm of a union."""
-    return step not in ("datetime", _SPAN) and "[" not in step and len(step) < LONGEST_NAME
+    return step not in ("datetime", _SPAN) and "[" not in step and len(step) < MAX_NAME_LENGTH

@@ -20,7 +20,7 @@ from gateway.rest.mapping.field_types import (
     stamp,
 )
 from gateway.rest.mapping.json_encoding import Json, enum_names
-from gateway.rest.mapping.openapi import Shape
+from gateway.rest.mapping.openapi import ResponseSchema
 
 if TYPE_CHECKING:
     from braid.agent.v1 import search_pb2
@@ -135,7 +135,7 @@ def rerank_mode(name: RerankName | None) -> reranking_pb2.RerankMode.ValueType:
     return reranking_pb2.RerankMode.ValueType(_RERANK_OF.get(name or "", 0))
 
 
-class TraceStep(Shape):
+class TraceStep(ResponseSchema):
     """A relation on a path; `entity` is null where it joins the items themselves."""
 
     relation_type: str
@@ -144,7 +144,7 @@ class TraceStep(Shape):
     weight: float
 
 
-class Trace(Shape):
+class Trace(ResponseSchema):
     """How an item was reached: from a seed, or from an entity that the question names."""
 
     seed_id: str | None
@@ -153,7 +153,7 @@ class Trace(Shape):
     steps: list[TraceStep]
 
 
-class Expanded(Shape):
+class Expanded(ResponseSchema):
     """How an expansion went; `utilisation` is the share of the seeds' relations that were followed."""
 
     mode: ModeName
@@ -171,7 +171,7 @@ class Expanded(Shape):
     utilisation: float
 
 
-class Reranked(Shape):
+class Reranked(ResponseSchema):
     """How results were reranked."""
 
     mode: RerankName

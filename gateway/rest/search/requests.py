@@ -11,9 +11,9 @@ from braid.agent.v1 import search_pb2 as agent
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector
-from gateway.rest.mapping.contract_rules import Contracted
+from gateway.rest.mapping.contract_rules import ContractModel
 from gateway.rest.mapping.field_types import (
-    MOST_VALUES,
+    MAX_VALUES,
     Instant,
     JsonBool,
     JsonInt32,
@@ -47,8 +47,8 @@ PARTS: dict[PartName, agent.AnswerPart.ValueType] = {
     "legs": agent.ANSWER_PART_LEGS,
 }
 # As many as the contract takes.
-MOST_DOCUMENT_IDS = 1000
-MOST_PARTS = 10
+MAX_DOCUMENT_IDS = 1000
+MAX_PARTS = 10
 
 
 def _or_alone(schema: dict[str, Any]) -> None:
@@ -62,18 +62,18 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-class Filter(Contracted):
+class Filter(ContractModel):
     """Which chunks may be found."""
 
     contract: ClassVar[type[Message]] = chunks_pb2.ChunkFilter
 
-    document_ids: Annotated[list[Text], at_most(MOST_DOCUMENT_IDS)] = Field(
+    document_ids: Annotated[list[Text], at_most(MAX_DOCUMENT_IDS)] = Field(
         default=[], description="Only chunks of these documents, at most 1,000; all when empty."
     )
     metadata: JsonObject | None = Field(
         default=None,
         description="Only documents whose metadata contains all of this; at most "
-        f"{MOST_VALUES:,} keys and values and {MOST_LEVELS} levels of values within values.",
+        f"{MAX_VALUES:,} keys and values and {MOST_LEVELS} levels of values within values.",
     )
 
     def message(self) -> chunks_pb2.ChunkFilter:
@@ -83,7 +83,7 @@ class Filter(Contracted):
         )
 
 
-class Search(Contracted):
+class Search(ContractModel):
     """What every search takes."""
 
     query: Text = Field(
@@ -255,7 +255,7 @@ class ComprehensiveSearch(RememberedSearch):
         default=None, description="The instant that the answer is about. Default: now."
     )
     filter: Filter | None = None
-    include: Annotated[list[PartName], at_most(MOST_PARTS), BeforeValidator(_listed)] = Field(
+    include: Annotated[list[PartName], at_most(MAX_PARTS), BeforeValidator(_listed)] = Field(
         default=[],
         description="The parts that the answer holds, such as `results` (the fused list) alone; the other lists are "
         "left out of it. `legs`, `total_results` and `embedding` are in every answer. Of a "

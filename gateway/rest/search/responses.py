@@ -11,7 +11,7 @@ from braid.graph.v1 import facts_pb2, query_pb2
 from braid.vector.v1 import chunks_pb2
 from gateway.rest.graph.responses import Fact, fact
 from gateway.rest.mapping.json_encoding import Json, enum_names, struct
-from gateway.rest.mapping.openapi import ErrorEvent, Shape
+from gateway.rest.mapping.openapi import ErrorEvent, ResponseSchema
 from gateway.rest.search.expansion import Expanded, Reranked, Trace, steps_after, trace
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from braid.agent.v1 import search_pb2
 
 
-class ChunkScores(Shape):
+class ChunkScores(ResponseSchema):
     """How a hit came by its score; null for parts that did not run."""
 
     vector: float | None
@@ -33,7 +33,7 @@ class ChunkScores(Shape):
     text_rank: int | None
 
 
-class Hit(Shape):
+class Hit(ResponseSchema):
     """A found chunk: where it stands in its document's text, and on which page if that has any."""
 
     id: str
@@ -49,7 +49,7 @@ class Hit(Shape):
     metadata: dict[str, Any]
 
 
-class FactScores(Shape):
+class FactScores(ResponseSchema):
     """How a fact came by its score; null for parts that did not run."""
 
     vector: float | None
@@ -66,7 +66,7 @@ class FoundFact(Fact):
     scores: FactScores
 
 
-class Leg(Shape):
+class Leg(ResponseSchema):
     """How one leg of a search ended."""
 
     name: str
@@ -84,7 +84,7 @@ _LEFT_OUT: Any = Field(default_factory=list)
 EmbeddingSource = Literal["given", "computed", "memory", "stored"]
 
 
-class ChunkResults(Shape):
+class ChunkResults(ResponseSchema):
     """What a search for chunks found, and how; null where no vector was used. `revision` is the space's."""
 
     results: list[Hit]
@@ -95,7 +95,7 @@ class ChunkResults(Shape):
     revision: int
 
 
-class LegPart(Shape):
+class LegPart(ResponseSchema):
     """A leg's part in a fused result: what it added is `share`. `rank` is null for a chunk that it did not bring.
 
     `rerank` and `expansion` are the parts of these steps: `score` is their own value.
@@ -113,7 +113,7 @@ class HybridHit(Hit):
     expansion: Trace | None
 
 
-class HybridResults(Shape):
+class HybridResults(ResponseSchema):
     """What a search by meaning and words found, and what followed it; null for steps that were not asked for."""
 
     results: list[HybridHit]
@@ -126,7 +126,7 @@ class HybridResults(Shape):
     reranking: Reranked | None
 
 
-class FactResults(Shape):
+class FactResults(ResponseSchema):
     """What a search for facts found, and how; null where no vector was used. `revision` is the space's."""
 
     results: list[FoundFact]
@@ -136,7 +136,7 @@ class FactResults(Shape):
     revision: int
 
 
-class FusedHit(Shape):
+class FusedHit(ResponseSchema):
     """An entry of the fused list: a chunk with the facts that it states, or a fact without a chunk."""
 
     id: str
@@ -151,7 +151,7 @@ class FusedHit(Shape):
     expansion: Trace | None
 
 
-class Comprehensive(Shape):
+class Comprehensive(ResponseSchema):
     """What all tiers found; lists that the request does not include are left out."""
 
     vector_results: list[Hit] = _LEFT_OUT
@@ -164,7 +164,7 @@ class Comprehensive(Shape):
     reranking: Reranked | None
 
 
-class LegFound(Shape):
+class LegFound(ResponseSchema):
     """What one leg of a streamed search found."""
 
     leg: Leg
@@ -172,14 +172,14 @@ class LegFound(Shape):
     graph_results: list[FoundFact]
 
 
-class LegEvent(Shape):
+class LegEvent(ResponseSchema):
     """A leg has ended."""
 
     event: Literal["leg"]
     data: LegFound
 
 
-class FinalEvent(Shape):
+class FinalEvent(ResponseSchema):
     """The whole answer, last in the stream."""
 
     event: Literal["final"]
@@ -229,10 +229,10 @@ def fact_hit(hit: facts_pb2.FactHit) -> Json:
 def leg(report: legs_pb2.LegReport) -> Json:
     """How one leg ended."""
     took = report.took.seconds * 1000 + report.took.nanos / 1e6
-    return leg_told(report.name, report.status, report.reason, took, cached=report.cached)
+    return leg_fields(report.name, report.status, report.reason, took, cached=report.cached)
 
 
-def leg_told(name: str, status: int, reason: int, took_ms: float, *, cached: bool) -> Json:
+def leg_fields(name: str, status: int, reason: int, took_ms: float, *, cached: bool) -> Json:
     """How one leg ended, from its parts; `reason` is null where there is nothing to explain."""
     return {
         "name": name,

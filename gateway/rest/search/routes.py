@@ -15,8 +15,8 @@ from braid.common.v1 import legs_pb2
 from gateway.clients import Clients
 from gateway.rest.http.calls import Caller, CallerDep, ClientsDep, SettingsDep
 from gateway.rest.http.event_stream import stream
-from gateway.rest.http.request_parsing import JSON_ALONE
-from gateway.rest.mapping.json_encoding import JsonAnswer
+from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import EVENT_STREAM, event_stream, events, problems
 from gateway.rest.search import responses as search_responses
 from gateway.rest.search.requests import (
@@ -35,7 +35,7 @@ from gateway.rest.search.responses import (
 )
 
 router = APIRouter(
-    prefix="/api/search", tags=["search"], responses=problems(), dependencies=[JSON_ALONE]
+    prefix="/api/search", tags=["search"], responses=problems(), dependencies=[JSON_BODY_ONLY]
 )
 
 _CHUNKS = "/braid.vector.v1.VectorSearchService/"
@@ -51,7 +51,9 @@ _STREAMED = "Events `leg`, one a leg in the order they end, then `final`; `error
 async def vector(body: VectorSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Chunks nearest to the query in meaning."""
     began = time.perf_counter()
-    answer = await caller.ask(_CHUNKS + "VectorSearch", clients.chunks.VectorSearch, body.message())
+    answer = await caller.call(
+        _CHUNKS + "VectorSearch", clients.chunks.VectorSearch, body.message()
+    )
     return _found("vector", answer, _CHUNK_SHAPES, began)
 
 
@@ -59,7 +61,7 @@ async def vector(body: VectorSearch, caller: CallerDep, clients: ClientsDep) -> 
 async def text(body: TextSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Chunks that hold the query's words (BM25)."""
     began = time.perf_counter()
-    answer = await caller.ask(_CHUNKS + "TextSearch", clients.chunks.TextSearch, body.message())
+    answer = await caller.call(_CHUNKS + "TextSearch", clients.chunks.TextSearch, body.message())
     return _found("text", answer, _CHUNK_SHAPES, began)
 
 
@@ -69,10 +71,12 @@ async def hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsDep) -> 
     if body.has_steps():
         method = _ALL + "ExpandedHybridSearch"
         asked = body.expanded_message()
-        found = await caller.ask(method, clients.search.ExpandedHybridSearch, asked)
+        found = await caller.call(method, clients.search.ExpandedHybridSearch, asked)
         return JsonAnswer(search_responses.expanded_hybrid(found))
     began = time.perf_counter()
-    answer = await caller.ask(_CHUNKS + "HybridSearch", clients.chunks.HybridSearch, body.message())
+    answer = await caller.call(
+        _CHUNKS + "HybridSearch", clients.chunks.HybridSearch, body.message()
+    )
     return _found("hybrid", answer, _HYBRID_SHAPES, began)
 
 
@@ -80,7 +84,7 @@ async def hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsDep) -> 
 async def graph(body: GraphSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Dated facts that answer the query."""
     began = time.perf_counter()
-    answer = await caller.ask(_FACTS, clients.graph.SearchFacts, body.message())
+    answer = await caller.call(_FACTS, clients.graph.SearchFacts, body.message())
     return _found("graph", answer, _FACT_SHAPES, began)
 
 
@@ -100,8 +104,8 @@ async def comprehensive(
     if EVENT_STREAM in accept:
         return await _streamed(body, caller, clients, settings.heartbeat_seconds)
     method = _ALL + "ComprehensiveSearch"
-    answer = await caller.ask(method, clients.search.ComprehensiveSearch, body.message())
-    return JsonAnswer(search_responses.comprehensive(answer, body.include))
+    answer = await caller.call(method, clients.search.ComprehensiveSearch, body.message())
+    return JsonResponse(search_responses.comprehensive(answer, body.include))
 
 
 @router.post(
@@ -139,10 +143,10 @@ def _found(name: str, answer: Any, shapes: tuple[Any, Any], began: float) -> Res
     # Text search has one way only, so its contract has no reason to give; facts are always looked up.
     reason = getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED)
     cached = getattr(answer, "cached", False)
-    return JsonAnswer(
+    return JsonResponse(
         {
             "results": [hit_shape(hit) for hit in answer.hits],
-            "legs": [search_responses.leg_told(name, answer.status, reason, took, cached=cached)],
+            "legs": [search_responses.leg_fields(name, answer.status, reason, took, cached=cached)],
             "total_results": len(answer.hits),
             **searched_shape(answer),
         }

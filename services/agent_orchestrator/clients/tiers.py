@@ -18,7 +18,7 @@ from braid.vector.v1 import (
     search_pb2,
     search_pb2_grpc,
 )
-from braid_client.outcomes import outcome_of
+from braid_protocol.call_outcome import outcome_of
 from services.runtime.context import remaining
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.status import error_from_rpc

@@ -21,7 +21,7 @@ from tests.stores import FORGETFUL, data_folder
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "deploy" / "README.md").read_text()
-PROVISION, MIGRATE = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
+PROVISION, MIGRATE, *_ = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
 
 
 @pytest.fixture

@@ -74,10 +74,11 @@ async def settings_of(
 
     async def start(keys: Path | None) -> dict[str, Any]:
         told = {"api_keys_file": keys} if keys else {}
-        for names in (AGENT, VECTOR, GRAPH):
-            servers.append(await start_scripted(names, script, **told))
-        targets = [f"{LOOPBACK}:{server.port}" for server in servers[-3:]]
-        return dict(zip(("agent_target", "vector_target", "graph_target"), targets, strict=True))
+        # One server for all three: a third of the time to start, and the gateway sees three targets all the same.
+        server = await start_scripted((*AGENT, *VECTOR, *GRAPH), script, **told)
+        servers.append(server)
+        target = f"{LOOPBACK}:{server.port}"
+        return dict.fromkeys(("agent_target", "vector_target", "graph_target"), target)
 
     async def settings(keys: Path | None = None, **more: Any) -> GatewaySettings:
         told = {"api_keys_file": keys, "service_key": SecretStr("gateway")} if keys else {}

@@ -18,7 +18,7 @@ from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from gateway.cli.discovery import StartedStacks
 from gateway.cli.jobs import JOB_COLUMNS
-from gateway.cli.local_stack import Wishes, greet
+from gateway.cli.local_stack import UpOptions, greet
 from gateway.cli.session import Session
 from services.runtime import errors
 from tests.integration.gateway.command import DONE, braid
@@ -328,7 +328,7 @@ async def test_a_stack_that_was_asked_a_question_prints_one_json_document(
     served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
     out = StringIO()
     session = Session({}, Console(file=out), Console(file=StringIO()))
-    wishes = Wishes(sample=False, ask=True, free_ports=True, as_json=True)
+    wishes = UpOptions(sample=False, ask=True, free_ports=True, as_json=True)
     addresses = {"gateway": served.url.removeprefix("http://")}
     await greet(session, tmp_path, addresses, wishes)
     told = {"url": served.url, "addresses": addresses, "answer": COMPREHENSIVE_JSON}

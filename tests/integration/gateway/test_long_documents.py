@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from gateway.rest.mapping.field_types import MOST_VALUES
+from gateway.rest.mapping.field_types import MAX_VALUES
 from gateway.settings import GatewaySettings
 from services.runtime import errors
 from tests.integration.gateway.conftest import Served
@@ -82,7 +82,7 @@ async def test_a_large_bodys_fault_is_told_without_a_place_in_what_is_left_of_it
 
 @pytest.mark.parametrize("text", ["short", "long " * 50_000])
 async def test_metadata_of_too_many_values_is_refused(served: Served, text: str) -> None:
-    metadata = {"a": [1] * (MOST_VALUES + 1)}
+    metadata = {"a": [1] * (MAX_VALUES + 1)}
     as_json = await served.http.post(DOCUMENTS, json={"text": text, "metadata": metadata})
     fields = {"metadata": json.dumps(metadata)}
     as_form = await served.http.post(DOCUMENTS, data=fields, files={"file": ("a.md", text)})

@@ -15,8 +15,8 @@ from braid.graph.v1 import query_pb2
 from braid.vector.v1 import documents_pb2
 from gateway.clients import Clients
 from gateway.rest.app import create_app
-from gateway.rest.http.request_parsing import DECLARED_ALONE
-from gateway.rest.mapping.validation_errors import MOST_PROBLEMS
+from gateway.rest.http.request_parsing import ONLY_DECLARED_PARAMETERS
+from gateway.rest.mapping.validation_errors import MAX_PROBLEMS
 from gateway.settings import GatewaySettings
 from services.runtime.errors import InvalidFieldError
 from services.runtime.identity import Authenticator
@@ -67,9 +67,9 @@ async def test_what_is_declared_is_taken(served: Served) -> None:
 
 
 async def test_no_more_are_named_than_are_told_at_all(served: Served) -> None:
-    query = "&".join(f"p{number}=1" for number in range(3 * MOST_PROBLEMS))
+    query = "&".join(f"p{number}=1" for number in range(3 * MAX_PROBLEMS))
     response = await served.http.get(f"/api/documents?{query}")
-    assert len(response.json()["fields"]) == MOST_PROBLEMS
+    assert len(response.json()["fields"]) == MAX_PROBLEMS
 
 
 @pytest.mark.parametrize("name", ["", "x" * 5000])
@@ -91,7 +91,7 @@ async def sorted_by(order: str = "") -> str:
 
 
 async def test_declared_are_those_of_dependencies_and_models_too() -> None:
-    router = APIRouter(dependencies=[DECLARED_ALONE])
+    router = APIRouter(dependencies=[ONLY_DECLARED_PARAMETERS])
 
     @router.get("/")
     async def listing(

@@ -6,7 +6,7 @@ import grpc
 import pytest
 from grpc.aio import AioRpcError, Metadata
 
-from braid_client.errors import failure_of
+from braid_protocol.errors import failure_of
 
 
 def failed(code: grpc.StatusCode, details: str) -> AioRpcError:

@@ -8,13 +8,13 @@ import pytest
 
 from gateway.cli.ingest.files import Problem, Source
 from gateway.cli.ingest.ingestion import Report
-from gateway.content_types import KINDS
+from gateway.content_types import CONTENT_TYPES
 from tests.benchmarks.command import MeasureError
 from tests.evals.loading import refused_facts
 
 _SOURCES = [
-    Source(Path("/set/docs/note.md"), "note.md", KINDS[".md"]),
-    Source(Path("/set/facts.jsonl"), "facts.jsonl", KINDS[".jsonl"]),
+    Source(Path("/set/docs/note.md"), "note.md", CONTENT_TYPES[".md"]),
+    Source(Path("/set/facts.jsonl"), "facts.jsonl", CONTENT_TYPES[".jsonl"]),
 ]
 
 

@@ -10,12 +10,14 @@ from typing import Annotated
 import pytest
 from pydantic import AfterValidator, TypeAdapter
 
-from gateway.rest.http.request_parsing import MOST_AT_ONCE, parsed
+from gateway.rest.http.request_parsing import MAX_INLINE_BYTES, parse_in_thread
 
 
-@pytest.mark.parametrize(("size", "beside"), [(MOST_AT_ONCE, False), (MOST_AT_ONCE + 1, True)])
+@pytest.mark.parametrize(
+    ("size", "beside"), [(MAX_INLINE_BYTES, False), (MAX_INLINE_BYTES + 1, True)]
+)
 async def test_a_long_body_is_parsed_in_a_thread(size: int, beside: bool) -> None:
-    thread = await parsed(lambda _body: get_ident(), b"x" * size)
+    thread = await parse_in_thread(lambda _body: get_ident(), b"x" * size)
     assert (thread != get_ident()) is beside
 
 
@@ -26,16 +28,16 @@ async def test_others_go_on_while_the_values_of_a_long_body_are_checked() -> Non
         assert others_went_on.wait(10)
         return value
 
-    texts = ["x" * MOST_AT_ONCE, "y"]
+    texts = ["x" * MAX_INLINE_BYTES, "y"]
     read = TypeAdapter(list[Annotated[str, AfterValidator(check)]]).validate_json
     asyncio.get_running_loop().call_soon(others_went_on.set)
-    assert await parsed(read, json.dumps(texts).encode()) == texts
+    assert await parse_in_thread(read, json.dumps(texts).encode()) == texts
 
 
-@pytest.mark.parametrize("size", [1, MOST_AT_ONCE + 1])
+@pytest.mark.parametrize("size", [1, MAX_INLINE_BYTES + 1])
 async def test_what_is_wrong_with_a_body_is_told_whatever_its_length(size: int) -> None:
     def refuse(_body: bytes) -> None:
         raise ValueError("is wrong")
 
     with pytest.raises(ValueError, match="is wrong"):
-        await parsed(refuse, b"x" * size)
+        await parse_in_thread(refuse, b"x" * size)

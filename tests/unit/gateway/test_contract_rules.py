@@ -24,7 +24,7 @@ from gateway.rest.app import create_app
 from gateway.rest.facts.requests import FactsBody
 from gateway.rest.mapping.contract_rules import (
     Bounds,
-    Contracted,
+    ContractModel,
     field_at,
     schema_of,
     sentences_of,
@@ -34,7 +34,7 @@ from gateway.settings import GatewaySettings
 from services.runtime.identity import Authenticator
 
 # Bodies that are REST's own: their fields have no contract, or are told in another way.
-OWN_BODIES = {Contracted, FactsBody}
+OWN_BODIES = {ContractModel, FactsBody}
 # What says by itself which values there are: for these a contract has no further rule.
 CLOSED = {"boolean", "date-time", "uuid"}
 # Times in a query string, whose syntax is told in words.
@@ -77,7 +77,7 @@ BODIES = [body for body in dict.fromkeys(bodies()) if body not in OWN_BODIES]
 FIELDS = [
     (body, name, path)
     for body in BODIES
-    if issubclass(body, Contracted) and "contract" in dir(body)
+    if issubclass(body, ContractModel) and "contract" in dir(body)
     for name in body.model_fields
     for path in [body.names.get(name, name)]
     if field_at(body.contract, path) is not None
@@ -164,7 +164,7 @@ def test_every_body_that_could_break_a_rule_has_a_contract() -> None:
     without = [
         body.__name__
         for body in BODIES
-        if not issubclass(body, Contracted)
+        if not issubclass(body, ContractModel)
         and not all(map(is_closed, body.model_json_schema()["properties"].values()))
     ]
     assert without == []
@@ -172,7 +172,7 @@ def test_every_body_that_could_break_a_rule_has_a_contract() -> None:
 
 @pytest.mark.parametrize(("body", "name", "path"), FIELDS)
 def test_a_bodys_field_is_documented_with_every_rule_of_its_contract(
-    body: type[Contracted], name: str, path: str
+    body: type[ContractModel], name: str, path: str
 ) -> None:
     field = field_at(body.contract, path)
     assert field is not None

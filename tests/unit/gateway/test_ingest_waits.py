@@ -16,7 +16,7 @@ from gateway.cli.api import PATIENCE_SECONDS, Api
 from gateway.cli.errors import CliError
 from gateway.cli.ingest import ingestion
 from gateway.cli.ingest.files import Source
-from gateway.cli.ingest.ingestion import FACTS_A_REQUEST, MOST_JOBS, PAGE, Ingest
+from gateway.cli.ingest.ingestion import FACTS_PER_REQUEST, MAX_PENDING_UPLOADS, PAGE, Ingest
 from gateway.cli.ingest.jsonl_split import FACT_BYTES
 from gateway.cli.job_status import POLL_SECONDS
 
@@ -90,7 +90,7 @@ def test_a_slow_graph_holds_no_upload_back(tmp_path: Path) -> None:
     run = Ingest(gateway, Quiet(), sleep=lambda _seconds: None)  # type: ignore[arg-type] # what it asks of an API
     report = run.run(sources)
     assert (report.documents, report.graph_ready, report.failures) == (count, count, [])
-    assert gateway.most_unread == MOST_JOBS
+    assert gateway.most_unread == MAX_PENDING_UPLOADS
     assert gateway.most_asked < 2 * PAGE
 
 
@@ -164,7 +164,7 @@ class Given:
 @pytest.mark.parametrize(
     ("facts", "most_bytes", "counts"),
     [
-        (FACTS_A_REQUEST + 1, FACT_BYTES, [FACTS_A_REQUEST, 1]),
+        (FACTS_PER_REQUEST + 1, FACT_BYTES, [FACTS_PER_REQUEST, 1]),
         (5, 250, [2, 2, 1]),
         (2, 1, [1, 1]),
     ],

@@ -17,30 +17,32 @@ from services.runtime.errors import InvalidFieldError
 BOUNDS = Bounds(size=10_000, values=100, piece=12)
 
 
-class Shape(BaseModel):
+class ResponseSchema(BaseModel):
     """What bodies here should be."""
 
     text: str
     other: Any = None
 
 
-def read_at_once(body: bytes) -> Shape | None:
+def read_at_once(body: bytes) -> ResponseSchema | None:
     """What a parser reads; None for what it refuses."""
     try:
-        return Shape.model_validate_json(body)
+        return ResponseSchema.model_validate_json(body)
     except ValidationError:
         return None
 
 
-def read_in_pieces(body: bytes) -> Shape | None:
+def read_in_pieces(body: bytes) -> ResponseSchema | None:
     """The same in pieces."""
     try:
         rest, text = take_text(body, "text", BOUNDS)
-        shape = Shape.model_validate_json(rest)
+        shape = ResponseSchema.model_validate_json(rest)
     except (ValidationError, InvalidFieldError):
         return None
     assert text is None or all(piece and len(piece) <= BOUNDS.piece for piece in text)
-    return shape if text is None else Shape(text=b"".join(text).decode(), other=shape.other)
+    return (
+        shape if text is None else ResponseSchema(text=b"".join(text).decode(), other=shape.other)
+    )
 
 
 VALUES = st.recursive(
@@ -95,7 +97,7 @@ PARTS = st.sampled_from(
 @example({"text": ""}, True)
 def test_a_text_comes_out_as_it_was_sent(body: dict[str, Any], escaped: bool) -> None:
     sent = json.dumps(body, ensure_ascii=escaped).encode()
-    assert read_in_pieces(sent) == Shape(**body)
+    assert read_in_pieces(sent) == ResponseSchema(**body)
 
 
 @given(st.lists(PARTS, max_size=24).map(lambda parts: "".join(parts).encode()))

@@ -18,7 +18,7 @@ from gateway.rest.documents import uploads
 from gateway.rest.facts import requests as facts_requests
 from gateway.rest.facts.requests import FactBody, read_json, read_lines
 from gateway.rest.mapping.field_types import Body
-from gateway.rest.mapping.validation_errors import MOST_PROBLEMS
+from gateway.rest.mapping.validation_errors import MAX_PROBLEMS
 from gateway.rest.search import requests as search_requests
 from gateway.rest.search.requests import Filter
 from services.runtime.errors import InvalidFieldError
@@ -75,8 +75,8 @@ def test_some_wrong_items_are_named() -> None:
 @pytest.mark.parametrize(
     ("message", "field", "most"),
     [
-        (ChunkFilter.DESCRIPTOR, "document_ids", search_requests.MOST_DOCUMENT_IDS),
-        (ListIngestJobsRequest.DESCRIPTOR, "states", jobs.MOST_STATES),
+        (ChunkFilter.DESCRIPTOR, "document_ids", search_requests.MAX_DOCUMENT_IDS),
+        (ListIngestJobsRequest.DESCRIPTOR, "states", jobs.MAX_STATES),
     ],
 )
 def test_lists_are_as_long_as_the_contract_takes(
@@ -113,9 +113,9 @@ def test_facts_are_read_until_as_many_are_wrong_as_are_told(
     monkeypatch.setattr(FactBody, "model_validate", counted)
     with pytest.raises(InvalidFieldError) as refused:
         read(written([json.dumps(FACT), *["1"] * 10_000]))
-    places = [f"facts[{place}]" for place in range(1, MOST_PROBLEMS + 1)]
+    places = [f"facts[{place}]" for place in range(1, MAX_PROBLEMS + 1)]
     assert [problem.field for problem in refused.value.fields] == places
-    assert looked_at == 1 + MOST_PROBLEMS
+    assert looked_at == 1 + MAX_PROBLEMS
 
 
 def test_what_stands_beside_the_facts_is_told_with_what_is_wrong_in_them() -> None:

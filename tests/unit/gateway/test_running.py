@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from gateway.cli.errors import CliError, GoesOnError
+from gateway.cli.errors import CliError, StillRunningError
 from gateway.cli.session import Session, run, wants_json
 
 FIELDS = (("limit", "is odd"),)
@@ -47,7 +47,7 @@ def ran(command: Callable[[], object], *, as_json: bool = True) -> tuple[int, st
             },
         ),
         (
-            GoesOnError("the job goes on"),
+            StillRunningError("the job goes on"),
             130,
             {"detail": "interrupted: the job goes on", "reason": "INTERRUPTED"},
         ),

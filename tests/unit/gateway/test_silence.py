@@ -11,9 +11,9 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
-from gateway.rest.http.calls import until_gone
+from gateway.rest.http.calls import wait_for_disconnect
 from gateway.rest.http.errors import StalledError
-from gateway.rest.http.middleware import Door
+from gateway.rest.http.middleware import RequestMiddleware
 from services.runtime.identity import Authenticator
 
 PART: Message = {"type": "http.request", "body": b"a", "more_body": True}
@@ -53,7 +53,9 @@ async def behind_the_door(app: Callable[[Receive], Awaitable[None]], client: Cli
         sent.append(message)
 
     authenticator = Authenticator(None, allow_local=True)
-    door = Door(inside, authenticator=authenticator, body_limit=lambda _path: 10, idle_seconds=0)
+    door = RequestMiddleware(
+        inside, authenticator=authenticator, body_limit=lambda _path: 10, idle_seconds=0
+    )
     scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
     await door(scope, client.receive, send)
     return sent
@@ -100,7 +102,7 @@ async def test_who_waits_for_a_client_to_hang_up_does_not_mind_a_body_that_never
                 stalled += 1
                 raise
 
-        await until_gone(counted)
+        await wait_for_disconnect(counted)
 
     assert await behind_the_door(wait, Client(PART, at_last=GONE)) == []
     assert stalled == 1
@@ -108,12 +110,12 @@ async def test_who_waits_for_a_client_to_hang_up_does_not_mind_a_body_that_never
 
 async def test_a_large_body_that_no_route_asked_for_does_not_end_a_wait() -> None:
     large: Message = {**PART, "body": b"x" * 11}
-    assert await behind_the_door(until_gone, Client(large, END, END, at_last=GONE)) == []
+    assert await behind_the_door(wait_for_disconnect, Client(large, END, END, at_last=GONE)) == []
 
 
 async def test_a_wait_that_was_broken_off_leaves_the_body_watched() -> None:
     async def read(receive: Receive) -> None:
-        waiting = asyncio.create_task(until_gone(receive))
+        waiting = asyncio.create_task(wait_for_disconnect(receive))
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         await Request({"type": "http"}, receive).body()

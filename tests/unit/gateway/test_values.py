@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from braid.agent.v1 import search_pb2
 from gateway.rest.mapping import json_encoding
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import MOST_VALUES, Instant, JsonObject, to_struct
+from gateway.rest.mapping.field_types import MAX_VALUES, Instant, JsonObject, to_struct
 from gateway.rest.mapping.json_encoding import encode
 from gateway.rest.mapping.validation_errors import invalid
 from services.agent_orchestrator.ingest.documents import UnreadableError, check_values
@@ -121,7 +121,7 @@ def counted(count: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("place", range(4))
 def test_metadata_has_at_most_as_many_keys_and_values_as_documents_may(place: int) -> None:
     read = TypeAdapter(JsonObject).validate_python
-    most, more = counted(MOST_VALUES)[place], counted(MOST_VALUES + 1)[place]
+    most, more = counted(MAX_VALUES)[place], counted(MAX_VALUES + 1)[place]
     assert read(most) == most
     check_values("", "", "", most)
     with pytest.raises(ValidationError, match="at most 10000 keys and values"):
@@ -133,10 +133,10 @@ def test_metadata_has_at_most_as_many_keys_and_values_as_documents_may(place: in
 @pytest.mark.parametrize("empty", [{}, []])
 def test_metadata_has_at_most_as_many_objects_and_lists(empty: object) -> None:
     read = TypeAdapter(JsonObject).validate_python
-    most = {"a": [empty] * (MOST_VALUES - 1)}
+    most = {"a": [empty] * (MAX_VALUES - 1)}
     assert read(most) == most
     with pytest.raises(ValidationError, match="at most 10000"):
-        read({"a": [empty] * MOST_VALUES})
+        read({"a": [empty] * MAX_VALUES})
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor, MethodDescri
 from google.protobuf.message_factory import GetMessageClass
 
 from braid.graph.v1 import query_pb2
-from braid_client.channel import CONTRACTS, methods, service_config
+from braid_protocol.channel import CONTRACTS, methods, service_config
 from services.runtime.interceptors.authentication import required_scope
 from services.runtime.interceptors.sentences import PATTERNS
 from services.runtime.paging import encode_token

@@ -10,7 +10,7 @@ import grpc
 import pytest
 
 from braid.agent.v1 import ingest_pb2
-from braid_client.outcomes import outcome_of
+from braid_protocol.call_outcome import outcome_of
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.status import error_from_rpc, reason_name
 from tests.unit.runtime.conftest import Harness

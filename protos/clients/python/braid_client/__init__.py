@@ -9,11 +9,13 @@ For calls that neither has, `channel_options`, `call_metadata` and `failure_of` 
 """
 
 from braid_client.asynchronous import AsyncBraid
-from braid_client.channel import channel_options
-from braid_client.errors import BraidCallError, Failure, FieldError, failure_of
+from braid_client.errors import BraidCallError
 from braid_client.requests import call_metadata
 from braid_client.synchronous import Braid
 from braid_client.uploads import document_input
+from braid_protocol.channel import channel_options
+from braid_protocol.errors import Failure, failure_of
+from braid_protocol.field_error import FieldError
 
 __all__ = [
     "AsyncBraid",

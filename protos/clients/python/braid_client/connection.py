@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import grpc
 
-from braid_client.channel import channel_options
-from braid_client.errors import LOST, TIME_UP, BraidCallError, failure_of, is_not_sent
+from braid_client.errors import BraidCallError
 from braid_client.requests import call_metadata
+from braid_protocol.channel import channel_options
+from braid_protocol.errors import LOST, TIME_UP, failure_of, is_not_sent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

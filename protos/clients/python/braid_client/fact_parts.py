@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from braid.agent.v1 import ingest_pb2
 from braid.graph.v1.ingest_pb2 import FactInput
-from braid_client.channel import MAX_MESSAGE_BYTES
+from braid_protocol.channel import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,10 +9,11 @@ import grpc
 
 from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc
 from braid_client.connection import Connection
-from braid_client.errors import BraidCallError, Failure
+from braid_client.errors import BraidCallError
 from braid_client.fact_parts import fact_parts
-from braid_client.outcomes import outcome_of
 from braid_client.uploads import document_parts
+from braid_protocol.call_outcome import outcome_of
+from braid_protocol.errors import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -12,8 +12,8 @@ from google.protobuf.message import DecodeError
 
 from braid.agent.v1 import ingest_pb2
 from braid.vector.v1 import documents_pb2
-from braid_client.ids import chunk_id, content_sha256, document_hash
 from braid_client.requests import timestamp
+from braid_protocol.ids import chunk_id, content_sha256, document_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc
 
-from braid_client.errors import is_not_sent
+from braid_protocol.errors import is_not_sent
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

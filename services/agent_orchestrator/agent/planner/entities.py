@@ -1,0 +1,65 @@
+"""Entities that a text names: those that the space knows, or runs of capitalised words where nothing is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.agent_orchestrator.agent.planner.language import FUNCTION_WORDS
+from services.agent_orchestrator.agent.planner.wordlists import word_set
+
+# A capitalised word, a code such as INC-104, or an acronym; joined by white space, "of", "and" do not join.
+_RUN: Final = re.compile(
+    r"(?:[A-Z][\w&.'’+#-]*|[a-z]+[A-Z]\w*)(?:\s+(?:of\s+the\s+|of\s+)?(?:[A-Z][\w&'’+#-]*|\d+(?:\.\d+)*\b))*"
+)
+_CODE: Final = re.compile(r"\b[A-Za-z]{2,}-\d+\b")
+_NOT_NAMES: Final = word_set(
+    "january february march april may june july august september october november december monday tuesday wednesday",
+    (
+        "thursday friday saturday sunday compare summarise summarize explain describe list "
+        "show tell give find name between"
+    ),
+    "q1 q2 q3 q4 h1 h2 utc ok hi hello hey thanks i i'm i've i'd i'll anything everything let let's according back",
+    "remind search look check does is are was were did has have had can could should would will according",
+    "who's what's how's where's when's during since before after until as",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEntity:
+    """An entity by name, with its type where one is known."""
+
+    name: str
+    type: str = ""
+
+
+LinkEntities = Callable[[str], Awaitable[Sequence[KnownEntity]]]
+
+
+def capitalised_names(text: str) -> list[KnownEntity]:
+    """Runs of capitalised words and codes, in order, without the word that only begins the sentence."""
+    names: list[str] = []
+    for found in _RUN.finditer(text):
+        name = _trimmed(found[0])
+        if name and not any(name.casefold() == other.casefold() for other in names):
+            names.append(name)
+    for found in _CODE.finditer(text):
+        if not any(found[0].casefold() in other.casefold() for other in names):
+            names.append(found[0])
+    return [KnownEntity(name) for name in names]
+
+
+def _trimmed(run: str) -> str:
+    words = run.replace("’", "'").split()
+    while words and _is_no_name(words[0]):
+        words.pop(0)
+    while words and (_is_no_name(words[-1]) or words[-1].isdigit()):
+        words.pop()
+    return " ".join(words).removesuffix("'s").rstrip(".'")
+
+
+def _is_no_name(word: str) -> bool:
+    plain = word.casefold().removesuffix("'s").rstrip(".")
+    return plain in FUNCTION_WORDS or plain in _NOT_NAMES

@@ -1,0 +1,171 @@
+"""Questions that lean on what was said before: pronouns, "what about …", and "and in 2023?"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.agent_orchestrator.agent.planner.entities import (
+    KnownEntity,
+    LinkEntities,
+    capitalised_names,
+)
+from services.agent_orchestrator.agent.planner.language import fold
+from services.agent_orchestrator.agent.planner.question import (
+    Clock,
+    Question,
+    question_parts,
+    read_question,
+    without_times,
+)
+
+_PERSONAL: Final = re.compile(r"\b(?:he|she|him|her|his|hers)\b", re.IGNORECASE)
+_PRONOUN: Final = re.compile(
+    (
+        r"\b(?:it|its|they|them|their|theirs|he|she|him|her|his|hers|this one|that one|"
+        r"the same one|the former|the latter)\b"
+        r"|\b(?:this|that|the same|said) (?:person|team|service|company|tool|vendor|project|"
+        r"system|incident|decision|one)\b"
+    ),
+    re.IGNORECASE,
+)
+_BARE_THAT: Final = re.compile(
+    r"\b(?:of|about|to|with|by|on|for|uses?|owns?|owned|leads?|has|have|had|did|does|is|was) (that|this)"
+    r"(?=[?.!,]|$| (?:\w+ed|change|happen|work|look|depend|get|begin|been)\b)",
+    re.IGNORECASE,
+)
+_POSSESSIVES: Final = frozenset({"its", "their", "theirs", "his", "hers"})
+_POSSESSIVE_HER: Final = re.compile(r"\bher\s+\w", re.IGNORECASE)
+_VERBS: Final = "who|what|which|where|when|why|how|is|are|was|were|do|does|did|has|have|list|show"
+_ELLIPSIS: Final = re.compile(
+    r"^(?:(?:and|but|or|so|then|also) )*(?:what|how) about\b"
+    rf"|^(?:and|but|or|then)\b(?!.*\b(?:{_VERBS})\b)|^(?:same (?:question )?(?:for|in)|instead)\b",
+    re.IGNORECASE,
+)
+_LEAD_IN: Final = re.compile(
+    r"^(?:(?:and|but|or|so|then|also) )*(?:(?:what|how) about |same (?:question )?(?=for|in))?",
+    re.IGNORECASE,
+)
+_PERSON_TYPES: Final = frozenset({"person", "human", "employee", "people"})
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What was asked and answered before."""
+
+    question: str
+    answer: str = ""
+
+
+async def understand(
+    text: str, turns: Sequence[Turn], clock: Clock, link: LinkEntities
+) -> list[Question]:
+    """The parts of a question with the entities they are about, also where only earlier turns name them."""
+    understood: list[Question] = []
+    for part in question_parts(text):
+        question = read_question(part, await named_entities(part, link), clock)
+        question = await _completed(question, understood, turns, link)
+        understood.append(question)
+    return understood
+
+
+async def named_entities(text: str, link: LinkEntities) -> list[KnownEntity]:
+    """The entities of the space that a text names, in its order; else runs of capitalised words."""
+    known = list(await link(text))
+    folded = fold(text)
+    known.sort(key=lambda entity: folded.find(fold(entity.name)) % (len(folded) + 1))
+    return _distinct(known) or capitalised_names(text)
+
+
+async def _completed(
+    question: Question, earlier: Sequence[Question], turns: Sequence[Turn], link: LinkEntities
+) -> Question:
+    if turns and not earlier and _ELLIPSIS.match(question.text):
+        return await _from_last_question(question, turns, link)
+    pronoun = _pronoun(question.text)
+    if pronoun is None or _is_own_reference(question, pronoun):
+        return question
+    wants_person = bool(_PERSONAL.fullmatch(pronoun[0]))
+    entity = _antecedent([one for part in earlier for one in part.entities], wants_person)
+    if entity is None:
+        entity = await _from_turns(turns, wants_person, link)
+    return question if entity is None else _with_antecedent(question, pronoun, entity)
+
+
+async def _from_last_question(
+    question: Question, turns: Sequence[Turn], link: LinkEntities
+) -> Question:
+    """The last question again, with the other time or entity that the follow-up names."""
+    before = (await understand(turns[-1].question, turns[:-1], question.clock, link))[-1]
+    text = before.text.rstrip(" ?.!")
+    if question.times:
+        text = without_times(text, before.times).rstrip(" ?.!")
+    if question.entities and before.entities:
+        text = _replaced(text, before.entity, question.entity)
+    rest = _LEAD_IN.sub("", question.text, count=1).strip(" ?.!")
+    if not question.entities or not before.entities:
+        text = f"{text} {rest}"
+    elif question.times:
+        text = f"{text} {question.text[question.times[0].start : question.times[0].end]}"
+    entities = question.entities or before.entities
+    return read_question(f"{text}?", entities, question.clock)
+
+
+async def _from_turns(
+    turns: Sequence[Turn], wants_person: bool, link: LinkEntities
+) -> KnownEntity | None:
+    """The entity of the last turn that names a fitting one; a person may well be named by an answer alone."""
+    for turn in reversed(turns):
+        asked = await named_entities(turn.question, link)
+        answered = list(await link(turn.answer[:2_000])) if turn.answer else []
+        entity = _antecedent(asked, wants_person) if not wants_person else None
+        entity = entity or _antecedent(
+            [*answered, *asked] if wants_person else answered, wants_person
+        )
+        if entity is not None:
+            return entity
+    return None
+
+
+def _antecedent(entities: Sequence[KnownEntity], wants_person: bool) -> KnownEntity | None:
+    """The first fitting entity: for "he" a person, for "it" anything else, where types are known."""
+    fitting = [one for one in entities if not one.type or _is_person(one) == wants_person]
+    return next(iter(fitting or entities), None)
+
+
+def _is_person(entity: KnownEntity) -> bool:
+    return entity.type.casefold() in _PERSON_TYPES
+
+
+def _pronoun(text: str) -> re.Match[str] | None:
+    return _PRONOUN.search(text) or _BARE_THAT.search(text)
+
+
+def _is_own_reference(question: Question, pronoun: re.Match[str]) -> bool:
+    """Whether the pronoun stands for an entity that the same part names before it."""
+    before = fold(question.text[: pronoun.start()])
+    return any(fold(entity.name) in before for entity in question.entities)
+
+
+def _with_antecedent(question: Question, pronoun: re.Match[str], entity: KnownEntity) -> Question:
+    """The question with the name in place of the pronoun, and that entity first."""
+    group = 1 if pronoun.re is _BARE_THAT else 0
+    start, end = pronoun.span(group)
+    word = pronoun[group].casefold()
+    possessive = word in _POSSESSIVES or (
+        word == "her" and _POSSESSIVE_HER.match(question.text[start:])
+    )
+    name = f"{entity.name}'s" if possessive else entity.name
+    text = f"{question.text[:start]}{name}{question.text[end:]}"
+    entities = _distinct([entity, *question.entities])
+    return read_question(text, entities, question.clock)
+
+
+def _replaced(text: str, old: str, new: str) -> str:
+    return re.sub(re.escape(old), lambda _found: new, text, count=1, flags=re.IGNORECASE)
+
+
+def _distinct(entities: Sequence[KnownEntity]) -> list[KnownEntity]:
+    return list({fold(entity.name): entity for entity in reversed(entities)}.values())[::-1]

@@ -1,0 +1,320 @@
+"""The forms of questions, told by their grammar: interrogatives, tense, verbs of relation, marks of time."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from services.agent_orchestrator.agent.planner.dates.words import DOCUMENT_NOUNS
+from services.agent_orchestrator.agent.planner.first_person import (
+    is_about_speaker,
+    is_how_to,
+    is_statement,
+)
+from services.agent_orchestrator.agent.planner.language import stem, word_list
+from services.agent_orchestrator.agent.planner.question import Question
+from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
+from services.agent_orchestrator.agent.planner.wordlists import opening, phrases, word_set
+
+# Verbs and nouns that join two named things.
+RELATIONS: Final = frozenset(
+    stem(word)
+    for word in word_set(
+        ("own owner lead leader manage manager head run use depend rely require need work "
+            "belong report maintain operate"),
+        ("support supply supplier provide provider connect link relate relation join member "
+            "found founder fix cause replace"),
+        ("propose approve build create develop design write author publish host employ employer "
+            "employee hire supervise"),
+        "supervisor mentor advise adviser chair direct director sponsor fund acquire partner compete contain include",
+        "consist call integrate marry live study teach succeed assign oversee administer serve collaborate contribute",
+        ("consume subscribe deputy boss responsible charge accountable vendor customer contact "
+            "dependency colleague teammate"),
+        ("subsidiary parent competitor investor steward sit staff reverse sign star compose "
+            "invent discover coach power"),
+        "upstream downstream team peers stack interact involve govern handle database language framework ceo cto cfo",
+        ("president minister captain spouse wife husband brother sister son daughter mother "
+            "father sibling citizen capital"),
+    )
+)  # fmt: skip
+# Relations that last: asked about in the past without a time, their history is meant.
+_STATES: Final = frozenset(
+    stem(word)
+    for word in word_set(
+        (
+            "own lead manage use depend run maintain head operate host employ work belong rely "
+            "report supervise oversee chair"
+        ),
+    )
+)
+
+_INTERROGATIVE: Final = opening(
+    "(?:(?:at|on|in|by|to|for|from|with|of|under) )?(?:who(?:m|se|'s)?|what(?:'s)?|which|where(?:'s)?)",
+    "how many|list|show|name|give|is|are|was|were|do|does|did|has|have|had",
+)
+_OPEN: Final = opening(
+    "why|how come|explain|describe|summari[sz]e|outline|walk (?:me|us) through|help",
+    "how(?! many| much| long| often| old| is| are| was| were| closely)",
+)
+_FINDINGS: Final = phrases(
+    "findings?", "key insights?", "insights", "intents", "outcomes?", "blockers?"
+)
+_FINDING_FILTERS: Final = phrases(
+    "confiden(?:ce|t)", "high-confidence", "methodolog(?:y|ies)", "priority", "status", "noted", "recorded",
+    "extracted", "open", "blocked", "(?:of|with) type",
+)  # fmt: skip
+
+_NOUN: Final = f"(?:{'|'.join(sorted(DOCUMENT_NOUNS, key=len, reverse=True))})s?"
+_DOCUMENT_NOUN: Final = phrases(_NOUN)
+_IN_DOCUMENT: Final = phrases(
+    rf"(?:in|of|from) (?:the|our|that|this|its|last \w+'s|\w+'s) (?:[\w'.-]+ ){{0,4}}?{_NOUN}"
+)
+_SAYING: Final = phrases(
+    ("says?|said|states?|stated|mentions?|mentioned|describes?|described|explains?|"
+        "explained|covers?|covered|discuss(?:es|ed)?"),
+    ("recommends?|recommended|suggests?|suggested|concludes?|concluded|lists?|listed|"
+        "defines?|defined|specif(?:y|ies|ied)"),
+    ("warns?|warned|prescribes?|contains?|teach(?:es)?|tells?|requires?|asks? for|claims?|"
+        "claimed|argues?|argued|notes?|noted"),
+)  # fmt: skip
+_DOCUMENTS: Final = (
+    "documents?|docs|documentation|wiki|knowledge base|sources?|texts?|articles?|papers?|"
+    "passages?|pages?|files?"
+)
+_DOCUMENT: Final = (
+    phrases("according to", ("(?:written|documented|noted|stated|mentioned|described|laid down) (?:in|about|on|"
+        "anywhere|down)")),
+    phrases(("(?:it|there anything|this|that) (?:written|"
+        "documented)"), "root cause", "lessons? learned", "best practices?"),
+    phrases(rf"(?:find|search|look)\b.*\b(?:{_DOCUMENTS}|mentions?)"),
+    phrases(rf"(?:which|what|any|all|list|show|find|in the|these|those|"
+        rf"our) (?:\w+ ){{0,2}}?(?:{_DOCUMENTS})\b(?! (?:owner|lead|team))"),
+    opening("summari[sz]e|summary|explain|describe|outline|quote|give (?:me |us )?(?:an?|the) "
+        "(?:overview|summary|gist)|overview of"),
+    phrases("reasons? (?:for|behind|why|was|were|is|are)", "procedures?", "instructions?", "guidelines?"),
+    phrases("steps", "rules?", "definition", "meaning of"),
+    phrases("what do (?:you|we) know about"),
+    opening("(?:anything|everything|something|tell (?:me|us)|more|details|information|info) (?:about|on)"),
+)  # fmt: skip
+_SIMILAR: Final = phrases(
+    r"similar|like this|resembl\w+|semantically|in other words|paraphras\w+|along the lines of|something like",
+    "close in meaning|same meaning|same idea|comparable to|reminiscent of",
+)
+_EXACT: Final = re.compile(
+    r"[\"“”«»„][^\"“”«»„]{2,}[\"“”«»„]|\b[A-Z]{2,}[-_]\d+\b|\b[A-Z][A-Z]*_[A-Z_]+\b|--\w+|\b0x[0-9a-f]+\b"
+    r"|\b\w+\.(?:py|md|ya?ml|json|sql|toml|go|rs|ts|js|txt|csv|xml)\b"
+    r"|\bexact(?:ly)? (?:words?|phrase|term|string|match)|\bword for word\b|\bkeywords?\b|"
+    r"\bverbatim\b|\berror (?:code|message)\b"
+)
+
+_CHANGE: Final = phrases(
+    (
+        "chang(?:e|es|ed|ing)|different(?:ly)?|new|newly|add(?:ed|itions?)?|remov(?:ed|als?)|"
+        "dropped|gone|ended|disappeared|appeared"
+    ),
+    "gained|lost|moved|shift(?:s|ed)?|turnover|altered|modified|updates?|updated|replaced|started|stopped",
+)
+_COMPARISON: Final = phrases(
+    (
+        "differ(?:s|ed|ences?|ent(?:ly)?)?|compar(?:e|es|ed|ing|ison)|versus|vs|diff|delta|"
+        "contrast|relative to|as opposed to"
+    ),
+)
+_WHAT_CHANGED: Final = (
+    phrases(r"what(?:'s|s| is| are| was| were| has| have| had| all| else|"
+        r" exactly)?\b.*\b(?:chang(?:e|es|ed)|new|different|added|removed|ended|altered|gone|"
+        r"updates?|updated)"),
+    phrases(r"(?:any|all|list|show|which|the|what|anything|everything(?: that)?|"
+        r"there) (?:\w+ ){0,4}?(?:changes|changed|new|differences?)"),
+    opening("changes|changed|new facts|differences?|anything new|news"),
+)  # fmt: skip
+_ROLES: Final = (
+    "owners?|leads?|leaders?|managers?|heads?|members?|employers?|jobs?|roles?|positions?|"
+    "vendors?|suppliers?|teams?|names?|tools?"
+    "|ceos?|ctos?|chairs?|maintainers?|users?|partners?|providers?|clients?|customers?|"
+    "states?|employees?|presidents?|versions?|titles?"
+)
+_CHANGE_OF_STATE: Final = (
+    r"chang\w*|start\w*|stop\w*|begin|began|become|became|leave|left|join\w*|mov\w*|"
+    r"switch\w*|end\w*|replac\w*|own\w*|lead|led|us(?:e|ed|ing)"
+    r"|(?:take|took|taken) over|appoint\w*|promot\w*|retir\w*|last|first|hand\w*|adopt\w*|"
+    r"migrat\w*|work\w*|found\w*|merge\w*|acquir\w*|renam\w*"
+)
+_CERTAIN_HISTORY: Final = (
+    phrases("history|timeline|time line|evolution|chronology|track record|trajectory|life ?cycle|"
+        "lineage|progression|career"),
+    phrases("over (?:time|the years|the months|its (?:life|lifetime|history))|through(?:out)? "
+        "(?:time|the years|its life)|across (?:time|the years)"),
+    phrases(r"how (?:has|have|had|did|does|do|much has|often has|was|were)\b.*\b(?:chang\w*|"
+        r"evolv\w*|develop(?:ed)?|progress\w*|grown?|grew|shift\w*|come about)"),
+)  # fmt: skip
+_HISTORY: Final = (
+    *_CERTAIN_HISTORY,
+    phrases((r"(?:what|which|who)\b.*\bchang(?:ed|"
+        r"es)\b.*\b(?:about|with|for|in|at|to)"), "(?:happened|happen) to|became of"),
+    phrases("used to", ("changed? hands|handed over|took over|taken over|takes? over|come and gone|"
+        "predecessors?|successors?|succession")),
+    phrases(rf"(?:former|formerly|previous|previously|past|earlier|prior|old|"
+        rf"ex-?) ?(?:\w+ ){{0,2}}?(?:{_ROLES}|owned|led|used|managed|worked|engine|carrier|"
+        rf"database|stack)"),
+    phrases(("ever|so far|always|originally|initially|at "
+        "first|in the beginning"), ("(?:chronological|time|historical) order|one "
+        "after (?:the other|another)")),
+    phrases("how long (?:has|have|did|was|were|is|had)", "since when", "how often (?:has|have|did)", "how many times"),
+    opening(rf"when (?:did|was|were|has|have|had)\b.*\b(?:{_CHANGE_OF_STATE})"),
+    phrases(rf"(?:all|every|each|list(?: of)?|which|"
+        rf"what) (?:the )?(?:\w+ )?(?:{_ROLES})\b.*\b(?:has had|have had|had|has held|has been|"
+        rf"have been|ever)"),
+    phrases(rf"(?:first|last|next|original|second) (?:{_ROLES})"),
+)  # fmt: skip
+_PAST: Final = phrases(
+    "was|were|did|had|been|owned|led|used|managed|ran|worked|depended|belonged|headed|maintained|reported|supplied",
+    "employed|hosted|operated|held|supervised|relied|chaired|built|wrote|left|became|came|went|made|took|kept",
+)
+_CURRENT: Final = phrases(
+    "now|currently|at present|at the moment|presently|these days|nowadays|as we speak|present|current|still|today",
+)
+_EVENTS: Final = phrases(
+    (
+        "happen(?:ed|s)?|occur(?:red|s)?|incidents?|outages?|events?|went wrong|took place|"
+        "broke|fail(?:ed|ures?)?|announced"
+    ),
+    "decisions?|decided|meetings?|releases?|released|deployments?|tickets?|alerts?|bugs?|orders?",
+)
+_RELATED: Final = phrases(
+    (
+        "related|connected|linked|tied|connects?|connections?|relationships?|relations?|ties|"
+        "path|know each other|have to do with|in common"
+    ),
+)
+_DEFINITION: Final = opening(r"what(?:'s| is| are| was| were) (?:an? |the )?[\w\s'’.&+#-]+$")
+_TRAILING_PREPOSITION: Final = re.compile(
+    r"\b(?:on|in|with|by|of|to|from|at|for|under|behind|into)$"
+)
+
+
+def is_nothing_to_look_up(question: Question) -> bool:
+    """Small talk, and what users state about themselves."""
+    return is_small_talk(question.text) or is_statement(question.text)
+
+
+def is_memory(question: Question) -> bool:
+    """What the user said about themselves: first person, no how-to."""
+    return is_about_speaker(question.plain)
+
+
+def is_findings(question: Question) -> bool:
+    """Statements about the texts: findings, intents, outcomes."""
+    return bool(_FINDINGS.search(question.plain)) and not asks_a_document(question)
+
+
+def has_finding_filter(question: Question) -> bool:
+    """Whether findings are chosen by one of their fields."""
+    return bool(_FINDING_FILTERS.search(question.plain))
+
+
+def asks_a_document(question: Question) -> bool:
+    """How to do something, or what a document says."""
+    plain = question.plain
+    if is_how_to(plain) or any(pattern.search(plain) for pattern in _DOCUMENT):
+        return True
+    about_document = _DOCUMENT_NOUN.search(plain) and _SAYING.search(plain)
+    return bool(about_document or _IN_DOCUMENT.search(plain))
+
+
+def is_comparison(question: Question) -> bool:
+    """Two times side by side, or what changed in a time."""
+    plain, times = question.plain, question.times
+    if not times:
+        return False
+    two_times = len(times) > 1 or any(
+        names_two_times(question.text[one.start : one.end]) for one in times
+    )
+    if _COMPARISON.search(plain) or (two_times and _CHANGE.search(plain)):
+        return True
+    if plain.startswith(("how", "and how", "when", "why")) and question.entities:
+        return False
+    return any(pattern.search(plain) for pattern in _WHAT_CHANGED)
+
+
+def names_two_times(text: str) -> bool:
+    """Whether an expression of time names both ends of a span."""
+    return bool(
+        re.search(r"\b(?:and|to|until|till|through)\b|[-–—]", text.casefold().removeprefix("from "))
+    )
+
+
+def is_certain_history(question: Question) -> bool:
+    """How something changed, in so many words."""
+    return any(pattern.search(question.plain) for pattern in _CERTAIN_HISTORY)
+
+
+def is_history(question: Question) -> bool:
+    """How something changed, or a lasting relation in the past without a time."""
+    plain = question.plain
+    if any(pattern.search(plain) for pattern in _HISTORY):
+        return True
+    if not question.entities or question.times or is_open(question) or _CURRENT.search(plain):
+        return False
+    return bool(_PAST.search(plain)) and bool(relation_stems(question) & _STATES)
+
+
+def is_open(question: Question) -> bool:
+    """Why, how and explain: only running text answers."""
+    return bool(_OPEN.search(question.plain)) and not is_related(question)
+
+
+def is_relation(question: Question) -> bool:
+    """Who or what stands in a relation to something."""
+    if is_related(question):
+        return True
+    plain, stems = question.plain, relation_stems(question)
+    if not stems & RELATIONS or is_open(question) or plain.endswith(" for"):
+        return False
+    if _DEFINITION.match(plain) and not _TRAILING_PREPOSITION.search(plain) and " of " not in plain:
+        return bool(re.search(r"'s \w+$", plain))
+    return bool(_INTERROGATIVE.search(plain)) or bool(question.entities)
+
+
+def is_related(question: Question) -> bool:
+    """How two things are related."""
+    return bool(_RELATED.search(question.plain)) and not question.plain.startswith("why")
+
+
+def relation_stems(question: Question) -> frozenset[str]:
+    """The stems of a question's words outside the names in it: "Support Team" is no verb."""
+    plain = question.plain
+    for entity in question.entities:
+        plain = plain.replace(entity.name.casefold(), " ")
+    return frozenset(stem(word) for word in word_list(plain))
+
+
+def is_about_events(question: Question) -> bool:
+    """What happened: incidents, decisions, meetings."""
+    return bool(_EVENTS.search(question.plain))
+
+
+def is_current(question: Question) -> bool:
+    """Whether the question names the present in so many words."""
+    return bool(_CURRENT.search(question.text))
+
+
+def is_past_tense(question: Question) -> bool:
+    """Whether the question's verb is in the past."""
+    regular = any(len(word) > len("used") and word.endswith("ed") for word in question.words)
+    return regular or bool(_PAST.search(question.plain))
+
+
+def is_interrogative(question: Question) -> bool:
+    """Whether it asks who, what, which or where, or is a request to list."""
+    return bool(_INTERROGATIVE.search(question.plain))
+
+
+def asks_for_similar(question: Question) -> bool:
+    """Passages that mean something similar."""
+    return bool(_SIMILAR.search(question.plain))
+
+
+def asks_for_exact_words(question: Question) -> bool:
+    """Quoted words, codes, names of files and settings."""
+    return bool(_EXACT.search(question.text))

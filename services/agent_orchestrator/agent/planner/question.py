@@ -1,0 +1,131 @@
+"""What a question looks like to the router: its parts without politeness, its words, tense, times and entities."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import Final
+
+from services.agent_orchestrator.agent.planner.dates.expressions import TimeExpression, find_times
+from services.agent_orchestrator.agent.planner.entities import KnownEntity
+from services.agent_orchestrator.agent.planner.language import stem, word_list
+from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
+
+_ASKING: Final = (
+    "who|whom|whose|what|which|when|where|why|how|is|are|was|were|does|did|do|has|have|had|"
+    "can|could|should|list|show"
+)
+_WH: Final = "who|what|which|when|where|why|how|if|whether"
+# Where a question goes on with another one. A comma alone may open a relative clause.
+_PART_END: Final = re.compile(
+    r"(?<=[?!;])\s+|(?<=[a-z0-9)]\.)\s+(?=[A-Z])"
+    rf"|,?\s+(?:and|but|plus|then)\s+(?:then\s+|also\s+)?(?=(?:{_ASKING})\b)",
+    re.IGNORECASE,
+)
+# What stands in front of a question out of politeness.
+_COURTESIES: Final = (
+    (
+        r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day))\b[\s,!.]*(?:(?:there|all|"
+        r"team|braid|assistant|bot)\b[\s,!.]*)?"
+    ),
+    (
+        r"(?:ok|okay|so|well|now|right|great|thanks|thank you|cheers|sorry|excuse me|"
+        r"quick question|one more(?: thing| question)?)\b[\s,:!.–—-]+"
+    ),
+    r"(?:actually|by the way|btw|please|pls|kindly|oh|ah|hmm|um|also|next)\b[\s,:!.–—-]+",
+    (
+        r"(?:can|could|would|will) you (?:please |kindly |quickly |maybe |just )*"
+        r"(?=(?:tell|show|give|list|find|look|explain|remind|help|summari[sz]e|describe|check|compare|let)\b)"
+    ),
+    (
+        r"(?:please |just |kindly )*(?:tell|show|give) (?:me|us)(?: again| quickly| please)?"
+        rf"(?: about(?= (?:{_WH})))?\b[\s,:]+(?!about\b)"
+    ),
+    r"(?:please )?let (?:me|us) know\b[\s,:]+",
+    (
+        r"(?:i|we)(?:'d| would)? (?:want|like|love|need|wish)(?: to)? (?:know|see|learn|"
+        r"find out|understand|hear)\b[\s,:]+(?!about\b)"
+    ),
+    r"(?:i|we)(?: am|'m| was| were|'re| are)? (?:just )?(?:wondering|curious|interested in)(?: to know)?\b[\s,:]+",
+    (
+        r"(?:do|does|would|did) (?:you|anyone|anybody|somebody|someone) (?:happen to )?know(?: if| whether)?\b[\s,:]+"
+        rf"(?=(?:{_WH}|is|the)\b)"
+    ),
+    (
+        r"(?:any|have you any|do you have any) idea\b[\s,:]+|(?:can|could) (?:i|we) (?:ask|know|"
+        r"see|get)(?: you)?\b[\s,:]+"
+    ),
+    rf"(?:check|find out|look up|figure out)\b[\s,:]+(?=(?:{_WH})\b)",
+)
+_POLITE: Final = re.compile(rf"^\W*(?:{'|'.join(_COURTESIES)})", re.IGNORECASE)
+_MAX_PARTS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The caller's clock and zone."""
+
+    now: datetime
+    zone: tzinfo
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One part of what was asked, without politeness. `times` leave out dates that name a document."""
+
+    text: str
+    words: tuple[str, ...]
+    times: tuple[TimeExpression, ...]
+    entities: tuple[KnownEntity, ...]
+    clock: Clock
+
+    @property
+    def plain(self) -> str:
+        """The text in lower case, with the times and a final mark taken out."""
+        return without_times(self.text, self.times).casefold().replace("’", "'").strip(" ?.!,")
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """The stems of the words."""
+        return frozenset(stem(word) for word in self.words)
+
+    @property
+    def entity(self) -> str:
+        """The entity that the question names first, or nothing."""
+        return self.entities[0].name if self.entities else ""
+
+
+def read_question(text: str, entities: Sequence[KnownEntity], clock: Clock) -> Question:
+    """Reads one part of a question; of the entities, those count that its text names."""
+    times = tuple(
+        time for time in find_times(text, clock.now, clock.zone) if not time.names_document
+    )
+    return Question(text, tuple(word_list(text)), times, tuple(entities), clock)
+
+
+def question_parts(text: str) -> list[str]:
+    """The parts of a question that ask for something of their own, without politeness; at most three."""
+    parts = [
+        part if is_small_talk(part) else without_politeness(part)
+        for part in _PART_END.split(text.strip())
+    ]
+    kept = [part for part in parts if part.strip(" ?!.,;")]
+    return kept[:_MAX_PARTS] or [text.strip()]
+
+
+def without_politeness(text: str) -> str:
+    """A question without greetings, "could you tell me" and the like in front of it."""
+    before = ""
+    while text != before:
+        before = text
+        text = _POLITE.sub("", text, count=1).lstrip(" ,:")
+    return text
+
+
+def without_times(text: str, times: Sequence[TimeExpression]) -> str:
+    """A text with its expressions of time taken out."""
+    for time in reversed(times):
+        text = f"{text[: time.start].rstrip()} {text[time.end :].lstrip()}"
+    return text.strip()

@@ -1,0 +1,304 @@
+"""From a question's form to tool calls with their arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from services.agent_orchestrator.agent.planner import forms
+from services.agent_orchestrator.agent.planner.dates.expressions import TimeExpression
+from services.agent_orchestrator.agent.planner.language import is_english
+from services.agent_orchestrator.agent.planner.question import Question
+
+_LAST_INSTANT: Final = timedelta(microseconds=1)
+_RELATION_NAME: Final = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)+\b")
+_PERCENT: Final = re.compile(r"(?:above|over|at least|more than|of|>=?)\s*(\d+(?:\.\d+)?)\s*(%)?")
+_FINDING_KINDS: Final = (
+    ("intent", re.compile(r"\bintent(?:s|ions?)?\b|\bgoals?\b")),
+    ("outcome", re.compile(r"\boutcomes?\b|\bblockers?\b")),
+    ("finding", re.compile(r"\bfindings?\b|\binsights?\b")),
+)
+# What answers where a profile lacks a tool, best first.
+_SUBSTITUTES: Final[dict[str, tuple[str, ...]]] = {
+    "comprehensive_search": (
+        "hybrid_search",
+        "vector_search",
+        "search_knowledge_graph",
+        "graph_search",
+    ),
+    "hybrid_search": (
+        "comprehensive_search",
+        "vector_search",
+        "search_knowledge_graph",
+        "graph_search",
+    ),
+    "vector_search": (
+        "hybrid_search",
+        "comprehensive_search",
+        "search_knowledge_graph",
+        "graph_search",
+    ),
+    "search_knowledge_graph": ("graph_search", "comprehensive_search", "hybrid_search"),
+    "get_entity_history": (
+        "search_knowledge_graph",
+        "graph_search",
+        "comprehensive_search",
+        "hybrid_search",
+    ),
+    "get_snapshot": (
+        "search_knowledge_graph",
+        "graph_search",
+        "comprehensive_search",
+        "hybrid_search",
+    ),
+    "diff_graph": (
+        "get_entity_history",
+        "search_knowledge_graph",
+        "graph_search",
+        "comprehensive_search",
+    ),
+    "search_findings": ("comprehensive_search", "hybrid_search"),
+    "query_graph": ("comprehensive_search", "hybrid_search"),
+}
+_NO_TIME: Final = frozenset({"hybrid_search", "vector_search"})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool by name with its arguments; times are ISO 8601 in UTC."""
+
+    tool: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+def plan(parts: Sequence[Question], tools: Collection[str]) -> list[ToolCall]:
+    """The calls that a question needs, of the tools there are; none for small talk."""
+    calls: list[ToolCall] = []
+    for part in parts:
+        for call in route(part):
+            offered = offered_call(call, part, tools)
+            if offered is not None and offered not in calls:
+                calls.append(offered)
+    return calls
+
+
+def route(question: Question) -> list[ToolCall]:
+    """The calls for one part of a question, by the first form that fits."""
+    if not is_english(question.text):
+        return [_documents(question, "comprehensive_search")]
+    for fits, call in _ROUTES:
+        if fits(question):
+            return call(question)
+    return [_documents(question, _document_tool(question))]
+
+
+def offered_call(call: ToolCall, question: Question, tools: Collection[str]) -> ToolCall | None:
+    """The call, or the nearest one that a profile without its tool offers."""
+    if call.tool in tools:
+        return call
+    for tool in _SUBSTITUTES.get(call.tool, ()):
+        if tool in tools:
+            if tool == "get_entity_history" and not question.entity:
+                continue
+            return _substitute(call, tool, question)
+    return None
+
+
+def _substitute(call: ToolCall, tool: str, question: Question) -> ToolCall:
+    if tool == "get_entity_history":
+        return ToolCall(tool, {"entity": question.entity})
+    arguments: dict[str, Any] = {"query": question.text}
+    if tool in {"search_knowledge_graph", "graph_search"} and question.entity:
+        arguments["entity_name"] = question.entity
+    time = call.arguments.get("reference_time")
+    if time and tool not in _NO_TIME:
+        arguments["reference_time"] = time
+    return ToolCall(tool, arguments)
+
+
+def _nothing(_question: Question) -> list[ToolCall]:
+    return []
+
+
+def _memory(question: Question) -> list[ToolCall]:
+    return [ToolCall("query_graph", {"query": question.text})]
+
+
+def _findings(question: Question) -> list[ToolCall]:
+    arguments: dict[str, Any] = {"query": question.text}
+    plain = question.plain
+    kind = next((name for name, pattern in _FINDING_KINDS if pattern.search(plain)), None)
+    if kind is not None:
+        arguments["kind"] = kind
+    number = _PERCENT.search(plain)
+    if number is not None and "confiden" in plain:
+        value = float(number[1]) / (100 if number[2] or float(number[1]) > 1 else 1)
+        arguments["min_confidence"] = min(value, 1.0)
+    if question.entity:
+        arguments["about_entity"] = question.entity
+    found = ToolCall("search_findings", arguments)
+    if forms.has_finding_filter(question):
+        return [found]
+    return [found, _documents(question, "comprehensive_search")]
+
+
+def _relations(question: Question) -> list[ToolCall]:
+    arguments: dict[str, Any] = {"query": question.text} | _entity("entity_name", question)
+    return [ToolCall("search_knowledge_graph", arguments | _relation(question))]
+
+
+def _history(question: Question) -> list[ToolCall]:
+    if not question.entity:
+        return (
+            [_documents(question, "comprehensive_search")]
+            if forms.is_open(question)
+            else _relations(question)
+        )
+    arguments: dict[str, Any] = {"entity": question.entity}
+    start = next(
+        (time.range.start for time in question.times if time.range.start is not None), None
+    )
+    if start is not None:
+        arguments["since"] = iso(start)
+    return [ToolCall("get_entity_history", arguments | _relation(question))]
+
+
+def _comparison(question: Question) -> list[ToolCall]:
+    before, after = compared_times(question)
+    arguments: dict[str, Any] = {"before": iso(before)}
+    if after is not None:
+        arguments["after"] = iso(after)
+    return [ToolCall("diff_graph", arguments | _entity("entity", question) | _relation(question))]
+
+
+def _snapshot(question: Question) -> list[ToolCall]:
+    arguments = time_arguments(question.times[0], question.clock.now)
+    return [ToolCall("get_snapshot", arguments | _entity("entity", question) | _relation(question))]
+
+
+def _documents_only(question: Question) -> list[ToolCall]:
+    return [_documents(question, _document_tool(question))]
+
+
+def _documents(question: Question, tool: str) -> ToolCall:
+    arguments: dict[str, Any] = {"query": question.text}
+    past = [time for time in question.times if time.kind == "as_of"]
+    if past and tool == "comprehensive_search":
+        arguments |= time_arguments(past[0], question.clock.now)
+    return ToolCall(tool, arguments)
+
+
+def _document_tool(question: Question) -> str:
+    if any(time.kind == "as_of" for time in question.times):
+        return "comprehensive_search"
+    if forms.asks_for_similar(question):
+        return "vector_search"
+    return "hybrid_search" if forms.asks_for_exact_words(question) else "comprehensive_search"
+
+
+def _is_document(question: Question) -> bool:
+    return forms.asks_a_document(question) and not forms.is_certain_history(question)
+
+
+def _is_state_in_time(question: Question) -> bool:
+    """A past time, and a question on what held then rather than on what happened or why."""
+    if not question.times or _is_now(question):
+        return False
+    kind = question.times[0].kind
+    if kind == "as_of":
+        return True
+    if kind == "since" or forms.is_open(question):
+        return False
+    if forms.is_about_events(question) and not forms.is_relation(question):
+        return False
+    return (
+        forms.is_relation(question) or forms.is_interrogative(question) or bool(question.entities)
+    )
+
+
+def _is_now(question: Question) -> bool:
+    """Whether the time is the present: "today" with a verb in the present."""
+    time, now = question.times[0].range, question.clock.now
+    holds = (time.start is None or time.start <= now) and (time.end is None or now < time.end)
+    return holds and question.times[0].kind == "range" and not forms.is_past_tense(question)
+
+
+def _is_past(question: Question) -> bool:
+    """How something changed, also since a time."""
+    if any(time.kind == "since" for time in question.times) and question.entities:
+        return not forms.is_open(question) or forms.is_history(question)
+    return forms.is_history(question) and not (question.times and _is_state_in_time(question))
+
+
+_ROUTES: Final = (
+    (forms.is_nothing_to_look_up, _nothing),
+    (forms.is_memory, _memory),
+    (forms.is_findings, _findings),
+    (_is_document, _documents_only),
+    (forms.is_comparison, _comparison),
+    (forms.is_certain_history, _history),
+    (_is_state_in_time, _snapshot),
+    (_is_past, _history),
+    (forms.is_relation, _relations),
+)
+
+
+def compared_times(question: Question) -> tuple[datetime, datetime | None]:
+    """The two instants of a comparison; None is now."""
+    times, now = question.times, question.clock.now
+    if len(times) > 1:
+        first, second = sorted((_first_instant(times[0]), _last_instant(times[1])))
+        return first, second if second < now else None
+    time = times[0]
+    is_single = re.search(r"\b(?:compared|from|to|than|differ\w*|versus|vs)\b", question.plain)
+    is_span = time.range.start is not None and forms.names_two_times(
+        question.text[time.start : time.end]
+    )
+    if is_single and not is_span and time.kind == "range":
+        return _last_instant(time), None
+    last = _last_instant(time)
+    return _first_instant(time), last if last < now and time.kind != "since" else None
+
+
+def time_arguments(time: TimeExpression, now: datetime) -> dict[str, Any]:
+    """The reference time of an expression: an instant, or a range that has not to come yet."""
+    start, end = time.range.start, time.range.end
+    if start is None or end is None:
+        return {"reference_time": iso(_last_instant(time))}
+    if time.kind == "since":
+        return {"reference_time": iso(start), "reference_end": iso(max(now, start + _LAST_INSTANT))}
+    if end - start <= timedelta(minutes=1):
+        return {"reference_time": iso(start)}
+    return {"reference_time": iso(start), "reference_end": iso(end)}
+
+
+def iso(instant: datetime) -> str:
+    """An instant as tools take it."""
+    return instant.isoformat()
+
+
+def _first_instant(time: TimeExpression) -> datetime:
+    if time.range.start is not None:
+        return time.range.start
+    return _last_instant(time)
+
+
+def _last_instant(time: TimeExpression) -> datetime:
+    """The last instant before a range ends."""
+    end = time.range.end or time.range.start
+    if end is None:
+        raise ValueError("a time has a start or an end")
+    return end - _LAST_INSTANT
+
+
+def _entity(argument: str, question: Question) -> dict[str, Any]:
+    return {argument: question.entity} if question.entity else {}
+
+
+def _relation(question: Question) -> dict[str, Any]:
+    """A relation type that the question writes as the graph does: DEPENDS_ON."""
+    named = _RELATION_NAME.search(question.text)
+    return {} if named is None else {"relationship_type": named[0]}

@@ -1,0 +1,27 @@
+"""Word lists and patterns of the planner's tables."""
+
+from __future__ import annotations
+
+import re
+
+
+def words(*lines: str) -> tuple[str, ...]:
+    """The words of some lines, in order."""
+    return tuple(word for line in lines for word in line.split())
+
+
+def word_set(*lines: str) -> frozenset[str]:
+    """The words of some lines."""
+    return frozenset(words(*lines))
+
+
+def phrases(*alternatives: str) -> re.Pattern[str]:
+    """Finds any of the phrases as whole words. A phrase may itself be a pattern."""
+    return re.compile(rf"\b(?:{'|'.join(alternatives)})\b", re.IGNORECASE)
+
+
+def opening(*alternatives: str) -> re.Pattern[str]:
+    """Finds any of the phrases at the start of a text, behind a word such as "and" or "so"."""
+    return re.compile(
+        rf"^(?:(?:and|so|but|or|then) )*(?:{'|'.join(alternatives)})\b", re.IGNORECASE
+    )

@@ -1,0 +1,1 @@
+"""Dates in questions: labelled expressions and their accuracy."""

@@ -1,0 +1,1 @@
+"""Questions and the tools that they need."""

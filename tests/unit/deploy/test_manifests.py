@@ -1,0 +1,216 @@
+"""What `deploy/` says of images, Compose and Kubernetes, held to schemas and to what the processes need."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from kubernetes_validate.utils import validate
+
+from deploy.images.lock_extra import locked_blocks
+
+ROOT = Path(__file__).resolve().parents[3]
+DEPLOY = ROOT / "deploy"
+BASE = DEPLOY / "kubernetes" / "base"
+OVERLAYS = sorted(path for path in (DEPLOY / "kubernetes" / "overlays").iterdir() if path.is_dir())
+KUBERNETES = "1.34"
+
+
+def documents(text: str) -> list[dict[str, Any]]:
+    return [one for one in yaml.safe_load_all(text) if one]
+
+
+def manifests() -> list[dict[str, Any]]:
+    files = (path for path in sorted(BASE.glob("*.yaml")) if path.name != "kustomization.yaml")
+    return [one for path in files for one in documents(path.read_text())]
+
+
+def workloads() -> list[dict[str, Any]]:
+    return [one for one in manifests() if one["kind"] in ("Deployment", "Job")]
+
+
+def rendered(overlay: Path) -> list[dict[str, Any]]:
+    kubectl = shutil.which("kubectl")
+    if kubectl is None:
+        pytest.skip("needs kubectl to render overlays")
+    answer = subprocess.run(
+        [kubectl, "kustomize", str(overlay)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert answer.returncode == 0, answer.stderr
+    return documents(answer.stdout)
+
+
+def instructions() -> list[str]:
+    text = (DEPLOY / "Dockerfile").read_text()
+    joined = re.sub(r"\\\n\s*", " ", text)
+    return [line for line in joined.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def test_every_package_of_the_lock_has_hashes() -> None:
+    blocks = locked_blocks((ROOT / "requirements.lock").read_text())
+    assert len(blocks) > 100
+    assert [
+        name for name, lines in blocks.items() if not any("--hash" in line for line in lines)
+    ] == []
+
+
+@pytest.mark.parametrize("target", ["vector", "graph", "agent", "gateway"])
+def test_each_service_has_an_image_of_its_own_with_a_health_probe_and_no_root(target: str) -> None:
+    lines = instructions()
+    start = next(at for at, line in enumerate(lines) if line == f"FROM runtime AS {target}")
+    stage = []
+    for line in lines[start + 1 :]:
+        if line.startswith("FROM "):
+            break
+        stage.append(line)
+    words = [line.split()[0] for line in stage]
+    assert "HEALTHCHECK" in words
+    assert "ENTRYPOINT" in words
+    assert "USER" not in words
+    assert f"COPY --from=build-{target} /venv /venv" in stage
+    assert any(line.startswith("USER 10001") for line in lines)
+    assert any("--require-hashes" in line and f"lock_extra.py {target} " in line for line in lines)
+
+
+def test_an_image_holds_no_other_service() -> None:
+    text = (DEPLOY / "Dockerfile").read_text()
+    copied = re.findall(r"^COPY --from=build /src/(\S+)", text, re.MULTILINE)
+    assert sorted(one for one in copied if one.startswith("services/")) == [
+        "services/__init__.py",
+        "services/agent_orchestrator",
+        "services/graph_query",
+        "services/models",
+        "services/models",
+        "services/models",
+        "services/postgres",
+        "services/postgres",
+        "services/runtime",
+        "services/vector_search",
+    ]
+
+
+@pytest.mark.parametrize(
+    "manifest", manifests(), ids=lambda one: f"{one['kind']}-{one['metadata']['name']}"
+)
+def test_manifests_follow_the_schema_of_kubernetes(manifest: dict[str, Any]) -> None:
+    validate(manifest, KUBERNETES, strict=True)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.name)
+def test_overlays_render_to_valid_manifests_in_one_namespace(overlay: Path) -> None:
+    found = rendered(overlay)
+    for one in found:
+        validate(one, KUBERNETES, strict=True)
+    assert {one["metadata"]["namespace"] for one in found} == {"braid"}
+    assert {one["metadata"]["labels"]["app.kubernetes.io/part-of"] for one in found} == {"braid"}
+
+
+@pytest.mark.parametrize("workload", workloads(), ids=lambda one: one["metadata"]["name"])
+def test_containers_have_no_root_no_writable_root_and_bounded_memory(
+    workload: dict[str, Any],
+) -> None:
+    pod = workload["spec"]["template"]["spec"]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["automountServiceAccountToken"] is False
+    for container in pod["containers"]:
+        context = container["securityContext"]
+        assert context["readOnlyRootFilesystem"] is True
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["capabilities"] == {"drop": ["ALL"]}
+        assert "memory" in container["resources"]["limits"]
+        assert {"cpu", "memory"} <= container["resources"]["requests"].keys()
+
+
+def test_every_process_that_serves_has_probes_a_budget_and_autoscaling_of_its_own() -> None:
+    by_kind: dict[str, set[str]] = {}
+    for one in manifests():
+        by_kind.setdefault(one["kind"], set()).add(one["metadata"]["name"])
+    deployments = {"vector", "graph", "agent", "worker", "gateway"}
+    assert by_kind["Deployment"] == deployments
+    assert by_kind["PodDisruptionBudget"] == deployments
+    assert by_kind["HorizontalPodAutoscaler"] == deployments
+    for one in workloads():
+        if one["kind"] == "Deployment":
+            (container,) = one["spec"]["template"]["spec"]["containers"]
+            assert {"startupProbe", "readinessProbe", "livenessProbe"} <= container.keys()
+
+
+def test_grpc_services_are_headless_so_that_clients_see_each_replica() -> None:
+    services = {one["metadata"]["name"]: one for one in manifests() if one["kind"] == "Service"}
+    for name in ("vector", "graph", "agent"):
+        assert services[name]["spec"]["clusterIP"] == "None"
+
+
+def test_each_process_gets_the_secrets_of_its_own_store_alone() -> None:
+    stores = {
+        one["metadata"]["name"]: {
+            entry["valueFrom"]["secretKeyRef"]["key"]
+            for entry in one["spec"]["template"]["spec"]["containers"][0].get("env", [])
+            if entry["valueFrom"]["secretKeyRef"]["name"] == "braid-stores"
+        }
+        for one in workloads()
+    }
+    assert stores == {
+        "vector": {"vector-writer-url", "vector-reader-url"},
+        "graph": {"neo4j-uri", "neo4j-user", "neo4j-password"},
+        "agent": {"agent-url"},
+        "worker": {"agent-url"},
+        "gateway": set(),
+        "migrate-vector": {"vector-writer-url", "vector-reader-url", "vector-migrator-url"},
+        "migrate-agent": {"agent-url", "agent-migrator-url"},
+    }
+
+
+def test_compose_starts_processes_after_stores_and_migrations_and_publishes_on_loopback_alone() -> (
+    None
+):
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    services = compose["services"]
+    assert (
+        services["vector"]["depends_on"]["migrate-vector"]["condition"]
+        == "service_completed_successfully"
+    )
+    assert (
+        services["agent"]["depends_on"]["migrate-agent"]["condition"]
+        == "service_completed_successfully"
+    )
+    for name, service in services.items():
+        if name in ("postgres", "neo4j"):
+            continue
+        assert service["read_only"] is True
+        assert service["cap_drop"] == ["ALL"]
+    published = [port for service in services.values() for port in service.get("ports", [])]
+    assert published
+    assert all(port.startswith("127.0.0.1:") for port in published)
+    assert "NEO4J_PASSWORD" not in services["vector"]["environment"]
+    assert "DATABASE_URL" not in services["graph"]["environment"]
+
+
+def test_compose_is_valid_for_docker() -> None:
+    docker = shutil.which("docker")
+    if docker is None:
+        pytest.skip("needs Docker's command")
+    version = subprocess.run(
+        [docker, "compose", "version"], capture_output=True, check=False, timeout=30
+    )
+    if version.returncode:
+        pytest.skip("needs the Compose plugin of Docker")
+    names = re.findall(r"\$\{([A-Z0-9_]+)", (DEPLOY / "compose.yaml").read_text())
+    answer = subprocess.run(
+        [docker, "compose", "-f", str(DEPLOY / "compose.yaml"), "config", "--quiet"],
+        env={"PATH": "/usr/bin:/bin", **dict.fromkeys(names, "x")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert answer.returncode == 0, answer.stderr
