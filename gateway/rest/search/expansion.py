@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 from pydantic import AliasChoices, BeforeValidator, Field
 
 from braid.common.v1 import expansion_pb2, legs_pb2, reranking_pb2
-from gateway.rest.mapping.contract_rules import Contracted
+from gateway.rest.mapping.contract_rules import ContractModel
 from gateway.rest.mapping.field_types import (
     Instant,
     JsonInt32,
@@ -25,7 +25,7 @@ from gateway.rest.mapping.openapi import ResponseSchema
 if TYPE_CHECKING:
     from braid.agent.v1 import search_pb2
 
-MOST_RELATION_TYPES = 32
+MAX_RELATION_TYPES = 32
 
 ModeName = Literal["none", "formula", "query_aware", "pagerank"]
 RerankName = Literal["none", "local", "cross_encoder", "language_model"]
@@ -59,7 +59,7 @@ def _or_mode(schema: dict[str, Any]) -> None:
     ]
 
 
-class Expansion(Contracted):
+class Expansion(ContractModel):
     """How the results are expanded along the graph."""
 
     contract: ClassVar[type[Message]] = expansion_pb2.ExpansionOptions
@@ -75,7 +75,7 @@ class Expansion(Contracted):
         validation_alias=AliasChoices("hops", "max_hops"),
         description="How many relations away from a seed at most, 1–3. Default 1.",
     )
-    relation_types: Annotated[list[Text], at_most(MOST_RELATION_TYPES)] = Field(
+    relation_types: Annotated[list[Text], at_most(MAX_RELATION_TYPES)] = Field(
         default=[],
         description="Follow only relations of these types; `MENTIONS` stands for shared entities. Default: all.",
     )

@@ -72,7 +72,7 @@ async def hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsDep) -> 
         method = _ALL + "ExpandedHybridSearch"
         asked = body.expanded_message()
         found = await caller.call(method, clients.search.ExpandedHybridSearch, asked)
-        return JsonAnswer(search_responses.expanded_hybrid(found))
+        return JsonResponse(search_responses.expanded_hybrid(found))
     began = time.perf_counter()
     answer = await caller.call(
         _CHUNKS + "HybridSearch", clients.chunks.HybridSearch, body.message()
