@@ -7,6 +7,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from services.agent_orchestrator.settings import AgentSettings, SettingError
+from services.postgres.migrations import MigrationError
 from services.runtime.loop import run
 from services.runtime.read_settings import read_settings
 from services.runtime.settings import RuntimeSettings
@@ -20,7 +21,7 @@ def main(arguments: list[str]) -> None:
     work = _work(arguments)
     try:
         run(work)
-    except SettingError as error:
+    except (SettingError, MigrationError) as error:
         raise SystemExit(str(error)) from None
 
 

@@ -23,6 +23,7 @@ from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
 from services.agent_orchestrator.clients.models import GraphModels, VectorModels
 from services.agent_orchestrator.clients.relations import GraphRelations
+from services.agent_orchestrator.clients.space_models import SpaceModels
 from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier, check_serving
 from services.agent_orchestrator.consistency.checking import Check
 from services.agent_orchestrator.consistency.servicer import ConsistencyServicer
@@ -207,6 +208,7 @@ def _search(
         graph=tiers.graph,
         queries=queries,
         expander=expander,
+        models=SpaceModels(),
         seconds=settings.search_seconds,
         leg_seconds=settings.leg_seconds,
     )

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from services.agent_orchestrator.app import PROBE_SECONDS, Tiers, open_tiers
+from services.agent_orchestrator.clients.space_models import SpaceModels
 from services.agent_orchestrator.clients.tiers import check_serving
 from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.deletions import DeletionTask
@@ -25,7 +26,7 @@ from services.agent_orchestrator.jobs.queue import CHANNEL, GRAPH, SEARCH, TASK,
 from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.tasks import Handler, TaskStore
-from services.agent_orchestrator.jobs.time_slice import Courtesy
+from services.agent_orchestrator.jobs.time_slice import StagePriority
 from services.agent_orchestrator.jobs.watching import Listener
 from services.agent_orchestrator.jobs.work import WorkStore
 from services.agent_orchestrator.jobs.worker import (
@@ -65,7 +66,7 @@ async def open_worker(
     ):
         turns = TurnQueue(database, lease_seconds=settings.lease_seconds)
         work = WorkStore(database, turns)
-        embedders = SpaceEmbedder(models, tiers.vector_models.recorded)
+        embedders = SpaceEmbedder(models, tiers.vector_models.recorded, SpaceModels())
         runners = _runners(settings, runtime, tiers, embedders, work=work, parsers=parsers)
         handlers = {
             **_handlers(tiers, database, turns),
@@ -103,15 +104,17 @@ def _model_handlers(
     settings: AgentSettings, tiers: Tiers, models: Registry, work: WorkStore
 ) -> Mapping[str, Handler]:
     retries = Retries(settings.retry_seconds)
-    others_wait = partial(work.others_wait, TASK)
-    reembedding = Reembedding(models, tiers.vector_models, tiers.graph_models, retries, others_wait)
+    others_waiting = partial(work.others_waiting, TASK)
+    reembedding = Reembedding(
+        models, tiers.vector_models, tiers.graph_models, retries, others_waiting
+    )
     reextraction = Reextraction(
         tiers.vector,
         tiers.vector_ids,
         tiers.vector_models,
         tiers.graph,
         retries=retries,
-        others_wait=others_wait,
+        others_waiting=others_waiting,
     )
     return {REEMBED: reembedding.run, REEXTRACT: reextraction.run}
 
@@ -126,12 +129,12 @@ def _runners(
     parsers: Parsers,
 ) -> dict[str, Runner]:
     retries = Retries(settings.retry_seconds)
-    courtesy = Courtesy()
+    priority = StagePriority()
     search = SearchTurns(
         work,
         Stages(vector=tiers.vector, embedder=embedder, retries=retries),
         parsers.parse,
-        courtesy,
+        priority,
         max_message_bytes=runtime.max_message_bytes,
         turn_seconds=settings.turn_seconds,
     )
@@ -139,7 +142,7 @@ def _runners(
         work,
         tiers.graph,
         retries,
-        courtesy,
+        priority,
         check_serving=lambda: check_serving(tiers.channels["graph"], "graph", PROBE_SECONDS),
         turn_seconds=settings.turn_seconds,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from services.graph_query import app
+from services.graph_query.neo4j.schema import SchemaError
 from services.graph_query.settings import GraphSettings
 from services.models.language_settings import LanguageModelSettings
 from services.models.reranker_settings import RerankerSettings
@@ -14,18 +15,20 @@ from services.runtime.telemetry import configure_telemetry
 
 
 def main() -> None:
-    """Builds the settings and serves until told to end."""
+    """Builds the settings and serves until it is stopped."""
     runtime = read_settings(RuntimeSettings)
     configure_telemetry(runtime, "graph_query")
-    run(
-        app.run(
-            read_settings(GraphSettings),
-            runtime,
-            read_settings(EmbeddingSettings),
-            read_settings(RerankerSettings),
-            read_settings(LanguageModelSettings),
-        )
+    serving = app.run(
+        read_settings(GraphSettings),
+        runtime,
+        read_settings(EmbeddingSettings),
+        read_settings(RerankerSettings),
+        read_settings(LanguageModelSettings),
     )
+    try:
+        run(serving)
+    except SchemaError as error:
+        raise SystemExit(str(error)) from None
 
 
 if __name__ == "__main__":

@@ -8,29 +8,33 @@ from typing import Protocol
 
 from braid.graph.v1 import embeddings_pb2_grpc, ingest_pb2_grpc, inventory_pb2_grpc, query_pb2_grpc
 from services.graph_query.embeddings.space_models import SpaceModels
-from services.graph_query.entities.domain import StructureStore
+from services.graph_query.entities.domain import EntityStore
 from services.graph_query.episodes import intake as episode_intake
-from services.graph_query.episodes.extraction_result import EpisodeReader
+from services.graph_query.episodes.extraction_result import EpisodeExtractor
 from services.graph_query.episodes.intake import EpisodeIntake
 from services.graph_query.expansion.store import RelationStore
 from services.graph_query.findings.domain import FindingStore
 from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.history.domain import HistoryStore
 from services.graph_query.inventory.domain import InventoryStore
-from services.graph_query.llm_extraction.episode_extractor import GraphitiReader, WholeReader
-from services.graph_query.llm_extraction.findings import FindingExtractor, FindingReader
+from services.graph_query.llm_extraction.episode_extractor import (
+    GraphitiExtractor,
+    LanguageModelExtractor,
+)
+from services.graph_query.llm_extraction.findings import EmbeddedFindingExtractor, FindingExtractor
 from services.graph_query.neo4j.database import Database, open_driver
 from services.graph_query.neo4j.queries import load_queries, load_schema
-from services.graph_query.search.as_known import PastStore
-from services.graph_query.search.reranking import OrderingStore
-from services.graph_query.search.search import FactSearcher
+from services.graph_query.neo4j.schema import SchemaError
+from services.graph_query.search.as_known import AsKnownStore
+from services.graph_query.search.fact_search import FactSearcher
+from services.graph_query.search.reranking import RerankingStore
 from services.graph_query.servicers.embeddings import GraphEmbeddingServicer
-from services.graph_query.servicers.entities import StructureCalls
-from services.graph_query.servicers.findings import FindingCalls
-from services.graph_query.servicers.history import HistoryCalls
+from services.graph_query.servicers.entities import EntityHandler
+from services.graph_query.servicers.findings import FindingHandler
+from services.graph_query.servicers.history import HistoryHandler
 from services.graph_query.servicers.ingest import GraphIngestServicer
 from services.graph_query.servicers.inventory import GraphInventoryServicer
-from services.graph_query.servicers.ontology import OntologyCalls
+from services.graph_query.servicers.ontology import OntologyHandler
 from services.graph_query.servicers.query import GraphQueryServicer
 from services.graph_query.servicers.relations import ExpansionCalls, RelationCalls
 from services.graph_query.settings import GraphSettings
@@ -67,15 +71,15 @@ class Stores(episode_intake.Stores, Protocol):
         """Facts over both clocks."""
 
     @property
-    def ordering(self) -> OrderingStore:
+    def reranking(self) -> RerankingStore:
         """Vectors and distances of what was found."""
 
     @property
-    def past(self) -> PastStore:
+    def as_known(self) -> AsKnownStore:
         """Facts as they were known."""
 
     @property
-    def structure(self) -> StructureStore:
+    def entities(self) -> EntityStore:
         """The graph's shape."""
 
     @property
@@ -90,7 +94,7 @@ class Stores(episode_intake.Stores, Protocol):
 def build_services(
     store: Stores,
     embedder: Embedder,
-    reader: EpisodeReader | None = None,
+    reader: EpisodeExtractor | None = None,
     reranker: Reranker | None = None,
     searches: Slots | None = None,
 ) -> list[Service]:
@@ -103,18 +107,18 @@ def build_services(
     query = GraphQueryServicer(
         store,
         FactSearcher(store, embedder, reranker),
-        HistoryCalls(store.history),
-        StructureCalls(store.structure),
+        HistoryHandler(store.history),
+        EntityHandler(store.entities),
         relations=relations,
         expansions=ExpansionCalls(store.relations),
     )
     models = SpaceModels(store.embeddings, embedder)
-    findings = FindingCalls(store.findings, embedder, models)
+    findings = FindingHandler(store.findings, embedder, models)
     ingest = GraphIngestServicer(
         store,
         models,
         episodes=EpisodeIntake(store, reader, models),
-        ontologies=OntologyCalls(store.ontologies),
+        ontologies=OntologyHandler(store.ontologies),
         findings=findings,
         relations=relations,
     )
@@ -157,7 +161,7 @@ def build_store(settings: GraphSettings) -> Neo4jStore:
 
 
 def open_store(settings: GraphSettings) -> Neo4jStore:
-    """The process's store, as `build_store` makes it. Measures tell of its pool."""
+    """The process's store, as `build_store` makes it, with its pool in the metrics."""
     store = build_store(settings)
     observe_pools(*store.pools)
     return store
@@ -171,13 +175,15 @@ def _database(settings: GraphSettings, queries: Queries, limits: SlotLimits) -> 
 
 
 async def keep_schema(store: Neo4jStore) -> None:
-    """Brings the schema into being once Neo4j answers, however long that takes."""
+    """Creates the schema once Neo4j answers, however long that takes. SchemaError for another version's database."""
     log = get_logger("schema")
     while True:
         try:
             await store.ensure_schema()
         except StoreUnavailableError as error:
             log.debug("schema waits", reason=error.message)
+        except SchemaError:
+            raise
         except Exception:  # a deadline, for one: it may pass, and the tier is NOT_SERVING till then
             log.exception("no schema")
         else:
@@ -186,12 +192,12 @@ async def keep_schema(store: Neo4jStore) -> None:
         await asyncio.sleep(_SCHEMA_RETRY_SECONDS)
 
 
-def build_reader(store: Neo4jStore, language: LanguageModel | None) -> EpisodeReader | None:
-    """What reads episodes, None without a language model."""
+def build_extractor(store: Neo4jStore, language: LanguageModel | None) -> EpisodeExtractor | None:
+    """The episode extractor, None without a language model."""
     if language is None:
         return None
-    findings = FindingReader(FindingExtractor(language))
-    return WholeReader(findings, GraphitiReader(language, store.known), language)
+    findings = EmbeddedFindingExtractor(FindingExtractor(language))
+    return LanguageModelExtractor(findings, GraphitiExtractor(language, store.known), language)
 
 
 async def run(
@@ -201,30 +207,35 @@ async def run(
     reranking: RerankerSettings,
     language_model: LanguageModelSettings,
 ) -> None:
-    """Serves until told to end; healthy once Neo4j answers and has its indexes."""
+    """Serves until it is stopped; healthy once Neo4j answers and has its indexes."""
     circuits = Circuits()
     embedder = build_embedder(embedding, circuits)
     registry = EmbedderRegistry(embedding, embedder, circuits)
     reranker = build_reranker(reranking)
     language = build_language_model(language_model)
     store = open_store(settings)
-    background = [
-        asyncio.create_task(keep_schema(store), name="schema"),
-        asyncio.create_task(store.warmer.run(), name="warming"),
-    ]
-    try:
-        await serve(
+    schema = asyncio.create_task(keep_schema(store), name="schema")
+    serving = asyncio.create_task(
+        serve(
             settings=runtime,
             listen=settings.listen,
             services=build_services(
                 store,
                 registry,
-                build_reader(store, language),
+                build_extractor(store, language),
                 reranker,
                 Slots(runtime.search_limits()),
             ),
             probes={"neo4j": store.ping},
-        )
+        ),
+        name="serving",
+    )
+    background = [schema, serving, asyncio.create_task(store.warmer.run(), name="warm_up")]
+    try:
+        await asyncio.wait({schema, serving}, return_when=asyncio.FIRST_COMPLETED)
+        if schema.done():
+            schema.result()
+        await serving
     finally:
         for task in background:
             task.cancel()

@@ -1,4 +1,4 @@
-"""The graph in Neo4j, in Graphiti's data model, with Braid's own nodes beside it."""
+"""The graph in Neo4j: Graphiti's data model and nodes of Braid's own. Every feature's store over one database."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from services.graph_query.core.fact_batch import FactBatch
 from services.graph_query.core.store import WordHits
 from services.graph_query.embeddings.domain import RETRY_SECONDS
 from services.graph_query.embeddings.neo4j_store import Neo4jEmbeddings
-from services.graph_query.entities.neo4j_store import Neo4jEntities, Neo4jStructure
-from services.graph_query.episodes.neo4j_store import Neo4jReadings
+from services.graph_query.entities.neo4j_store import Neo4jEntities, Neo4jEntityStore
+from services.graph_query.episodes.neo4j_store import Neo4jExtractions
 from services.graph_query.episodes.writes import add_episodes, delete_episodes
 from services.graph_query.expansion.neo4j_store import Neo4jRelations
 from services.graph_query.facts.invalidation import end_fact
@@ -30,18 +30,18 @@ from services.graph_query.facts.writes import add_facts
 from services.graph_query.findings.neo4j_store import Neo4jFindings
 from services.graph_query.history.neo4j_store import Neo4jHistory
 from services.graph_query.inventory.neo4j_store import Neo4jInventory
-from services.graph_query.llm_extraction.graph_reader import KnownGraph, Neo4jKnownGraph
+from services.graph_query.llm_extraction.graph_reader import GraphReader, Neo4jGraphReader
 from services.graph_query.local_extraction.gazetteer import Gazetteer, GazetteerCache
 from services.graph_query.neo4j.database import READ_LIMIT, WRITE_LIMIT, Database, Transaction
 from services.graph_query.neo4j.row_mapping import filter_parameters, instant
-from services.graph_query.neo4j.schema import check_ready, ensure_schema
-from services.graph_query.neo4j.space_locks import Turns
+from services.graph_query.neo4j.schema import Schema, check_ready, ensure_schema
+from services.graph_query.neo4j.space_locks import SpaceLocks
 from services.graph_query.neo4j.space_writer import SpaceWriter
 from services.graph_query.neo4j.warm_up import Warmer
 from services.graph_query.ontology.neo4j_store import Neo4jOntologies
-from services.graph_query.search.as_known import Neo4jPast
+from services.graph_query.search.as_known import Neo4jAsKnown
 from services.graph_query.search.neo4j_store import Neo4jSearch
-from services.graph_query.search.reranking import Neo4jOrdering
+from services.graph_query.search.reranking import Neo4jReranking
 from services.runtime.context import remaining
 from services.runtime.errors import (
     DeadlineError,
@@ -52,7 +52,6 @@ from services.runtime.errors import (
     StoreUnavailableError,
     WrongStateError,
 )
-from services.runtime.queries import Queries
 from services.runtime.times import utc_now
 
 T = TypeVar("T")
@@ -61,7 +60,7 @@ T = TypeVar("T")
 _KNOWN_SPACES = 10_000
 
 
-# Less than a probe is given, so that what a late one means can be told.
+# Less than the probe timeout, so that a late probe can still be interpreted.
 _PING_SECONDS = 1.5
 
 
@@ -75,7 +74,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
     """`GraphStore` on Neo4j. Writers of one space queue at its node; spaces do not wait for each other."""
 
     def __init__(
-        self, database: Database, schema: Queries, *, probed: Database | None = None
+        self, database: Database, schema: Schema, *, probed: Database | None = None
     ) -> None:
         """`probed`, of a connection of its own, is asked whether Neo4j answers: no caller is before it there."""
         super().__init__(database)
@@ -83,16 +82,16 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         self._schema = schema
         self._gazetteers = GazetteerCache()
         self._spaces: set[str] = set()
-        self._turns = Turns(WRITE_LIMIT)
+        self._space_locks = SpaceLocks(WRITE_LIMIT)
         self._ready = False
-        self.warmer = Warmer(self._rehearse)
+        self.warmer = Warmer(self._warm_up)
         self.findings = Neo4jFindings(database, self._write)
-        self.readings = Neo4jReadings(database, self._write)
+        self.extractions = Neo4jExtractions(database, self._write)
         self.ontologies = Neo4jOntologies(database)
         self.history = Neo4jHistory(database)
-        self.ordering = Neo4jOrdering(database)
-        self.past = Neo4jPast(database)
-        self.structure = Neo4jStructure(database)
+        self.reranking = Neo4jReranking(database)
+        self.as_known = Neo4jAsKnown(database)
+        self.entities = Neo4jEntityStore(database)
         self.relations = Neo4jRelations(database, self._write)
         self.inventory = Neo4jInventory(database, self._write)
         self.embeddings = Neo4jEmbeddings(database, self._write)
@@ -136,9 +135,9 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         )
         return replace(counts, revision=revision)
 
-    def known(self, space: str, model: str) -> KnownGraph:
+    def known(self, space: str, model: str) -> GraphReader:
         """A space as a language model's reading is compared with it, by vectors of this model."""
-        return Neo4jKnownGraph(self._database, self, space, model)
+        return Neo4jGraphReader(self._database, self, space, model)
 
     async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
         """Ends a fact in one transaction."""
@@ -185,7 +184,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         except TimeoutError:
             raise DeadlineError from None
 
-    async def _rehearse(self, name: str) -> None:
+    async def _warm_up(self, name: str) -> None:
         """Runs a query of no space and no rows: it finds nothing, changes nothing, and is planned."""
         nothing = {
             **filter_parameters("", FactFilter(0.0, 0.0)),
@@ -196,7 +195,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
             "checked": 1,
             "scan": 1,
         }
-        await self._database.rehearse(name, **nothing)
+        await self._database.warm_up(name, **nothing)
 
     async def _write(
         self, space: str, work: Work[T], model: str = "", length: int = 0
@@ -209,7 +208,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
 
         async def transaction(tx: Transaction) -> tuple[T, int, int, SpaceWriter]:
             rows = await tx.run("lock_space", space=space)
-            if not rows:  # the database was emptied under us: the next attempt makes the node anew
+            if not rows:  # the database was emptied: the next attempt creates the node again
                 self._spaces.discard(space)
                 raise StoreUnavailableError("neo4j")
             state = rows[0]
@@ -222,12 +221,12 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
             await writer.count_mentions()
             if writer.changed:
                 names = int(writer.names_changed)
-                told = {"space": space, "names": names, "now": writer.now}
-                state = (await tx.run("raise_revision", **told))[0]
+                parameters = {"space": space, "names": names, "now": writer.now}
+                state = (await tx.run("raise_revision", **parameters))[0]
             return result, state["revision"], state["name_revision"], writer
 
-        async with self._turns.of(space):
-            with self.warmer.giving_way():
+        async with self._space_locks.hold(space):
+            with self.warmer.pause_for_write():
                 await self._ensure_space(space)
                 result, revision, names, writer = await self._database.write(transaction)
         self._gazetteers.put(space, names, writer.gazetteer)
@@ -243,10 +242,10 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         self._spaces.add(space)
 
     async def _gazetteer(self, tx: Transaction, space: str, revision: int) -> Gazetteer:
-        held = self._gazetteers.get(space, revision)
-        if held is not None:
-            return held
-        rows = await tx.run("linked_names", space=space)
+        stored = self._gazetteers.get(space, revision)
+        if stored is not None:
+            return stored
+        rows = await tx.run("gazetteer_names", space=space)
         return Gazetteer.of({row["key"]: tuple(row["uuids"]) for row in rows})
 
 
@@ -257,11 +256,11 @@ def _check_vectors(state: Mapping[str, Any], model: str, length: int) -> None:
     if state["model"] not in (None, model):
         raise WrongStateError("The space holds vectors of another model.")
     if length and state["dimension"] not in (None, length):
-        told = f"must have {state['dimension']} values"
-        raise InvalidFieldError(FieldError("embedding", told))
+        text = f"must have {state['dimension']} values"
+        raise InvalidFieldError(FieldError("embedding", text))
 
 
 def _after(last: datetime | None) -> datetime:
-    """The time of a write: later than the space's last one, whatever the clocks of machines say."""
+    """The time of a write: always later than the space's last one, even when machines' clocks differ."""
     now = utc_now()
     return now if last is None else max(now, last + _TICK)

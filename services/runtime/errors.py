@@ -5,6 +5,11 @@ from __future__ import annotations
 from braid.common.v1 import errors_pb2, options_pb2
 from braid_protocol.field_error import FieldError as FieldError  # noqa: PLC0414 - part of this family
 
+VIOLATION = "violation"
+"""Key of the metadata with the violation that a program may act on."""
+VALID_TIME_TAKEN = "VALID_TIME_TAKEN"
+"""Another version of the document has the valid time."""
+
 INTERNAL_MESSAGE = "The service failed to answer. The request id names the failure in its logs."
 
 
@@ -36,9 +41,12 @@ class InvalidFieldError(BraidError):
 
     reason = errors_pb2.ERROR_REASON_INVALID_FIELD
 
-    def __init__(self, *fields: FieldError) -> None:
+    def __init__(self, *fields: FieldError, violation: str = "") -> None:
+        """`violation` names what is wrong for programs that act on it, such as VALID_TIME_TAKEN."""
         super().__init__(
-            "; ".join(f"{field}: {description}" for field, description in fields), fields=fields
+            "; ".join(f"{field}: {description}" for field, description in fields),
+            fields=fields,
+            metadata={VIOLATION: violation} if violation else None,
         )
 
 

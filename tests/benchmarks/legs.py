@@ -14,8 +14,9 @@ from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from braid.vector.v1 import search_pb2_grpc as vector_pb2_grpc
 from deploy.local.stack import LocalStack
-from services.agent_orchestrator.search.comprehensive import MAX_FACTS, MAX_SCORED
+from services.agent_orchestrator.search.comprehensive import MAX_SCORED
 from services.agent_orchestrator.search.fusion import ranked_chunks, unscored_chunks
+from services.agent_orchestrator.search.requests import MAX_FACTS
 from tests.benchmarks.harness import channel_to
 from tests.benchmarks.hop import Hop, bare_hop
 

@@ -125,8 +125,8 @@ class HealthWatch:
 
     def _set(self, reason: Reason | None) -> None:
         if reason != self._away:
-            told = legs_pb2.LegReason.Name(reason) if reason is not None else ""
-            get_logger("search").warning("tier health", away=reason is not None, reason=told)
+            name = legs_pb2.LegReason.Name(reason) if reason is not None else ""
+            get_logger("search").warning("tier health", away=reason is not None, reason=name)
         self._away = reason
         if reason is None:
             return

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import grpc
 
 from braid.graph.v1 import embeddings_pb2, embeddings_pb2_grpc
 from braid.vector.v1 import documents_pb2, documents_pb2_grpc, models_pb2, models_pb2_grpc
 from services.agent_orchestrator.clients.inventories import Calls
+from services.agent_orchestrator.clients.space_models import Recorded
 from services.runtime.channels import Outgoing
 
 Kind: TypeAlias = "embeddings_pb2.GraphTextKind.ValueType"
@@ -20,13 +21,6 @@ KINDS: tuple[Kind, ...] = (
     embeddings_pb2.GRAPH_TEXT_KIND_NAME,
 )
 PAGE = 128
-
-
-class Recorded(NamedTuple):
-    """A space's model and how many values its vectors have; "" and 0 while the space holds nothing."""
-
-    model: str
-    dimension: int
 
 
 class VectorModels:

@@ -32,7 +32,7 @@ DEAD = consistency_pb2.INCONSISTENCY_KIND_DEAD_JOB
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Inconsistency:
     """One thing that is amiss; `document_id` is "" where it belongs to none."""
 
     kind: Kind
@@ -52,9 +52,9 @@ class Tally:
     pending: int = 0
     found: Counter[Kind] = field(default_factory=Counter)
     repaired: Counter[Kind] = field(default_factory=Counter)
-    listed: list[Finding] = field(default_factory=list)
+    listed: list[Inconsistency] = field(default_factory=list)
 
-    def note(self, findings: Iterable[Finding]) -> None:
+    def note(self, findings: Iterable[Inconsistency]) -> None:
         """Counts findings, and lists them while there is room."""
         for finding in findings:
             if self.found[finding.kind] < self.max_listed:
@@ -143,7 +143,7 @@ class DeadWork(Protocol):
 class Work(Protocol):
     """What a check asks of the jobs."""
 
-    async def under_way(self, space: str, document_ids: Sequence[str]) -> set[str]:
+    async def in_progress(self, space: str, document_ids: Sequence[str]) -> set[str]:
         """Those of the documents that unfinished jobs may still write or remove."""
         ...
 
@@ -156,16 +156,16 @@ class Work(Protocol):
         ...
 
 
-class Mender(Protocol):
+class Repairer(Protocol):
     """Mends findings of one kind; how many of them it mended."""
 
-    async def mend(self, findings: Sequence[Finding]) -> int:
+    async def repair(self, findings: Sequence[Inconsistency]) -> int:
         """All of them, or as many as could be."""
         ...
 
 
 class Check:
-    """Checks the current call's space; with a mender it repairs what it finds as it goes."""
+    """Checks the current call's space; with a repairer it repairs what it finds as it goes."""
 
     def __init__(
         self,
@@ -180,22 +180,27 @@ class Check:
         self._work = work
         self._settle_seconds = settle_seconds
 
-    async def run(self, max_listed: int, mender: Mender | None = None) -> Tally:
+    async def run(self, max_listed: int, repairer: Repairer | None = None) -> Tally:
         """The whole pass. Fails when a store is away: what was mended by then stays so."""
         tally = Tally(max_listed)
-        for found in (self._dead(), self._documents(tally), self._pairs(tally), self._loose(tally)):
+        for found in (
+            self._dead(),
+            self._documents(tally),
+            self._pairs(tally),
+            self._unjoined_entities(tally),
+        ):
             async for findings in found:
                 tally.note(findings)
-                if mender is not None and findings:
-                    tally.repaired[findings[0].kind] += await mender.mend(findings)
+                if repairer is not None and findings:
+                    tally.repaired[findings[0].kind] += await repairer.repair(findings)
         return tally
 
-    async def _dead(self) -> AsyncIterator[Sequence[Finding]]:
+    async def _dead(self) -> AsyncIterator[Sequence[Inconsistency]]:
         dead = self._work.dead(current_call().space)
         async for part in in_parts(dead, SUSPECTS):
-            yield [Finding(DEAD, one.job_id, one.document_id) for one in part]
+            yield [Inconsistency(DEAD, one.job_id, one.document_id) for one in part]
 
-    async def _documents(self, tally: Tally) -> AsyncIterator[Sequence[Finding]]:
+    async def _documents(self, tally: Tally) -> AsyncIterator[Sequence[Inconsistency]]:
         async for page in self._graph.documents():
             tally.graph_documents += len(page)
             unknown = await self._unknown(page)
@@ -203,13 +208,13 @@ class Check:
                 continue
             await asyncio.sleep(self._settle_seconds)
             idle = await self._idle(unknown)
-            yield [Finding(DOCUMENT, one, one) for one in await self._unknown(idle)]
+            yield [Inconsistency(DOCUMENT, one, one) for one in await self._unknown(idle)]
 
     async def _unknown(self, documents: Sequence[str]) -> list[str]:
         known = await self._vector.find_documents(documents)
         return [document for document in documents if document not in known]
 
-    async def _pairs(self, tally: Tally) -> AsyncIterator[Sequence[Finding]]:
+    async def _pairs(self, tally: Tally) -> AsyncIterator[Sequence[Inconsistency]]:
         seen = Seen()
         suspects = one_sided(self._vector.chunks(), self._graph.episodes(), seen)
         async for part in in_parts(suspects, SUSPECTS):
@@ -221,20 +226,20 @@ class Check:
             yield await self._without_chunk([one.ref for one in still if not one.first])
         tally.chunks, tally.episodes = seen.first, seen.second
 
-    async def _without_episode(self, refs: Sequence[Ref]) -> list[Finding]:
+    async def _without_episode(self, refs: Sequence[Ref]) -> list[Inconsistency]:
         """Looked at again: in the graph, then whether the chunk is still there."""
         ids = [ref.id for ref in refs]
         there = await self._graph.find_episodes(ids)
         left = await self._vector.find_chunks([one for one in ids if one not in there])
-        return [Finding(CHUNK, ref.id, ref.document_id) for ref in refs if ref.id in left]
+        return [Inconsistency(CHUNK, ref.id, ref.document_id) for ref in refs if ref.id in left]
 
-    async def _without_chunk(self, refs: Sequence[Ref]) -> list[Finding]:
+    async def _without_chunk(self, refs: Sequence[Ref]) -> list[Inconsistency]:
         ids = [ref.id for ref in refs]
         there = await self._vector.find_chunks(ids)
         left = await self._graph.find_episodes([one for one in ids if one not in there])
-        return [Finding(EPISODE, ref.id, ref.document_id) for ref in refs if ref.id in left]
+        return [Inconsistency(EPISODE, ref.id, ref.document_id) for ref in refs if ref.id in left]
 
-    async def _loose(self, tally: Tally) -> AsyncIterator[Sequence[Finding]]:
+    async def _unjoined_entities(self, tally: Tally) -> AsyncIterator[Sequence[Inconsistency]]:
         token, more = "", True
         while more:
             page = await self._graph.entities(token)
@@ -242,7 +247,7 @@ class Check:
             if page.unjoined:
                 await asyncio.sleep(self._settle_seconds)
                 again = {uuid for uuid, _ in (await self._graph.entities(token)).unjoined}
-                yield [Finding(ENTITY, uuid) for uuid, _ in page.unjoined if uuid in again]
+                yield [Inconsistency(ENTITY, uuid) for uuid, _ in page.unjoined if uuid in again]
             token, more = page.next_token, bool(page.next_token)
 
     async def _idle(self, documents: Sequence[str]) -> list[str]:
@@ -252,5 +257,5 @@ class Check:
         space, distinct = current_call().space, list(dict.fromkeys(documents))
         busy: set[str] = set()
         for start in range(0, len(distinct), DOCUMENTS):
-            busy |= await self._work.under_way(space, distinct[start : start + DOCUMENTS])
+            busy |= await self._work.in_progress(space, distinct[start : start + DOCUMENTS])
         return [document for document in distinct if document not in busy]

@@ -13,11 +13,15 @@ from services.agent_orchestrator.consistency.checking import (
     DOCUMENT,
     ENTITY,
     EPISODE,
-    Finding,
+    Inconsistency,
     Kind,
     Work,
 )
-from services.agent_orchestrator.ingest.pipeline.episode_retry import Giver, Pace, episode_of
+from services.agent_orchestrator.ingest.pipeline.episode_retry import (
+    AdaptiveBatch,
+    EpisodeSender,
+    episode_of,
+)
 from services.agent_orchestrator.jobs.retries import Retries
 from services.runtime.context import current_call
 
@@ -26,7 +30,7 @@ EPISODES_AT_ONCE = 500
 
 
 class Repair:
-    """Implements `Mender` for one run over the current call's space."""
+    """Implements `Repairer` for one run over the current call's space."""
 
     def __init__(
         self, vector: VectorTier, graph: GraphTier, inventory: GraphInventory, work: Work
@@ -35,10 +39,10 @@ class Repair:
         self._graph = graph
         self._inventory = inventory
         self._work = work
-        self._pace = Pace(CHUNKS_AT_ONCE)
+        self._batch_size = AdaptiveBatch(CHUNKS_AT_ONCE)
         # A store that is away ends the repair: its caller waits.
-        self._giver = Giver(graph, Retries(0), self._pace)
-        self._menders: dict[Kind, Callable[[Sequence[Finding]], Awaitable[int]]] = {
+        self._sender = EpisodeSender(graph, Retries(0), self._batch_size)
+        self._repairers: dict[Kind, Callable[[Sequence[Inconsistency]], Awaitable[int]]] = {
             CHUNK: self._add_episodes,
             EPISODE: self._delete_episodes,
             DOCUMENT: self._delete_documents,
@@ -46,37 +50,37 @@ class Repair:
             DEAD: self._retry,
         }
 
-    async def mend(self, findings: Sequence[Finding]) -> int:
-        """See `Mender`; there are some, of one kind."""
-        return await self._menders[findings[0].kind](findings)
+    async def repair(self, findings: Sequence[Inconsistency]) -> int:
+        """See `Repairer`; there are some, of one kind."""
+        return await self._repairers[findings[0].kind](findings)
 
-    async def _add_episodes(self, findings: Sequence[Finding]) -> int:
+    async def _add_episodes(self, findings: Sequence[Inconsistency]) -> int:
         """Gives the graph the chunks' text, as many at a time as it takes in a few seconds."""
-        ids, mended = [finding.id for finding in findings], 0
+        ids, repaired = [finding.id for finding in findings], 0
         while ids:
-            part, ids = ids[: self._pace.size], ids[self._pace.size :]
+            part, ids = ids[: self._batch_size.size], ids[self._batch_size.size :]
             chunks = await self._vector.chunks(part)
-            given_up = await self._giver.give([episode_of(chunk) for chunk in chunks])
+            given_up = await self._sender.send([episode_of(chunk) for chunk in chunks])
             # A chunk that was deleted since is mended too.
-            mended += len(part) - len(given_up)
-        return mended
+            repaired += len(part) - len(given_up)
+        return repaired
 
-    async def _delete_episodes(self, findings: Sequence[Finding]) -> int:
+    async def _delete_episodes(self, findings: Sequence[Inconsistency]) -> int:
         for part in _parts(findings, EPISODES_AT_ONCE):
             await self._graph.delete_episodes([finding.id for finding in part])
         return len(findings)
 
-    async def _delete_documents(self, findings: Sequence[Finding]) -> int:
+    async def _delete_documents(self, findings: Sequence[Inconsistency]) -> int:
         for finding in findings:
             await self._inventory.delete_document(finding.id, str(uuid.uuid4()))
         return len(findings)
 
-    async def _delete_entities(self, findings: Sequence[Finding]) -> int:
+    async def _delete_entities(self, findings: Sequence[Inconsistency]) -> int:
         for part in _parts(findings, EPISODES_AT_ONCE):
             await self._inventory.delete_entities([finding.id for finding in part])
         return len(findings)
 
-    async def _retry(self, findings: Sequence[Finding]) -> int:
+    async def _retry(self, findings: Sequence[Inconsistency]) -> int:
         space = current_call().space
         retried = {
             job: await self._work.retry(space, job)
@@ -85,6 +89,6 @@ class Repair:
         return sum(retried[finding.id] for finding in findings)
 
 
-def _parts(findings: Sequence[Finding], size: int) -> Iterator[Sequence[Finding]]:
+def _parts(findings: Sequence[Inconsistency], size: int) -> Iterator[Sequence[Inconsistency]]:
     for start in range(0, len(findings), size):
         yield findings[start : start + size]

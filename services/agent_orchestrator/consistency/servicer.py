@@ -44,8 +44,8 @@ class ConsistencyServicer(consistency_pb2_grpc.ConsistencyServiceServicer):
         self, request: consistency_pb2.RepairConsistencyRequest, _context: Context
     ) -> consistency_pb2.RepairConsistencyResponse:
         """See the contract."""
-        mender = Repair(self._vector, self._graph, self._inventory, self._work)
-        tally = await self._check.run(_listed(request), mender)
+        repairer = Repair(self._vector, self._graph, self._inventory, self._work)
+        tally = await self._check.run(_listed(request), repairer)
         return consistency_pb2.RepairConsistencyResponse(report=tally.report())
 
 

@@ -32,9 +32,9 @@ class JobWork:
         self._database = database
         self._jobs = jobs
 
-    async def under_way(self, space: str, document_ids: Sequence[str]) -> set[str]:
+    async def in_progress(self, space: str, document_ids: Sequence[str]) -> set[str]:
         """See `Work`."""
-        query = self._database.queries["documents_under_way"]
+        query = self._database.queries["documents_in_progress"]
         async with self._database.pool.session() as session:
             rows = await session.fetch(query, space, list(document_ids))
         return {row["document_id"] for row in rows}
@@ -45,7 +45,7 @@ class JobWork:
         while more:
             page = await self._jobs.dead(space, before=before, size=PAGE)
             for one in page:
-                if _may_be_mended(one):
+                if _is_repairable(one):
                     yield Dead(one.job_id, one.failure.document_id)
             more = len(page) == PAGE
             if more:
@@ -62,5 +62,5 @@ class JobWork:
         return True
 
 
-def _may_be_mended(dead: DeadDocument) -> bool:
+def _is_repairable(dead: DeadDocument) -> bool:
     return dead.failure.stage != SEARCH or dead.failure.position == WHOLE_JOB

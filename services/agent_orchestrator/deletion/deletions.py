@@ -95,14 +95,14 @@ class DeletionTask:
         job, progress = task.job, dict(task.job.progress or {})
         if "vector" not in progress:
             await _until(
-                lambda: self._store.comes_before(job),
+                lambda: self._store.has_earlier_work(job),
                 "what was accepted before is being read or deleted",
             )
             progress = await self._store.leave_vector(task, await self._out_of_vector(task))
         if "graph" not in progress:
             mark = progress["mark"]
             await _until(
-                lambda: self._store.is_on_its_way(job, mark),
+                lambda: self._store.is_pending(job, mark),
                 "what was accepted before is on its way to the graph",
             )
             removed = await self._out_of_graph(task)

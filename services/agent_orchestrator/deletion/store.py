@@ -61,35 +61,35 @@ class DeletionStore:
             )
         )
 
-    async def comes_before(self, job: JobRecord) -> bool:
+    async def has_earlier_work(self, job: JobRecord) -> bool:
         """Whether uploads that may bring the document, or deletions of it, were accepted before and are not done."""
-        return await self._ask("work_before", job.space, job.number, job.arguments["document_id"])
+        return await self._ask("earlier_work", job.space, job.number, job.arguments["document_id"])
 
-    async def is_on_its_way(self, job: JobRecord, mark: int) -> bool:
+    async def is_pending(self, job: JobRecord, mark: int) -> bool:
         """Whether what became searchable of the document before its deletion has not reached the graph."""
-        return await self._ask("document_on_its_way", job.space, job.arguments["document_id"], mark)
+        return await self._ask("document_pending", job.space, job.arguments["document_id"], mark)
 
     async def leave_vector(self, task: Task, removed: Rows) -> Progress:
         """The document is out of the vector tier: uploads go on; what waits of it for the graph is dropped there."""
         space, document_id = task.job.space, task.job.arguments["document_id"]
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, task.turn)
-            await self._turns.ask(session, SEARCH, space)
-            await self._jobs.forget_document(session, space, document_id)
+            await self._turns.lock(session, task.turn)
+            await self._turns.request(session, SEARCH, space)
+            await self._jobs.mark_document_deleted(session, space, document_id)
             mark = await session.value(self._queries["last_document"])
             return await self._save(session, task, {"vector": removed, "mark": mark})
 
     async def leave_graph(self, task: Task, progress: Progress, removed: Rows) -> Progress:
         """The document is out of the graph: what was accepted of it since goes on."""
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, task.turn)
-            await self._turns.ask(session, GRAPH, task.job.space)
+            await self._turns.lock(session, task.turn)
+            await self._turns.request(session, GRAPH, task.job.space)
             return await self._save(session, task, {**progress, "graph": removed})
 
     async def _save(self, session: Session, task: Task, progress: Progress) -> Progress:
         done = int("graph" in progress)
-        key, told = uuid.UUID(task.job.id), json.dumps(progress)
-        row = await session.row(self._queries["save_task"], key, told, 1, 1, done, 0)
+        key, encoded = uuid.UUID(task.job.id), json.dumps(progress)
+        row = await session.row(self._queries["save_task"], key, encoded, 1, 1, done, 0)
         if row is None:
             raise TurnLostError
         return progress

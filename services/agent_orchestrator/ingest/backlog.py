@@ -125,8 +125,8 @@ class Backlog:
         self._total.jobs = self._total.bytes = 0
         for held in self._spaces.values():
             held.jobs = held.bytes = 0
-        for space, told in waiting.items():
-            self.accepted(space, told)
+        for space, count in waiting.items():
+            self.accepted(space, count)
 
 
 class Place:

@@ -90,8 +90,8 @@ def check_values(document_id: str, title: str, source: str, metadata: Metadata) 
         check_text("metadata", text)
         size += len(text.encode())
         if size > MOST_METADATA_TEXT:
-            told = f"metadata has more than {MOST_METADATA_TEXT} bytes of names and texts"
-            raise UnreadableError(told)
+            reason = f"metadata has more than {MOST_METADATA_TEXT} bytes of names and texts"
+            raise UnreadableError(reason)
 
 
 def check_text(name: str, text: str) -> None:

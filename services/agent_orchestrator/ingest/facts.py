@@ -14,7 +14,8 @@ from braid.agent.v1 import ingest_pb2
 from braid.common.v1 import errors_pb2
 from braid.graph.v1 import embeddings_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
-from services.agent_orchestrator.clients.models import GraphModels, Recorded, VectorModels
+from services.agent_orchestrator.clients.models import GraphModels, VectorModels
+from services.agent_orchestrator.clients.space_models import Recorded
 from services.agent_orchestrator.clients.tiers import GraphTier
 from services.models.embedder import Embedder
 from services.models.registry import embedder_of, length_of
@@ -28,7 +29,7 @@ MAX_REFUSED = 1000
 Requests = AsyncIterator[ingest_pb2.IngestFactsRequest]
 
 
-class Slice(NamedTuple):
+class FactSlice(NamedTuple):
     """Some facts of a stream: the first one's place in it, and the model of the vectors that some were given with."""
 
     facts: Sequence[graph_pb2.FactInput]
@@ -65,7 +66,7 @@ class FactIngestion:
 
     async def _send(
         self,
-        some: Slice,
+        some: FactSlice,
         vectors: FactVectors,
         made: Made,
         total: ingest_pb2.IngestFactsResponse,
@@ -78,7 +79,7 @@ class FactIngestion:
             total.refused.add(index=some.start + one.index, reason=one.reason)
 
     async def _give(
-        self, some: Slice, vectors: FactVectors, made: Made
+        self, some: FactSlice, vectors: FactVectors, made: Made
     ) -> graph_pb2.AddFactsResponse:
         """Without the vectors made here when the graph has come to another model; given ones are never left out."""
         made = vectors.kept(made)
@@ -90,7 +91,7 @@ class FactIngestion:
         return await self._graph.add_facts(some.facts, "")
 
 
-async def _slices(requests: Requests, configured: str) -> AsyncIterator[Slice]:
+async def _slices(requests: Requests, configured: str) -> AsyncIterator[FactSlice]:
     """The stream's facts in order, `FACTS_AT_ONCE` at a time however its messages are cut; vectors of one model."""
     waiting: list[graph_pb2.FactInput] = []
     model, start = "", 0
@@ -110,8 +111,8 @@ async def _slices(requests: Requests, configured: str) -> AsyncIterator[Slice]:
         yield _slice(waiting, start, model)
 
 
-def _slice(facts: Sequence[graph_pb2.FactInput], start: int, model: str) -> Slice:
-    return Slice(facts, start, model if any(fact.embedding for fact in facts) else "")
+def _slice(facts: Sequence[graph_pb2.FactInput], start: int, model: str) -> FactSlice:
+    return FactSlice(facts, start, model if any(fact.embedding for fact in facts) else "")
 
 
 EMBED_SECONDS = 30.0
@@ -155,7 +156,7 @@ class FactVectors:
         self._space: SpaceModel | None = None
         self._left = 0
         self._rest = FIRST_REST
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
     async def fill(self, facts: Sequence[graph_pb2.FactInput], given: str) -> Made:
         """Gives vectors to facts that have none; nothing when none are to be had, and the facts stay as they are.
@@ -256,8 +257,8 @@ class FactVectors:
 
     def _without(self, reason: str, *, passing: bool) -> None:
         """Warns once of each reason."""
-        if reason not in self._told:
-            self._told.add(reason)
+        if reason not in self._logged:
+            self._logged.add(reason)
             get_logger("ingest").warning("facts not embedded", reason=reason)
         if passing:
             self._left = self._rest

@@ -188,12 +188,12 @@ def _number(position: list[Any]) -> int:
 def _instant(position: list[Any]) -> tuple[datetime, str, int]:
     time, job_id, place = position
     try:
-        told = datetime.fromisoformat(time), str(UUID(job_id))
+        instant = datetime.fromisoformat(time), str(UUID(job_id))
     except (TypeError, ValueError, AttributeError):
         raise _NO_TOKEN from None
-    if not isinstance(place, int) or abs(place) > _LAST[2] or told[0].tzinfo is None:
+    if not isinstance(place, int) or abs(place) > _LAST[2] or instant[0].tzinfo is None:
         raise _NO_TOKEN
-    return (*told, place)
+    return (*instant, place)
 
 
 def _place(dead: DeadDocument) -> list[str | int | float | bool | None]:

@@ -53,15 +53,15 @@ def new_upload(call: CallContext, upload: Upload, count: int) -> NewJob:
 
 def stored_upload(taken: TakenUpload) -> Upload:
     """The upload that a job was accepted with."""
-    told = taken.job.arguments
-    since = told["valid_time"]
+    arguments = taken.job.arguments
+    since = arguments["valid_time"]
     return Upload(
-        content_type=told["content_type"],
+        content_type=arguments["content_type"],
         data=taken.data,
-        document_id=told["document_id"],
-        title=told["title"],
-        source=told["source"],
-        metadata=told["metadata"],
+        document_id=arguments["document_id"],
+        title=arguments["title"],
+        source=arguments["source"],
+        metadata=arguments["metadata"],
         valid_time=datetime.fromisoformat(since) if since else None,
         begin=Place(taken.offset, taken.line),
         done=0 if taken.offset else taken.position,
@@ -70,8 +70,8 @@ def stored_upload(taken: TakenUpload) -> Upload:
 
 def input_hash(upload: Upload) -> str:
     """SHA-256 of everything that makes the upload, as 64 hexadecimal digits."""
-    told = json.dumps(upload_arguments(upload), sort_keys=True, ensure_ascii=False)
-    digest = sha256(told.encode())
+    arguments = json.dumps(upload_arguments(upload), sort_keys=True, ensure_ascii=False)
+    digest = sha256(arguments.encode())
     digest.update(upload.data)
     return digest.hexdigest()
 

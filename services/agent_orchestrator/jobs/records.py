@@ -91,8 +91,8 @@ _COLUMNS = [name for name in JobRecord.__slots__ if name not in {"failures", "id
 def job_record(row: Row, failures: Sequence[Failure] = ()) -> JobRecord:
     """A row of the table of jobs."""
     values = {name: row[_RENAMED.get(name, name)] for name in _COLUMNS}
-    told = {name: _json(row[name]) for name in _JSON}
-    return JobRecord(id=str(row["id"]), failures=failures, **values, **told)
+    decoded = {name: _json(row[name]) for name in _JSON}
+    return JobRecord(id=str(row["id"]), failures=failures, **values, **decoded)
 
 
 def _json(value: str | None) -> Any:

@@ -21,7 +21,7 @@ from services.runtime.errors import INTERNAL_MESSAGE, BraidError
 Result = TypeVar("Result")
 
 FIRST_WAIT = 0.1
-LONGEST_WAIT = 5.0
+MAX_WAIT = 5.0
 
 _PASSING = frozenset(
     {
@@ -58,12 +58,12 @@ class _Wait(wait_exponential_jitter):
     """Grows from try to try; at least as long as the other side asked for, and never over the longest wait."""
 
     def __init__(self) -> None:
-        super().__init__(multiplier=FIRST_WAIT, max=LONGEST_WAIT, jitter=FIRST_WAIT)
+        super().__init__(multiplier=FIRST_WAIT, max=MAX_WAIT, jitter=FIRST_WAIT)
 
     def __call__(self, retry_state: RetryCallState) -> float:
         error = retry_state.outcome.exception() if retry_state.outcome else None
         asked = (error.retry_after or 0.0) if isinstance(error, BraidError) else 0.0
-        return max(super().__call__(retry_state), min(asked, LONGEST_WAIT))
+        return max(super().__call__(retry_state), min(asked, MAX_WAIT))
 
 
 def will_pass(error: BaseException) -> bool:
@@ -77,7 +77,7 @@ def will_pass(error: BaseException) -> bool:
     return error.reason in _PASSING
 
 
-def told(error: BraidError) -> str:
+def reason_of(error: BraidError) -> str:
     """The reason of a failure without positions in messages that the caller never sent; of a defect, the request id."""
     if error.reason == errors_pb2.ERROR_REASON_INTERNAL:
         # Whoever reads of a job sees no request: the one of the worker's call is in the logs of all services.

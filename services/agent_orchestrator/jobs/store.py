@@ -148,18 +148,18 @@ class JobStore:
             rows = await session.fetch(self._queries["backlog"])
         return {row["space"]: Waiting(row["jobs"], row["bytes"]) for row in rows}
 
-    async def forget_document(self, session: Session, space: str, document_id: str) -> None:
+    async def mark_document_deleted(self, session: Session, space: str, document_id: str) -> None:
         """A document is deleted: what of it waits for the graph is taken out of the graph instead."""
-        await session.execute(self._queries["forget_document"], space, document_id)
+        await session.execute(self._queries["mark_document_deleted"], space, document_id)
 
     async def _retry(self, session: Session, job: JobRecord) -> None:
         key = uuid.UUID(job.id)
         if job.kind == UPLOAD and not await session.value(self._queries["has_input"], key):
             raise WrongStateError("Nothing of the job is left to do.")
         # The turn first: workers lock in this order too.
-        await self._turns.ask(session, *_turn(job.kind, job.space, job.id))
+        await self._turns.request(session, *_turn(job.kind, job.space, job.id))
         again = await session.fetch(self._queries["retry_failures"], key)
-        await session.execute(self._queries["drop_job_failure"], key)
+        await session.execute(self._queries["delete_job_failure"], key)
         if await session.row(self._queries["retry_job"], job.space, key, len(again)) is None:
             raise WrongStateError("The job has not ended yet.")
 
@@ -173,7 +173,7 @@ class JobStore:
         return same
 
     async def _ask(self, session: Session, row: Row) -> None:
-        await self._turns.ask(session, *_turn(row["kind"], row["space"], str(row["id"])))
+        await self._turns.request(session, *_turn(row["kind"], row["space"], str(row["id"])))
 
     async def _with_failures(
         self, session: Session, rows: Sequence[Row], most: int = MAX_FAILURES
@@ -195,7 +195,7 @@ def _failure(row: Row) -> Failure:
 
 
 # Longer ones take more than a few milliseconds to be put into one statement.
-MOST_AT_ONCE = 1024 * 1024
+MAX_AT_ONCE = 1024 * 1024
 _PART = 256 * 1024
 # PostgreSQL's binary format for COPY: signature, no flags, no more header; each value after its length.
 _HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -204,7 +204,7 @@ _END = struct.pack(">h", -1)
 
 async def add_input(session: Session, sql: str, job_id: UUID, data: bytes) -> None:
     """Keeps the bytes of an upload: short ones with the statement `sql`, long ones part by part."""
-    if len(data) <= MOST_AT_ONCE:
+    if len(data) <= MAX_AT_ONCE:
         await session.execute(sql, job_id, data)
         return
     await session.copy("job_input", ("job_id", "data"), _row(job_id, data))

@@ -71,7 +71,7 @@ class TaskStore:
     async def start(self, turn: Turn) -> Task | None:
         """The turn's task, taken up; None when it has ended."""
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, turn)
+            await self._turns.lock(session, turn)
             row = await session.row(self._queries["start_task"], uuid.UUID(turn.key))
         return Task(job_record(row), turn, self, row["takes"]) if row else None
 
@@ -84,7 +84,7 @@ class TaskStore:
     ) -> None:
         """Notes where a task goes on, and what it lists as failed."""
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, turn)
+            await self._turns.lock(session, turn)
             row = await session.row(
                 self._queries["save_task"],
                 uuid.UUID(turn.key),
@@ -106,26 +106,26 @@ class TaskStore:
         """Ends a task with a reason."""
         await self._end(turn, FAILED, None, reason)
 
-    async def say_waiting(self, turn: Turn, reason: str, *, blameless: bool) -> None:
+    async def set_waiting_reason(self, turn: Turn, reason: str, *, blameless: bool) -> None:
         """Tells why a task does not go on now; `blameless` when that is not for anything in it."""
         async with self._database.pool.session() as session:
             key = uuid.UUID(turn.key)
-            await session.execute(self._queries["task_waits"], key, reason, blameless)
+            await session.execute(self._queries["set_task_waiting_reason"], key, reason, blameless)
 
     async def end_turn(self, turn: Turn, *, delay: float = 0.0) -> None:
         """Gives the turn back, and asks for another one unless the task has ended."""
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, turn)
-            again = await session.value(self._queries["task_goes_on"], uuid.UUID(turn.key))
+            await self._turns.lock(session, turn)
+            again = await session.value(self._queries["task_unfinished"], uuid.UUID(turn.key))
             await self._turns.end(session, turn, again=again, delay=delay)
 
     async def _end(
         self, turn: Turn, state: str, result: Mapping[str, Any] | None, reason: str
     ) -> None:
-        told = None if result is None else json.dumps(result)
+        encoded = None if result is None else json.dumps(result)
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, turn)
-            row = await session.row(self._queries["end_task"], uuid.UUID(turn.key), state, told)
+            await self._turns.lock(session, turn)
+            row = await session.row(self._queries["end_task"], uuid.UUID(turn.key), state, encoded)
             if row and reason:
                 failure = Failure(WHOLE_JOB, "", TASK, reason)
                 await self._add_failures(session, row, [failure])

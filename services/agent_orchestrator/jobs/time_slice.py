@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from services.agent_orchestrator.jobs.queue import Turn, TurnLostError
-from services.agent_orchestrator.jobs.retries import told, will_pass
+from services.agent_orchestrator.jobs.retries import reason_of, will_pass
 from services.runtime.context import CallContext
 from services.runtime.errors import BraidError, DeadlineError
 
-LONGEST_DELAY = 60.0
+MAX_DELAY = 60.0
 
 
 @dataclass(eq=False, slots=True)
-class Slice:
+class TimeSlice:
     """A turn's time: over at once when the worker stops, else after `seconds` if others wait."""
 
     seconds: float
@@ -74,23 +74,23 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 def _waiting(error: BaseException) -> WaitingError:
     known = error if isinstance(error, BraidError) else DeadlineError()
     asked = known.retry_after
-    return WaitingError(told(known), None if asked is None else min(asked, LONGEST_DELAY))
+    return WaitingError(reason_of(known), None if asked is None else min(asked, MAX_DELAY))
 
 
-LONGEST_SECONDS = 8.0
+MAX_SECONDS = 8.0
 
 
-class Courtesy:
+class StagePriority:
     """Between the stages of one worker."""
 
-    def __init__(self, seconds: float = LONGEST_SECONDS) -> None:
+    def __init__(self, seconds: float = MAX_SECONDS) -> None:
         self._seconds = seconds
         self._first = 0
         self._free = asyncio.Event()
         self._free.set()
 
     @contextmanager
-    def goes_first(self) -> Iterator[None]:
+    def search_runs(self) -> Iterator[None]:
         """The time of the block is the first stage's."""
         self._first += 1
         self._free.clear()
@@ -101,7 +101,7 @@ class Courtesy:
             if not self._first:
                 self._free.set()
 
-    async def give_way(self, stop: asyncio.Event) -> None:
+    async def yield_to_search(self, stop: asyncio.Event) -> None:
         """Waits until nobody goes first, or long enough, or `stop` is set."""
         if self._free.is_set():
             return

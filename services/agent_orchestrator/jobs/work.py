@@ -40,7 +40,7 @@ class TakenUpload:
 
 @dataclass(frozen=True, slots=True)
 class Searchable:
-    """A document that is searchable: its episodes (a serialized BatchAddEpisodesRequest) wait for the graph."""
+    """A document that is searchable: its encoded episodes wait for the graph."""
 
     position: int
     document_id: str
@@ -98,32 +98,32 @@ class WorkStore:
         self._queries = database.queries
         self._turns = turns
 
-    async def take_uploads(
-        self, turn: Turn, in_hand: Collection[str], *, count: int, size: int
+    async def claim_uploads(
+        self, turn: Turn, claimed: Collection[str], *, count: int, size: int
     ) -> list[TakenUpload]:
         """The next uploads of the turn's space: at most `count`, and `size` bytes or one."""
         async with self._held(turn) as session:
             rows = await session.fetch(
-                self._queries["take_uploads"],
+                self._queries["claim_uploads"],
                 turn.key,
-                [uuid.UUID(one) for one in in_hand],
+                [uuid.UUID(one) for one in claimed],
                 count,
                 size,
                 ALONE_AFTER,
             )
         return [_taken(row) for row in rows]
 
-    async def leave_uploads(self, job_ids: Collection[str]) -> None:
+    async def release_uploads(self, job_ids: Collection[str]) -> None:
         """Uploads taken up and left for no fault of theirs."""
         async with self._database.pool.session() as session:
             ids = [uuid.UUID(one) for one in job_ids]
-            await session.execute(self._queries["untake_jobs"], ids)
+            await session.execute(self._queries["release_jobs"], ids)
 
-    async def going_on(self, jobs: Mapping[str, int]) -> set[str]:
+    async def unchanged(self, jobs: Mapping[str, int]) -> set[str]:
         """Those of the jobs, by id with their `retries`, that have neither ended nor been tried again since."""
         async with self._database.pool.session() as session:
             rows = await session.fetch(
-                self._queries["jobs_going_on"],
+                self._queries["unchanged_jobs"],
                 [uuid.UUID(one) for one in jobs],
                 list(jobs.values()),
             )
@@ -138,7 +138,7 @@ class WorkStore:
         async with self._held(turn) as session:
             jobs = await self._not_tried_again(session, read)
             if any(job.searchable for job in jobs):
-                await self._turns.ask(session, GRAPH, turn.key)
+                await self._turns.request(session, GRAPH, turn.key)
                 await self._add_documents(session, turn.key, jobs)
             await self._add_failures(
                 session,
@@ -159,7 +159,7 @@ class WorkStore:
         done = [*outcome.ready, *(document for document, _ in outcome.refused)]
         async with self._held(turn) as session:
             rows = await session.fetch(
-                self._queries["drop_documents"],
+                self._queries["delete_documents"],
                 [document.number for document in done],
                 [document.number for document in done if document.gone],
             )
@@ -175,10 +175,10 @@ class WorkStore:
             )
             await self._count_graph(session, done, {one.number for one, _ in refused}, dropped)
 
-    async def blame(self, turn: Turn, document: WaitingDocument, attempts: int) -> None:
+    async def record_attempt(self, turn: Turn, document: WaitingDocument, attempts: int) -> None:
         """Notes how often in a row a document alone has failed on a graph that serves."""
         async with self._held(turn) as session:
-            await session.execute(self._queries["blame_document"], document.number, attempts)
+            await session.execute(self._queries["record_attempt"], document.number, attempts)
 
     async def fail_jobs(self, turn: Turn, job_ids: Collection[str], reason: str) -> None:
         """Ends jobs before their documents are done."""
@@ -190,10 +190,10 @@ class WorkStore:
             ]
             await self._add_failures(session, turn.key, failures)
 
-    async def say_waiting(self, turn: Turn, reason: str) -> None:
+    async def set_waiting_reason(self, turn: Turn, reason: str) -> None:
         """Tells why the jobs of the turn's space do not go on now."""
         async with self._database.pool.session() as session:
-            await session.execute(self._queries["say_waiting"], turn.key, reason)
+            await session.execute(self._queries["set_waiting_reason"], turn.key, reason)
 
     async def end_turn(self, turn: Turn, *, delay: float = 0.0) -> None:
         """Gives the turn back, and asks for another one if there is more to do."""
@@ -201,31 +201,30 @@ class WorkStore:
             query = "has_uploads" if turn.stage == SEARCH else "has_documents"
             again = await session.value(self._queries[query], turn.key)
             if turn.stage == GRAPH and not delay:
-                await session.execute(self._queries["clear_waiting"], turn.key)
+                await session.execute(self._queries["clear_waiting_reason"], turn.key)
             await self._turns.end(session, turn, again=again, delay=delay)
 
-    async def others_wait(self, stage: str) -> bool:
+    async def others_waiting(self, stage: str) -> bool:
         """Whether other turns of the stage wait for a worker."""
         async with self._database.pool.session() as session:
-            return bool(await session.value(self._queries["others_wait"], stage))
+            return bool(await session.value(self._queries["others_waiting"], stage))
 
-    async def ask_for_stranded(self) -> None:
+    async def request_unqueued_turns(self) -> None:
         """Asks for the turns of work that has none: there is none, unless somebody emptied the queue."""
         async with self._database.pool.transaction() as session:
-            for row in await session.fetch(self._queries["stranded_turns"]):
-                await self._turns.ask(session, row["stage"], row["key"])
+            for row in await session.fetch(self._queries["unqueued_work"]):
+                await self._turns.request(session, row["stage"], row["key"])
 
     async def purge(self, days: int) -> None:
-        """Forgets jobs that ended more than `days` days ago, and old notes of the queue."""
+        """Forgets jobs that ended more than `days` days ago."""
         async with self._database.pool.session() as session:
             await session.execute(self._queries["purge_jobs"], days)
-            await session.execute(self._queries["purge_queue_log"])
 
     async def _not_tried_again(
         self, session: Session, jobs: Sequence[ReadJob]
     ) -> Sequence[ReadJob]:
         rows = await session.fetch(
-            self._queries["hold_jobs"],
+            self._queries["lock_jobs"],
             [uuid.UUID(job.job_id) for job in jobs],
             [job.retries for job in jobs],
         )
@@ -235,7 +234,7 @@ class WorkStore:
     @asynccontextmanager
     async def _held(self, turn: Turn) -> AsyncIterator[Session]:
         async with self._database.pool.transaction() as session:
-            await self._turns.hold(session, turn)
+            await self._turns.lock(session, turn)
             yield session
 
     async def _add_documents(self, session: Session, space: str, jobs: Sequence[ReadJob]) -> None:
@@ -268,9 +267,9 @@ class WorkStore:
     async def _note_positions(self, session: Session, jobs: Sequence[ReadJob]) -> None:
         ids = [uuid.UUID(job.job_id) for job in jobs]
         positions = [job.position for job in jobs]
-        await session.execute(self._queries["forget_retried"], ids, positions)
+        await session.execute(self._queries["clear_retried_failures"], ids, positions)
         await session.execute(
-            self._queries["read_jobs"],
+            self._queries["record_read"],
             ids,
             positions,
             [job.read for job in jobs],
@@ -296,16 +295,19 @@ class WorkStore:
                 count = counts.setdefault(document.job_id, [0, 0])
                 count[document.number in refused] += 1
         ids = sorted(uuid.UUID(job_id) for job_id in counts)
-        told = [counts[str(one)] for one in ids]
+        per_job = [counts[str(one)] for one in ids]
         await session.execute(
-            self._queries["graph_ready"], ids, [one[0] for one in told], [one[1] for one in told]
+            self._queries["record_graph_ready"],
+            ids,
+            [one[0] for one in per_job],
+            [one[1] for one in per_job],
         )
         await self._end(session, [str(one) for one in ids])
 
     async def _end(self, session: Session, job_ids: Sequence[str]) -> None:
         ids = [uuid.UUID(one) for one in job_ids]
         if ids and await session.fetch(self._queries["end_jobs"], ids):
-            await session.execute(self._queries["drop_inputs"], ids)
+            await session.execute(self._queries["delete_inputs"], ids)
 
 
 def _taken(row: Row) -> TakenUpload:

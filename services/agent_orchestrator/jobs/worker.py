@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from services.agent_orchestrator.jobs.queue import Turn, TurnLostError, TurnQueue
-from services.agent_orchestrator.jobs.retries import told
+from services.agent_orchestrator.jobs.retries import reason_of
 from services.agent_orchestrator.jobs.tasks import Handler, Task, TaskStore
 from services.agent_orchestrator.jobs.time_slice import WaitingError, call_of, leaves, waiting
 from services.agent_orchestrator.jobs.work import WorkStore
@@ -26,7 +26,7 @@ from services.runtime.telemetry import get_logger
 LOOK_SECONDS = 1.0
 AGAIN_SECONDS = 0.5
 FIRST_DELAY = 0.25
-LONGEST_BACKOFF = 5.0
+MAX_BACKOFF = 5.0
 BEATS_A_LEASE = 5
 # A turn whose beats have not arrived for this share of its lease is dropped before another worker takes it.
 SAFE_SHARE = 0.8
@@ -120,7 +120,7 @@ class Worker:
             free = runner.at_once - running
             if free <= 0 or self._stop.is_set():
                 continue
-            for turn in await self._turns.take(self._owner, stage, free):
+            for turn in await self._turns.claim(self._owner, stage, free):
                 self._start(group, turn)
 
     def _start(self, group: asyncio.TaskGroup, turn: Turn) -> None:
@@ -167,7 +167,7 @@ class Worker:
 
     def _backoff(self, key: tuple[str, str]) -> float:
         self._waits[key] += 1
-        return min(LONGEST_BACKOFF, FIRST_DELAY * 2.0 ** (self._waits[key] - 1))
+        return min(MAX_BACKOFF, FIRST_DELAY * 2.0 ** (self._waits[key] - 1))
 
     async def _give_back(self, turn: Turn, delay: float) -> None:
         while True:
@@ -212,7 +212,7 @@ class Worker:
                 await self._look.wait()
 
 
-MOST_DEFECTS = 5
+MAX_DEFECTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,13 +279,13 @@ class TaskRunner:
         """Whether the task is over with this. WaitingError for a reason to wait; else it is a defect."""
         reason = waiting(error)
         if reason is not None:
-            await self.tasks.say_waiting(task.turn, reason.reason, blameless=True)
+            await self.tasks.set_waiting_reason(task.turn, reason.reason, blameless=True)
             raise reason from None
         known = [leaf for leaf in leaves(error) if isinstance(leaf, BraidError)]
         if known:
-            await self.tasks.fail(task.turn, told(known[0]))
-        elif task.takes >= MOST_DEFECTS:
-            await self.tasks.fail(task.turn, told(InternalError()))
+            await self.tasks.fail(task.turn, reason_of(known[0]))
+        elif task.takes >= MAX_DEFECTS:
+            await self.tasks.fail(task.turn, reason_of(InternalError()))
         return bool(known)
 
 
@@ -304,7 +304,7 @@ class Housekeeping:
         while True:
             await asyncio.sleep(ROUND_SECONDS)
             try:
-                await self._work.ask_for_stranded()
+                await self._work.request_unqueued_turns()
                 await self._work.purge(self._keep_days)
             except (BraidError, TimeoutError) as error:
                 get_logger("housekeeping").warning("put off", error=type(error).__name__)

@@ -40,13 +40,13 @@ class Reembedding:
         vector: VectorModels,
         graph: GraphModels,
         retries: Retries,
-        others_wait: Others,
+        others_waiting: Others,
     ) -> None:
         self._registry = registry
         self._vector = vector
         self._graph = graph
         self._retries = retries
-        self._others_wait = others_wait
+        self._others_waiting = others_waiting
 
     async def run(self, task: Task) -> Mapping[str, Any]:
         """Both stores. WaitingError to let other work go first, or while the model is not configured.
@@ -223,7 +223,7 @@ class _Move:
         """Notes how far it is; lets other jobs go first when they wait and this one had its time."""
         await self._save()
         used = asyncio.get_running_loop().time() - self._began > SLICE_SECONDS
-        if used and await self._parts._others_wait():
+        if used and await self._parts._others_waiting():
             raise WaitingError("other jobs go first", 0.0)
 
     async def _save(self, *, graph_ready: bool = False) -> None:

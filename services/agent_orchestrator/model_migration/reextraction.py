@@ -9,7 +9,11 @@ from typing import Any
 from services.agent_orchestrator.clients.inventories import VectorInventory, in_parts
 from services.agent_orchestrator.clients.models import VectorModels
 from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
-from services.agent_orchestrator.ingest.pipeline.episode_retry import Giver, Pace, episode_of
+from services.agent_orchestrator.ingest.pipeline.episode_retry import (
+    AdaptiveBatch,
+    EpisodeSender,
+    episode_of,
+)
 from services.agent_orchestrator.jobs.queue import TASK
 from services.agent_orchestrator.jobs.records import Failure
 from services.agent_orchestrator.jobs.retries import Retries
@@ -31,14 +35,14 @@ class Reextraction:
         graph: GraphTier,
         *,
         retries: Retries,
-        others_wait: Callable[[], Awaitable[bool]],
+        others_waiting: Callable[[], Awaitable[bool]],
     ) -> None:
         self._vector = vector
         self._ids = ids
         self._models = models
         self._graph = graph
         self._retries = retries
-        self._others_wait = others_wait
+        self._others_waiting = others_waiting
 
     async def run(self, task: Task) -> Mapping[str, Any]:
         """All chunks by id, from where the job was ended. WaitingError to let other work go first.
@@ -49,27 +53,29 @@ class Reextraction:
         total = await self._retries.run(self._models.chunks)
         done, after = int(progress.get("done", 0)), str(progress.get("after", ""))
         failed = int(progress.get("failed", 0))
-        pace, began = Pace(CHUNKS_AT_ONCE), asyncio.get_running_loop().time()
+        batch_size, began = AdaptiveBatch(CHUNKS_AT_ONCE), asyncio.get_running_loop().time()
         async for refs in in_parts(self._ids.chunks(after), CHUNKS_AT_ONCE):
-            dead = await self._give([ref.id for ref in refs], pace, done)
+            dead = await self._give([ref.id for ref in refs], batch_size, done)
             done, failed = done + len(refs), failed + len(dead)
             where = {"done": done, "after": refs[-1].id, "failed": failed}
             await task.save(where, _counts(total, done, failed), dead)
             used = asyncio.get_running_loop().time() - began > SLICE_SECONDS
-            if used and await self._others_wait():
+            if used and await self._others_waiting():
                 raise WaitingError("other jobs go first", 0.0)
         return {"chunks": done, "failed": failed}
 
-    async def _give(self, ids: list[str], pace: Pace, position: int) -> list[Failure]:
+    async def _give(
+        self, ids: list[str], batch_size: AdaptiveBatch, position: int
+    ) -> list[Failure]:
         """As many at a time as the graph takes in a few seconds; chunks deleted meanwhile are passed over."""
         places = {one: position + place for place, one in enumerate(ids)}
-        giver = Giver(self._graph, self._retries, pace)
+        sender = EpisodeSender(self._graph, self._retries, batch_size)
         dead: list[Failure] = []
         while ids:
-            part, ids = ids[: pace.size], ids[pace.size :]
+            part, ids = ids[: batch_size.size], ids[batch_size.size :]
             chunks = await self._retries.run(lambda: self._vector.chunks(part))  # noqa: B023
             documents = {chunk.id: chunk.document_id for chunk in chunks}
-            refused = await giver.give([episode_of(chunk) for chunk in chunks])
+            refused = await sender.send([episode_of(chunk) for chunk in chunks])
             dead += [
                 Failure(places[one], documents[one], TASK, reason)
                 for one, reason in refused.items()

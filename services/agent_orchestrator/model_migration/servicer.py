@@ -39,8 +39,8 @@ class ModelServicer(models_pb2_grpc.ModelServiceServicer):
         self, request: models_pb2.StartReembeddingRequest, _context: Context
     ) -> models_pb2.StartReembeddingResponse:
         """See the contract."""
-        told = {"model": self._configured, "keep_former": request.keep_former}
-        job = await self._start(REEMBED, told)
+        arguments = {"model": self._configured, "keep_former": request.keep_former}
+        job = await self._start(REEMBED, arguments)
         return models_pb2.StartReembeddingResponse(job=job_message(job))
 
     async def StartReextraction(

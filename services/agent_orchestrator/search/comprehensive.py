@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import grpc
 from opentelemetry import metrics
@@ -21,8 +21,9 @@ from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.health_watch import TierAwayError
+from services.agent_orchestrator.clients.space_models import Recorded, SpaceModels
 from services.agent_orchestrator.expansion.expander import OFF, Wanted
-from services.agent_orchestrator.expansion.query_aware import SEEDS, Question
+from services.agent_orchestrator.expansion.query_aware import Question
 from services.agent_orchestrator.expansion.result_list import (
     ExpandedList,
     ListExpansion,
@@ -46,8 +47,14 @@ from services.agent_orchestrator.search.query_embedding import (
     QueryVector,
     is_of_the_vector,
 )
-from services.agent_orchestrator.search.space_models import SpaceModels
-from services.agent_orchestrator.search.wordy_spaces import WordySpaces
+from services.agent_orchestrator.search.requests import (
+    expansion_of,
+    facts_request,
+    hybrid_request,
+    limit_of,
+    score_request,
+    text_weight_of,
+)
 from services.runtime.context import current_call, remaining
 from services.runtime.errors import AllLegsFailedError, BraidError, OverloadedError
 from services.runtime.exporting import DURATION_BUCKETS
@@ -62,11 +69,8 @@ if TYPE_CHECKING:
 
     Request = search_pb2.ComprehensiveSearchRequest
     Embedding = retrieval_pb2.QueryEmbedding | None
-    Heard = Callable[[LegOutcome], None]
+    LegListener = Callable[[LegOutcome], None]
 
-DEFAULT_LIMIT = 10
-DEFAULT_TEXT_WEIGHT = 0.3
-MAX_FACTS = 50
 # Passages that only facts brought and that are scored for it, the best facts' first.
 MAX_SCORED = 100
 # Results that an expansion may put in order: more than any limit, with room for those it drops.
@@ -87,6 +91,7 @@ class ComprehensiveSearch:
         graph: GraphTier,
         queries: QueryEmbeddings,
         expander: Expander,
+        models: SpaceModels,
         seconds: float,
         leg_seconds: float,
     ) -> None:
@@ -98,8 +103,7 @@ class ComprehensiveSearch:
         self._expansion = ListExpansion(expander, vector)
         self._seconds = seconds
         self._leg_seconds = leg_seconds
-        self._wordy = WordySpaces()
-        self._models = SpaceModels()
+        self._models = models
         self._durations = metrics.get_meter("braid").create_histogram(
             "braid.search.leg.duration",
             unit="s",
@@ -107,22 +111,22 @@ class ComprehensiveSearch:
         )
 
     async def run(
-        self, request: Request, ended: Heard | None = None
+        self, request: Request, ended: LegListener | None = None
     ) -> search_pb2.ComprehensiveSearchResponse:
-        """Both legs' answers and the fused list, as far as they are included; `ended` hears of each leg as it ends.
+        """Both legs' answers and the fused list, as far as they are included; `ended` gets each leg as it ends.
 
         AllLegsFailedError when no leg that was asked for answered, OverloadedError when load alone was the reason;
         INVALID_FIELD when a tier refuses the request.
         """
         clock = Budget(min(self._leg_seconds, leg_budget(remaining(self._seconds))))
-        options = _expansion(request)
+        options = expansion_of(request)
         async with self._expander.linking(options.mode, request.query, clock) as linking:
             outcomes, source, vector = await self._run_legs(request, clock, ended)
             _require_an_answer(outcomes)
             passages = await self._passages(request, outcomes, vector, clock)
-            wanted = Wanted(_question(request, vector, options), linking, options)
             answer = _answer(outcomes, source)
             if includes_results(request.include):
+                wanted = Wanted(_question(request, vector, options), linking, options)
                 listed = await self._listed(request, outcomes, passages, wanted, clock)
                 answer.results.extend(listed.results)
                 if options.mode not in OFF:
@@ -138,9 +142,8 @@ class ComprehensiveSearch:
         clock: Budget,
     ) -> ExpandedList:
         """The fused list, expanded as asked for."""
-        mode = wanted.options.mode
+        mode, limit = wanted.options.mode, limit_of(request)
         evidence = [hit for outcome in outcomes for hit in outcome.evidence]
-        limit = _limit(request)
         if mode in OFF:
             results = fuse(passages, evidence, limit)
             return unexpanded(results, mode, legs_pb2.LEG_STATUS_DISABLED, limit)
@@ -158,7 +161,7 @@ class ComprehensiveSearch:
         return await self._expansion.expand(searched, wanted, limit, clock)
 
     async def _run_legs(
-        self, request: Request, clock: Budget, ended: Heard | None
+        self, request: Request, clock: Budget, ended: LegListener | None
     ) -> tuple[list[LegOutcome], Source, Embedding]:
         use_cache = request.cache != chunks_pb2.CACHE_MODE_BYPASS
         try:
@@ -168,9 +171,9 @@ class ComprehensiveSearch:
                     lambda: self._queries.embed(request.query, clock.left(), use_cache=use_cache),
                 )
                 chunks = self._chunks(request, query, clock)
-                vector = group.create_task(self._told(chunks, query, ended))
+                vector = group.create_task(self._reported(chunks, query, ended))
                 facts = self._facts(request, query, clock)
-                graph = group.create_task(self._told(facts, query, ended))
+                graph = group.create_task(self._reported(facts, query, ended))
         except ExceptionGroup as failures:
             # A leg raises nothing but what is wrong with the request: that is the caller's answer.
             raise failures.exceptions[0] from None
@@ -193,7 +196,7 @@ class ComprehensiveSearch:
         wanted = unscored_chunks(found, facts_leg.evidence, MAX_SCORED)
         if not wanted or not includes_results(request.include):
             return known
-        asked = _score_request(request, wanted, vector)
+        asked = score_request(request, wanted, vector)
         try:
             answer = await self._vector.score_chunks(asked, clock.left())
         except (grpc.aio.AioRpcError, TierAwayError) as error:
@@ -209,10 +212,10 @@ class ComprehensiveSearch:
         missing = frozenset(wanted) - scored.keys()
         return replace(known, chunks=found | scored, missing=missing)
 
-    async def _told(
-        self, leg: Awaitable[LegOutcome], query: QueryVector, ended: Heard | None
+    async def _reported(
+        self, leg: Awaitable[LegOutcome], query: QueryVector, ended: LegListener | None
     ) -> LegOutcome:
-        outcome = _told_apart(await leg)
+        outcome = _clarified(await leg)
         report = outcome.report
         if query.late and report.reason == legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE:
             # The caller left the embedder too little time: it is not away.
@@ -229,11 +232,15 @@ class ComprehensiveSearch:
             return not_requested(VECTOR_LEG)
         if self._both_compare(request):
             return await self._ask_vector_with(query, request, clock)
+        space = current_call().space
+        if not self._models.tier_embeds(space) and self._has_our_model():
+            return await self._ask_vector_with(query, request, clock)
         # Only the vector tier needs the query's vector: sending one costs more than its own making of it.
         outcome = await self._ask_vector(request, None, clock, embeds=True)
         if outcome.report.reason != legs_pb2.LEG_REASON_MODEL_MISMATCH or self._has_another_model():
             return outcome
         # The tier has another model than the space; ours may be the space's.
+        self._models.record_tier_lacks_model(space)
         return _of_both(outcome, await self._ask_vector_with(query, request, clock))
 
     async def _ask_vector_with(
@@ -247,34 +254,39 @@ class ComprehensiveSearch:
 
     def _both_compare(self, request: Request) -> bool:
         graph = request.use_graph or not request.HasField("use_graph")
-        wordy = current_call().space in self._wordy
-        return graph and not wordy and not self._has_another_model()
+        return graph and self._facts_have_vectors() and not self._has_another_model()
 
     def _has_another_model(self) -> bool:
         """Whether the space is known to be embedded with another model than ours: our embedder is not asked then."""
-        return self._models.of(current_call().space) not in (None, self._queries.model)
+        recorded = self._models.recorded(current_call().space)
+        return recorded is not None and recorded.model != self._queries.model
 
     def _has_our_model(self) -> bool:
         """Whether it is known to be ours. Where ours gives no vector, a tier that may have another one is let try."""
-        return self._models.of(current_call().space) == self._queries.model
+        recorded = self._models.recorded(current_call().space)
+        return recorded is not None and recorded.model == self._queries.model
+
+    def _facts_have_vectors(self) -> bool:
+        """Where they have none, the graph leg does not wait for the query's vector."""
+        return self._models.facts_have_vectors(current_call().space)
 
     async def _ask_vector(
         self, request: Request, embedding: Embedding, clock: Budget, *, embeds: bool = False
     ) -> LegOutcome:
         """`embeds` leaves it to the tier to make the query's vector; else no vector is a search by words."""
         by_words = embedding is None and not embeds
-        asked = _hybrid_request(request, embedding, text_only=by_words)
+        asked = hybrid_request(request, embedding, text_only=by_words)
         space = current_call().space
 
         def outcome(
             answer: vector_pb2.HybridSearchResponse, report: legs_pb2.LegReport
         ) -> LegOutcome:
-            self._models.note(space, answer.embedding_model)
-            told = _without_vectors(report) if by_words else report
-            shown = answer.hits[: _limit(request)]
-            told.hits = len(shown)
+            self._models.record(space, Recorded(answer.embedding_model, 0))
+            final_report = _without_vectors(report) if by_words else report
+            shown = answer.hits[: limit_of(request)]
+            final_report.hits = len(shown)
             return LegOutcome(
-                told,
+                final_report,
                 chunks=shown,
                 candidates=answer.hits,
                 embedding=answer.embedding,
@@ -288,10 +300,10 @@ class ComprehensiveSearch:
     async def _facts(self, request: Request, query: QueryVector, clock: Budget) -> LegOutcome:
         if request.HasField("use_graph") and not request.use_graph:
             return not_requested(GRAPH_LEG)
-        if current_call().space not in self._wordy:
+        if self._facts_have_vectors():
             return await self._ask_graph_with(query, request, clock)
-        asked = _facts_request(request, None, text_only=True)
-        outcome = await self._ask_graph(asked, _limit(request), clock)
+        asked = facts_request(request, None, text_only=True)
+        outcome = await self._ask_graph(asked, limit_of(request), clock)
         if outcome.report.status != legs_pb2.LEG_STATUS_DEGRADED:
             return outcome
         # Somebody has added vectors since, so that the guess cost the vector's part.
@@ -302,8 +314,8 @@ class ComprehensiveSearch:
     ) -> LegOutcome:
         embedding = None if self._has_another_model() else await query.get()
         by_words = embedding is None and self._has_our_model()
-        asked = _facts_request(request, embedding, text_only=by_words)
-        again, limit = _facts_request(request, None, text_only=False), _limit(request)
+        asked = facts_request(request, embedding, text_only=by_words)
+        again, limit = facts_request(request, None, text_only=False), limit_of(request)
         return await _or_without_vector(
             lambda: self._ask_graph(asked, limit, clock),
             lambda: self._ask_graph(again, limit, clock),
@@ -317,7 +329,7 @@ class ComprehensiveSearch:
         def outcome(
             answer: query_pb2.SearchFactsResponse, report: legs_pb2.LegReport
         ) -> LegOutcome:
-            self._wordy.note(space, answer)
+            self._models.record_facts(space, have_vectors=_needed_vectors(answer))
             facts = answer.hits[:limit]
             report.hits = len(facts)
             return LegOutcome(report, facts=facts, evidence=answer.hits)
@@ -333,95 +345,13 @@ def leg_budget(left: float) -> float:
     return left - min(margin, left / 2)
 
 
-def _hybrid_request(
-    request: Request, embedding: Embedding, *, text_only: bool
-) -> vector_pb2.HybridSearchRequest:
-    weight = request.text_weight if request.HasField("text_weight") else DEFAULT_TEXT_WEIGHT
-    return vector_pb2.HybridSearchRequest(
-        query=request.query,
-        limit=_depth(request),
-        text_weight=weight,
-        query_embedding=embedding,
-        filter=request.filter if request.HasField("filter") else None,
-        as_of=request.as_of if request.HasField("as_of") else None,
-        text_only=text_only,
-        cache=request.cache,
-    )
+_VECTORS_MISSING = frozenset({legs_pb2.LEG_STATUS_DEGRADED, legs_pb2.LEG_STATUS_TIMED_OUT})
 
 
-def _facts_request(
-    request: Request, embedding: Embedding, *, text_only: bool
-) -> query_pb2.SearchFactsRequest:
-    instant = request.HasField("as_of")
-    return query_pb2.SearchFactsRequest(
-        query=request.query,
-        # Whatever the limit: each relevant fact supports its passages.
-        limit=MAX_FACTS,
-        query_embedding=embedding,
-        as_of=retrieval_pb2.TimeSelector(instant=request.as_of) if instant else None,
-        text_only=text_only,
-    )
-
-
-def _score_request(
-    request: Request, chunk_ids: Sequence[str], embedding: Embedding
-) -> vector_pb2.ScoreChunksRequest:
-    weight = request.text_weight if request.HasField("text_weight") else DEFAULT_TEXT_WEIGHT
-    return vector_pb2.ScoreChunksRequest(
-        query=request.query,
-        chunk_ids=chunk_ids,
-        query_embedding=embedding,
-        cache=request.cache,
-        text_weight=weight,
-        include_chunks=True,
-        as_of=request.as_of if request.HasField("as_of") else None,
-    )
-
-
-def _limit(request: Request) -> int:
-    return request.limit if request.HasField("limit") else DEFAULT_LIMIT
-
-
-def _depth(request: Request) -> int:
-    """How many chunks the vector leg brings: an expansion's seeds are the same for every limit."""
-    return _limit(request) if _expansion(request).mode in OFF else max(_limit(request), SEEDS)
-
-
-def _expansion(request: Request) -> expansion_pb2.ExpansionOptions:
-    """How to expand: query-aware where nothing is said, unless a leg that it needs is switched off."""
-    options = expansion_pb2.ExpansionOptions()
-    options.CopyFrom(request.expansion)
-    if options.mode == expansion_pb2.EXPANSION_MODE_UNSPECIFIED:
-        both = _wants(request, "use_vector") and _wants(request, "use_graph")
-        options.mode = (
-            expansion_pb2.EXPANSION_MODE_QUERY_AWARE if both else expansion_pb2.EXPANSION_MODE_NONE
-        )
-    return options
-
-
-def _wants(request: Request, leg: Literal["use_vector", "use_graph"]) -> bool:
-    return getattr(request, leg) or not request.HasField(leg)
-
-
-def _question(
-    request: Request, embedding: Embedding, options: expansion_pb2.ExpansionOptions
-) -> Question:
-    weight = request.text_weight if request.HasField("text_weight") else DEFAULT_TEXT_WEIGHT
-    at = request.as_of if request.HasField("as_of") else None
-    if options.HasField("traversal_time"):
-        at = options.traversal_time
-    return Question(request.query, embedding, weight, request.cache, at)
-
-
-def _obstacle(
-    outcomes: Sequence[LegOutcome],
-) -> tuple[legs_pb2.LegStatus.ValueType, legs_pb2.LegReason.ValueType] | None:
-    """Why the list cannot be expanded: a leg that it needs is off, or did not answer."""
-    chunks = outcomes[0].report
-    if chunks.status == legs_pb2.LEG_STATUS_DISABLED:
-        return chunks.status, chunks.reason
-    failed = next((one.report for one in outcomes if one.failed), None)
-    return None if failed is None else (legs_pb2.LEG_STATUS_DEGRADED, failed.reason)
+def _needed_vectors(answer: query_pb2.SearchFactsResponse) -> bool:
+    """Whether the space's facts have vectors: they were compared, were late, or lacked the query's to compare with."""
+    compared = answer.vector_path != query_pb2.FACT_VECTOR_PATH_UNSPECIFIED
+    return compared or answer.status in _VECTORS_MISSING
 
 
 def _without_vectors(report: legs_pb2.LegReport) -> legs_pb2.LegReport:
@@ -446,7 +376,7 @@ async def _or_without_vector(
 
 def _of_both(first: LegOutcome, second: LegOutcome) -> LegOutcome:
     """The second answer, or where there is none, the first: what it had is not lost by asking again."""
-    if not _told_apart(second).failed:
+    if not _clarified(second).failed:
         return second
     if second.report.status == legs_pb2.LEG_STATUS_TIMED_OUT:
         first.report.status = legs_pb2.LEG_STATUS_TIMED_OUT
@@ -465,7 +395,7 @@ def _require_an_answer(outcomes: Sequence[LegOutcome]) -> None:
     raise error
 
 
-def _told_apart(outcome: LegOutcome) -> LegOutcome:
+def _clarified(outcome: LegOutcome) -> LegOutcome:
     """A leg that was late and has nothing failed: that is no word on what there is to be found."""
     late = outcome.report.status == legs_pb2.LEG_STATUS_TIMED_OUT
     if late and not outcome.chunks and not outcome.facts:
@@ -479,6 +409,26 @@ def _name(report: legs_pb2.LegReport) -> str:
 
 def _reason(report: legs_pb2.LegReport) -> str:
     return legs_pb2.LegReason.Name(report.reason).removeprefix("LEG_REASON_")
+
+
+def _question(
+    request: Request, embedding: Embedding, options: expansion_pb2.ExpansionOptions
+) -> Question:
+    at = request.as_of if request.HasField("as_of") else None
+    if options.HasField("traversal_time"):
+        at = options.traversal_time
+    return Question(request.query, embedding, text_weight_of(request), request.cache, at)
+
+
+def _obstacle(
+    outcomes: Sequence[LegOutcome],
+) -> tuple[legs_pb2.LegStatus.ValueType, legs_pb2.LegReason.ValueType] | None:
+    """Why the list cannot be expanded: a leg that it needs is off, or did not answer."""
+    chunks = outcomes[0].report
+    if chunks.status == legs_pb2.LEG_STATUS_DISABLED:
+        return chunks.status, chunks.reason
+    failed = next((one.report for one in outcomes if one.failed), None)
+    return None if failed is None else (legs_pb2.LEG_STATUS_DEGRADED, failed.reason)
 
 
 def _answer(

@@ -182,17 +182,17 @@ def _result(candidate: _Candidate) -> search_pb2.SearchResult:
 
 def _contributions(candidate: _Candidate) -> list[search_pb2.Contribution]:
     """What each leg added; the shares add up to the score."""
-    told = []
+    results = []
     score, own = candidate.score(), 0.0
     if candidate.chunk is not None:
         own = candidate.own_score()
-        told.append(
+        results.append(
             search_pb2.Contribution(
                 leg=VECTOR_LEG, rank=candidate.chunk.rank, score=candidate.chunk.score, share=own
             )
         )
     if candidate.best is not None:
-        told.append(
+        results.append(
             search_pb2.Contribution(
                 leg=GRAPH_LEG,
                 rank=candidate.best_rank,
@@ -200,7 +200,7 @@ def _contributions(candidate: _Candidate) -> list[search_pb2.Contribution]:
                 share=score - own,
             )
         )
-    return told
+    return results
 
 
 def _from_fact(candidate: _Candidate) -> search_pb2.SearchResult:

@@ -50,7 +50,7 @@ class QueryEmbeddings:
         remembered = self._queries.remembered(query) if use_cache else None
         if remembered is not None:
             # Without a turn: those may be taken by queries that wait for a slow provider.
-            return self._told(remembered)
+            return self._embedded(remembered)
         try:
             async with asyncio.timeout(min(self._seconds, budget / 2)), self._turns:
                 found = await self._queries.embed(query, use_cache=use_cache)
@@ -59,9 +59,9 @@ class QueryEmbeddings:
             get_logger("search").warning("query not embedded", cause=cause)
             hurry = budget / 2 < self._seconds and in_a_hurry(budget / 2)
             return Embedded(late=hurry and isinstance(error, TimeoutError))
-        return self._told(found)
+        return self._embedded(found)
 
-    def _told(self, found: EmbeddedQuery) -> Embedded:
+    def _embedded(self, found: EmbeddedQuery) -> Embedded:
         vector = retrieval_pb2.QueryEmbedding(model=self._queries.model, values=found.row.tolist())
         return Embedded(vector, retrieval_pb2.EmbeddingSource.ValueType(found.source))
 

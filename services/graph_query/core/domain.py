@@ -1,4 +1,4 @@
-"""The graph tier's own words: passages, entities, facts, and what comes back from a write or a search."""
+"""Domain types: passages, entities, facts, and results of writes and searches."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class EntityRef(NamedTuple):
 class Entity:
     """A node of the graph; `mentions` is the number of chunks that name it.
 
-    `key` is what listings are ordered by, "" elsewhere: it is its name's, however that is spelt.
+    `key` is what listings are ordered by, "" elsewhere: it does not change with the spelling of the name.
     """
 
     uuid: str
@@ -228,7 +228,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A dated edge; open ends are None. Of a co-occurrence they tell when a version of its document says so.
+    """A dated edge; open ends are None. For a co-occurrence: when a version of its document has it.
 
     `event` says that the space's ontology has its relation as one of events.
     """

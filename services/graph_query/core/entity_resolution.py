@@ -71,10 +71,10 @@ class Retyped(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """Names' types before a write (`held`: only names that have an entity) and after it."""
+    """Names' types before a write (`stored`: only names that have an entity) and after it."""
 
     space: str
-    held: Mapping[str, Types]
+    stored: Mapping[str, Types]
     types: Mapping[str, Types]
     # Each name is asked for several times in a write, and making keys and uuids takes a while.
     names: NameKeys = field(compare=False, repr=False)
@@ -85,29 +85,29 @@ class Resolution:
     def adding(
         cls,
         space: str,
-        held: Mapping[str, Types],
+        stored: Mapping[str, Types],
         ends: Iterable[EntityName],
         names: NameKeys | None = None,
     ) -> Resolution:
         """What follows from giving these names."""
         keys = names or NameKeys(space)
-        types = dict(held)
+        types = dict(stored)
         for end in set(ends):
             key = keys.key(end.name)
-            told = types.setdefault(key, frozenset())
-            if end.type and end.type not in told:
-                types[key] = told | {end.type}
-        return cls(space, held, types, keys)
+            result = types.setdefault(key, frozenset())
+            if end.type and end.type not in result:
+                types[key] = result | {end.type}
+        return cls(space, stored, types, keys)
 
     @classmethod
     def removing(
-        cls, space: str, held: Mapping[str, Types], gone: Iterable[tuple[str, str]]
+        cls, space: str, stored: Mapping[str, Types], gone: Iterable[tuple[str, str]]
     ) -> Resolution:
         """What follows when nothing gives these (key, type) any more."""
-        types = dict(held)
+        types = dict(stored)
         for key, entity_type in gone:
             types[key] = types[key] - {entity_type}
-        return cls(space, held, types, NameKeys(space))
+        return cls(space, stored, types, NameKeys(space))
 
     def uuid(self, name: EntityName) -> str:
         """The entity that a given name means after the write."""
@@ -124,20 +124,20 @@ class Resolution:
 
     def changed(self) -> list[str]:
         """Names that were there and have other types now."""
-        return sorted(key for key, types in self.held.items() if self.types[key] != types)
+        return sorted(key for key, types in self.stored.items() if self.types[key] != types)
 
     def created(self) -> list[NewEntity]:
         """Entities that are new."""
         return [
             NewEntity(uuid, key, kind)
             for key in sorted(self.types)
-            if self.held.get(key) != self.types[key]
+            if self.stored.get(key) != self.types[key]
             for kind, uuid in self._homonyms(key).items()
             if uuid not in self._before(key).values()
         ]
 
     def vanished(self) -> list[str]:
-        """Entities that are no more, because their type is not or because it bears the plain uuid now."""
+        """Entities that vanish: their type has no claim left, or it takes the plain uuid."""
         return [
             uuid
             for key in self.changed()
@@ -171,4 +171,4 @@ class Resolution:
         return found
 
     def _before(self, key: str) -> dict[str, str]:
-        return self.names.homonyms(key, self.held[key]) if key in self.held else {}
+        return self.names.homonyms(key, self.stored[key]) if key in self.stored else {}

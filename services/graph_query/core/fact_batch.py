@@ -36,7 +36,7 @@ def claimed_episode(claimant: str) -> str | None:
 
 
 def claimant_of(fact: GivenFact) -> str:
-    """Who claims a given fact: its episode or its document, "" when nobody is named."""
+    """Who claims a given fact: its episode or its document, "" for neither."""
     return episode_claimant(fact.episode_id) if fact.episode_id else fact.document_id
 
 
@@ -83,7 +83,7 @@ class PreparedFact(NamedTuple):
     fact: GivenFact
     ends: GivenEnds
     claimant: str
-    told: str
+    encoded_ends: str
     plain_ends: tuple[str, str]
     plain_uuid: str
     columns: tuple[Any, ...]
@@ -146,8 +146,8 @@ def claims_of(
     """How facts were given, by claimant and fact, where that is news: `known` is by fact and claimant."""
     given: dict[tuple[str, str], set[str]] = {}
     for uuid, one in facts:
-        if one.told not in known.get(uuid, {}).get(one.claimant, ()):
-            given.setdefault((one.claimant, uuid), set()).add(one.told)
+        if one.encoded_ends not in known.get(uuid, {}).get(one.claimant, ()):
+            given.setdefault((one.claimant, uuid), set()).add(one.encoded_ends)
     return given
 
 

@@ -169,8 +169,8 @@ def words_query(space: str, fields: Sequence[str], terms: Sequence[str]) -> str:
     """Any of the terms in any of the fields, within the space; "" when there are no terms."""
     if not terms:
         return ""
-    told = " ".join(f'{field}:"{term}"' for field in fields for term in terms)
-    return f"{_space_clause(space)}+({told})"
+    text = " ".join(f'{field}:"{term}"' for field in fields for term in terms)
+    return f"{_space_clause(space)}+({text})"
 
 
 def ends_clause(entities: Sequence[str]) -> str:
@@ -181,8 +181,8 @@ def ends_clause(entities: Sequence[str]) -> str:
     """
     if not entities:
         return ""
-    told = " ".join(f'braid_ends:"{uuid[:18].replace("-", "")}"' for uuid in entities)
-    return f" +({told})"
+    text = " ".join(f'braid_ends:"{uuid[:18].replace("-", "")}"' for uuid in entities)
+    return f" +({text})"
 
 
 def relation_clause(relation: str) -> str:
@@ -209,8 +209,8 @@ def phrase_queries(space: str, phrases: Iterable[str]) -> Iterator[str]:
     """
     wanted = sorted(phrases)
     for start in range(0, len(wanted), _MAX_CLAUSES):
-        told = " ".join(f'words:"{phrase}"' for phrase in wanted[start : start + _MAX_CLAUSES])
-        yield f'+group_id:"{space}" +({told})'
+        text = " ".join(f'words:"{phrase}"' for phrase in wanted[start : start + _MAX_CLAUSES])
+        yield f'+group_id:"{space}" +({text})'
 
 
 def name_candidates(question: str) -> list[str]:
@@ -219,7 +219,7 @@ def name_candidates(question: str) -> list[str]:
     for sentence in tokenize(question):
         for start in range(len(sentence.words)):
             for end in range(start + 1, min(start + _MAX_NAME_WORDS, len(sentence.words)) + 1):
-                if end - start == 1 and not _may_stand_alone(sentence.text, sentence.spans[start]):
+                if end - start == 1 and not _can_stand_alone(sentence.text, sentence.spans[start]):
                     continue
                 keys.setdefault(" ".join(sentence.words[start:end]), end - start)
     for letters in islice(parts_of_runs(question, _MAX_NAME_LETTERS), _MAX_RUN_PARTS):
@@ -227,7 +227,7 @@ def name_candidates(question: str) -> list[str]:
     return sorted(keys, key=lambda key: (-keys[key], key))[-_MAX_NAME_KEYS:]
 
 
-def _may_stand_alone(text: str, span: tuple[int, int]) -> bool:
+def _can_stand_alone(text: str, span: tuple[int, int]) -> bool:
     word = text[span[0] : span[1]]
     return not word[0].islower() and link_token(word) not in STOP_WORDS
 
@@ -250,13 +250,13 @@ _LONGER_STEM = 6
 
 def question_stems(text: str) -> frozenset[str]:
     """The stems of the words of a question that are worth looking for, each word once however it is spelled."""
-    return stems_of(query_terms(_parted(text)))
+    return stems_of(query_terms(_split_words(text)))
 
 
 @lru_cache(maxsize=16_384)
 def text_stems(text: str) -> frozenset[str]:
     """The stems of all words of a statement or of a relation's name."""
-    return stems_of(all_words(_parted(text)))
+    return stems_of(all_words(_split_words(text)))
 
 
 def stems_of(words: Iterable[str]) -> frozenset[str]:
@@ -279,7 +279,7 @@ def relation_beginnings(terms: Sequence[str]) -> list[str]:
 
 @lru_cache(maxsize=8_192)
 def _relation_stems(relation: str) -> frozenset[str]:
-    return stems_of(all_words(_parted(relation)) - STOP_WORDS)
+    return stems_of(all_words(_split_words(relation)) - STOP_WORDS)
 
 
 def _is_alike(one: str, other: str) -> bool:
@@ -287,7 +287,7 @@ def _is_alike(one: str, other: str) -> bool:
     return one == other or (len(shorter) >= _SHORTEST_BEGINNING and longer.startswith(shorter))
 
 
-def _parted(text: str) -> str:
+def _split_words(text: str) -> str:
     """A text with the words of names like WORKS_AT apart."""
     return text.replace("_", " ")
 

@@ -35,6 +35,6 @@ def fact_uuid(
     statement: str = "",
 ) -> str:
     """Uuid of a fact: subject and object, relation (as it is compared), interval; its wording if extracted."""
-    told = [repr(float(bound)) for bound in interval]
+    rows = [repr(float(bound)) for bound in interval]
     worded = [statement] if statement else []
-    return derived_uuid("fact", space, *ends, relation_key(relation), *told, *worded)
+    return derived_uuid("fact", space, *ends, relation_key(relation), *rows, *worded)

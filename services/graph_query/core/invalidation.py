@@ -1,4 +1,4 @@
-"""When a fact ends: as stated, unless a caller has ended it, unless episodes that contradict it have."""
+"""When a fact ends: as stated, unless a caller or a contradicting episode ended it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class End(NamedTuple):
 
 def effective_end(stated: datetime | None, endings: Iterable[Ending]) -> End:
     """The caller's word if there is one, else the earliest of what is stated and what episodes say."""
-    told = {ending.cause: ending.at for ending in endings}
-    if CALLER in told:
-        return End(told[CALLER])
-    ends = [End(stated), *(End(told[cause], cause) for cause in sorted(told))]
+    parameters = {ending.cause: ending.at for ending in endings}
+    if CALLER in parameters:
+        return End(parameters[CALLER])
+    ends = [End(stated), *(End(parameters[cause], cause) for cause in sorted(parameters))]
     return min(ends, key=lambda end: end_of(end.at))

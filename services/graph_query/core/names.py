@@ -217,13 +217,13 @@ RESERVED_RELATIONS = frozenset({"RELATES_TO", "IS_DUPLICATE_OF", "CO_OCCURS"})
 
 # A type becomes a label of its entity: these are the labels that the graph itself is made of.
 RESERVED_TYPES = word_set(
-    """BraidDeletion BraidFinding BraidOntology BraidPassage BraidPastClaim BraidPastEnding BraidPastFact BraidSentence
-    BraidSource BraidSpace BraidSubject Community Document Entity EntityName Episodic FactClaim FactEnding FactVersion
-    Saga"""
+    """BraidDeletion BraidFinding BraidOntology BraidPassage BraidPastClaim BraidPastEnding BraidPastFact BraidSchema
+    BraidSentence BraidSource BraidSpace BraidSubject Community Document Entity EntityName Episodic FactClaim FactEnding
+    FactVersion Saga"""
 )
 
 
-LONGEST_KEY = 200
+MAX_KEY_LENGTH = 200
 
 
 def key_refusal(key: str) -> str | None:
@@ -232,6 +232,6 @@ def key_refusal(key: str) -> str | None:
         return "a name must not be blank"
     if "\0" in key:
         return "a name must not contain NUL"
-    if len(key) > LONGEST_KEY:
-        return f"a name must have {LONGEST_KEY} characters at most"
+    if len(key) > MAX_KEY_LENGTH:
+        return f"a name must have {MAX_KEY_LENGTH} characters at most"
     return None

@@ -1,4 +1,4 @@
-"""What the graph tier asks of its store. Neo4j and a fake in memory pass one suite of tests."""
+"""The store of the graph tier: its interface, and what searches return."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class VectorPath(Enum):
 
 
 class Hit(NamedTuple):
-    """A stated fact's uuid with its score in one list; what it says, where the list tells; whether it has a vector."""
+    """A stated fact's uuid with its score in one list; its statement where the list has it; whether it has a vector."""
 
     uuid: str
     score: float

@@ -1,4 +1,4 @@
-"""When passages stand in their documents: versions follow each other, and a passage may be in any of them."""
+"""When a passage is valid: versions of its document follow each other, and it may be in any of them."""
 
 from __future__ import annotations
 

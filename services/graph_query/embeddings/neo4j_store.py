@@ -1,4 +1,4 @@
-"""Changing models in Neo4j: new vectors lie beside those in use as properties, then move in hundreds a transaction.
+"""Changing models in Neo4j: new vectors are staged as properties, then replace those in use, hundreds a transaction.
 
 While they move, the space has no model: searches by vector skip it, and writes that bring vectors wait.
 """
@@ -50,8 +50,8 @@ class Neo4jEmbeddings:
         """See `EmbeddingStore`."""
         live = (await self.vectors(space)).model == model
 
-        async def read(name: str, **told: Any) -> Rows:
-            return await self._database.read(name, space=space, model=model, live=live, **told)
+        async def read(name: str, **value: Any) -> Rows:
+            return await self._database.read(name, space=space, model=model, live=live, **value)
 
         rows = await _page(read, f"unembedded_{kind.value}", after, limit)
         return [Text(row["uuid"], row["text"], (row["key"], row["uuid"])) for row in rows]
@@ -62,7 +62,7 @@ class Neo4jEmbeddings:
         """See `EmbeddingStore`. Under the space's lock: no text changes meanwhile."""
 
         async def work(writer: SpaceWriter) -> int:
-            state = (await writer.ask("embedding_state"))[0]
+            state = (await writer.read("embedding_state"))[0]
             if state["changing"]:
                 raise OverloadedError(RETRY_SECONDS)
             rows = await _of_same_text(writer, kind, vectors)
@@ -72,9 +72,9 @@ class Neo4jEmbeddings:
             if state["model"] == model:
                 await _use(writer, kind, rows, state["dimension"] or length)
                 return len(rows)
-            await writer.ask(f"stage_{kind.value}", rows=rows, model=model)
+            await writer.read(f"stage_{kind.value}", rows=rows, model=model)
             if (state["next_model"], state["next_dimension"]) != (model, length):
-                await writer.ask("note_next_vectors", model=model, dimension=length)
+                await writer.read("set_next_vectors", model=model, dimension=length)
             return len(rows)
 
         return (await self._write(space, work))[0]
@@ -96,18 +96,18 @@ class Neo4jEmbeddings:
         async def work(writer: SpaceWriter) -> bool:
             if not await _is_changing(writer, model):
                 return False
-            state = (await writer.ask("embedding_place", kind=kind.value))[0]
+            state = (await writer.read("get_embedding_cursor", kind=kind.value))[0]
             page = await _page(
-                writer.ask, f"page_of_{kind.value}", state["place"] or FIRST, AT_ONCE
+                writer.read, f"page_of_{kind.value}", state["place"] or FIRST, AT_ONCE
             )
             if not page:
                 return False
-            told = {"model": model, "dimension": state["dimension"]}
+            parameters = {"model": model, "dimension": state["dimension"]}
             uuids = [row["uuid"] for row in page]
-            row = (await writer.run(f"move_{kind.value}", uuids=uuids, **told))[0]
+            row = (await writer.write(f"move_{kind.value}", uuids=uuids, **parameters))[0]
             await _count(writer, kind, row["change"], row["dimension"])
             place = [page[-1]["key"], page[-1]["uuid"]]
-            await writer.run("note_embedding_place", kind=kind.value, place=place)
+            await writer.write("set_embedding_cursor", kind=kind.value, place=place)
             return len(page) == AT_ONCE
 
         return (await self._write(space, work))[0]
@@ -120,12 +120,12 @@ async def _page(
 
     One query for both would walk all facts of the start again for each page.
     """
-    told = {"after_from": _start(after[0]), "after_uuid": after[1], "limit": limit}
+    parameters = {"after_from": _start(after[0]), "after_uuid": after[1], "limit": limit}
     if not name.endswith(TextKind.FACT.value):
-        return await read(name, **told)
-    rows = await read(f"{name}_of_start", **told)
+        return await read(name, **parameters)
+    rows = await read(f"{name}_of_start", **parameters)
     if len(rows) < limit:
-        rows = [*rows, *await read(name, **{**told, "limit": limit - len(rows)})]
+        rows = [*rows, *await read(name, **{**parameters, "limit": limit - len(rows)})]
     return rows
 
 
@@ -140,28 +140,28 @@ def _start(key: str) -> float:
 
 
 async def _begin(writer: SpaceWriter, model: str) -> None:
-    state = (await writer.ask("embedding_state"))[0]
+    state = (await writer.read("embedding_state"))[0]
     if state["changing"] not in ("", model):
         raise WrongStateError("The space is changing over to another model.")
     if state["model"] != model:
-        await writer.run("begin_embedding_change", model=model, mark=CHANGING)
+        await writer.write("begin_embedding_change", model=model, mark=CHANGING)
 
 
 async def _finish(writer: SpaceWriter, model: str) -> None:
     if await _is_changing(writer, model):
-        await writer.run("finish_embedding_change")
+        await writer.write("finish_embedding_change")
 
 
 async def _is_changing(writer: SpaceWriter, model: str) -> bool:
     """Whether the change is still to be made: an overlapping call may have ended it."""
-    return bool((await writer.ask("embedding_state"))[0]["changing"] == model)
+    return bool((await writer.read("embedding_state"))[0]["changing"] == model)
 
 
 async def _use(writer: SpaceWriter, kind: TextKind, rows: Rows, length: int) -> None:
     """Puts vectors of the space's model in use. InvalidFieldError for those that are not as long as its others."""
     if len(rows[0]["vector"]) != length:
         raise InvalidFieldError(FieldError("embeddings", f"must have {length} values each"))
-    change = (await writer.run(f"embed_{kind.value}", rows=rows))[0]["change"]
+    change = (await writer.write(f"embed_{kind.value}", rows=rows))[0]["change"]
     await _count(writer, kind, change, length)
 
 
@@ -171,14 +171,14 @@ async def _count(writer: SpaceWriter, kind: TextKind, change: int, length: int |
         change = 0
     if change or length:
         name = _COUNTS.get(kind, "change_vectors")
-        await writer.run(name, change=change, model=None, dimension=length)
+        await writer.write(name, change=change, model=None, dimension=length)
 
 
 async def _of_same_text(writer: SpaceWriter, kind: TextKind, vectors: Sequence[TextVector]) -> Rows:
-    told = {vector.uuid: vector for vector in vectors}
-    rows = await writer.ask(f"texts_of_{kind.value}", uuids=sorted(told))
+    parameters = {vector.uuid: vector for vector in vectors}
+    rows = await writer.read(f"texts_of_{kind.value}", uuids=sorted(parameters))
     return [
-        {"uuid": row["uuid"], "vector": list(told[row["uuid"]].values)}
+        {"uuid": row["uuid"], "vector": list(parameters[row["uuid"]].values)}
         for row in rows
-        if sha256(row["text"].encode()).hexdigest() == told[row["uuid"]].text_sha256
+        if sha256(row["text"].encode()).hexdigest() == parameters[row["uuid"]].text_sha256
     ]

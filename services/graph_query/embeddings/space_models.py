@@ -104,7 +104,7 @@ _NOT_THIS = "The space's vectors are of a model, or of a length, that is not con
 
 
 # Spaces that are warned of; all others are not.
-_MOST_TOLD = 1_000
+_MAX_WARNED = 1_000
 
 
 class Embedded(NamedTuple):
@@ -118,7 +118,7 @@ class SpaceModels:
     """Which model embeds a space, and how many values its vectors have there."""
 
     def __init__(self, store: EmbeddingStore, embedder: Embedder) -> None:
-        """`embedder` is the configured one; it may have others beside it."""
+        """`embedder` is the configured one; it may offer other models too."""
         self._store = store
         self._embedder = embedder
         self._told: set[str] = set()
@@ -129,43 +129,43 @@ class SpaceModels:
 
     async def embed(self, space: str, texts: Sequence[str], model: str = "") -> Embedded | None:
         """Vectors of a model, "" for the space's; None when the space would not take them, or none is to be had."""
-        held = await self._store.vectors(space)
-        if model not in ("", self._embedder.model, held.model):
+        stored = await self._store.vectors(space)
+        if model not in ("", self._embedder.model, stored.model):
             # Any name goes to the provider: none that the caller alone gives is asked for.
             return None
         try:
-            own = self._of(held, model)
+            own = self._of(stored, model)
             rows = await own.embed(texts)
         except WrongStateError:
-            self._tell(space)
+            self._warn_once(space)
             return None
         except (EmbedderUnavailableError, OverloadedError):
             return None
-        if not held.takes(own.model, rows.shape[1]):
-            self._tell(space)
+        if not stored.takes(own.model, rows.shape[1]):
+            self._warn_once(space)
             return None
         return Embedded(rows, own.model)
 
     async def length(self, space: str, model: str) -> int | None:
-        """Values of the model's vectors in the space; None where the first one will tell."""
-        held = await self._store.vectors(space)
-        if held.model == model and held.dimension:
-            return held.dimension
+        """Values of the model's vectors in the space; None while the first vector is yet to set it."""
+        stored = await self._store.vectors(space)
+        if stored.model == model and stored.dimension:
+            return stored.dimension
         return length_of(self._embedder) if model == self._embedder.model else None
 
-    def _of(self, held: Vectors, model: str = "") -> Embedder:
-        if held.changing_to:
+    def _of(self, stored: Vectors, model: str = "") -> Embedder:
+        if stored.changing_to:
             raise OverloadedError(RETRY_SECONDS)
-        name = model or held.model
+        name = model or stored.model
         # The length of the space's vectors says nothing of another model's.
-        length = held.dimension if name == held.model else None
+        length = stored.dimension if name == stored.model else None
         own = embedder_of(self._embedder, name, length)
-        if own is None or not held.takes(own.model, length_of(own)):
+        if own is None or not stored.takes(own.model, length_of(own)):
             raise WrongStateError(_NOT_THIS)
         return own
 
-    def _tell(self, space: str) -> None:
+    def _warn_once(self, space: str) -> None:
         """Warns once a space."""
-        if space not in self._told and len(self._told) < _MOST_TOLD:
+        if space not in self._told and len(self._told) < _MAX_WARNED:
             self._told.add(space)
             get_logger("graph").warning("texts go without vectors", space=space, reason=_NOT_THIS)

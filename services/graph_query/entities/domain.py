@@ -109,13 +109,15 @@ def other_spellings(name: str, spellings: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(spellings) - {name}))[:_LISTED]
 
 
-class StructureStore(Protocol):
+class EntityStore(Protocol):
     """The shape of every space's graph. Raises what `GraphStore` says."""
 
     async def entities(self, space: str, entity: Selector, now: float) -> list[EntityDetails]:
         """The entities that are meant, most mentioned first, then by number of facts, then by uuid."""
 
-    async def names_linked(self, space: str, keys: Sequence[str]) -> dict[str, list[NamedEntity]]:
+    async def entities_by_link_key(
+        self, space: str, keys: Sequence[str]
+    ) -> dict[str, list[NamedEntity]]:
         """Names by linking key, those of the keys that are known; sorted."""
 
     async def titled(self, space: str, uuids: Sequence[str]) -> dict[str, Titled]:

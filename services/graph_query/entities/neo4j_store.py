@@ -178,8 +178,8 @@ _CITATIONS = 5
 _LOOKED_AT = 20_000
 
 
-class Neo4jStructure:
-    """`StructureStore` on Neo4j."""
+class Neo4jEntityStore:
+    """`EntityStore` on Neo4j."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -200,23 +200,30 @@ class Neo4jStructure:
         )
         return [_details(row) for row in rows]
 
-    async def names_linked(self, space: str, keys: Sequence[str]) -> dict[str, list[NamedEntity]]:
+    async def entities_by_link_key(
+        self, space: str, keys: Sequence[str]
+    ) -> dict[str, list[NamedEntity]]:
         """Names by linking key."""
-        rows = await self._database.read("names_linked", space=space, keys=sorted(keys))
+        rows = await self._database.read("entities_by_link_key", space=space, keys=sorted(keys))
         return {row["key"]: sorted(NamedEntity(*one) for one in row["named"]) for row in rows}
 
     async def titled(self, space: str, uuids: Sequence[str]) -> dict[str, Titled]:
         """Entities by uuid."""
-        told = {"uuids": list(uuids), "about": int(MentionKind.ABOUT)}
-        rows = await self._database.read("entities_titled", space=space, **told)
+        parameters = {"uuids": list(uuids), "about": int(MentionKind.ABOUT)}
+        rows = await self._database.read("entities_titled", space=space, **parameters)
         return {row["uuid"]: Titled(entity(row), row["titled"]) for row in rows}
 
     async def steps(
         self, space: str, uuids: Sequence[str], only: FactFilter, limit: int, *, local: bool
     ) -> list[Step]:
         """Neighbours of entities."""
-        told = {"uuids": list(uuids), "since": only.since, "until": only.until, "local": local}
-        rows = await self._database.read("steps", space=space, limit=limit, **told)
+        parameters = {
+            "uuids": list(uuids),
+            "since": only.since,
+            "until": only.until,
+            "local": local,
+        }
+        rows = await self._database.read("path_steps", space=space, limit=limit, **parameters)
         return [Step(*columns) for columns in rows[0]["steps"]]
 
     async def joining(
@@ -224,7 +231,7 @@ class Neo4jStructure:
     ) -> dict[Pair, Fact]:
         """The best fact between each two entities."""
         rows = await self._database.read(
-            "joining_facts",
+            "facts_between",
             space=space,
             pairs=[list(pair) for pair in pairs],
             since=only.since,
@@ -237,7 +244,7 @@ class Neo4jStructure:
 
     async def subgraph(self, space: str, seeds: Seeds) -> Subgraph:
         """Chunks first, then who mentions whom among them."""
-        told = {"chunks": list(seeds.chunks), "entities": list(seeds.entities)}
+        parameters = {"chunks": list(seeds.chunks), "entities": list(seeds.entities)}
         rows = await self._database.read(
             "subgraph_episodes",
             space=space,
@@ -245,7 +252,7 @@ class Neo4jStructure:
             max_about=seeds.max_about,
             limit=seeds.max_episodes + 1,
             about=int(MentionKind.ABOUT),
-            **told,
+            **parameters,
         )
         shown = [
             SubgraphEpisode(row["uuid"], row["document_id"], row["title"], row["seed"])

@@ -13,12 +13,12 @@ from services.graph_query.ontology.domain import Ontology
 from services.models.embedder import Embedder
 
 
-class EpisodeReader(Protocol):
+class EpisodeExtractor(Protocol):
     """Reads entities and dated facts in texts; it writes nothing."""
 
     async def read(
         self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
-    ) -> Reading:
+    ) -> ExtractionResult:
         """What the passage says, with the embedder's vectors.
 
         LanguageModelUnavailable, or what a store or an embedder raises.
@@ -27,21 +27,21 @@ class EpisodeReader(Protocol):
 
 
 class Supported(NamedTuple):
-    """A fact that is there already and that the text states again; `given` is how, should it go meanwhile."""
+    """An existing fact that the text states again; `given` restates it in case it was deleted meanwhile."""
 
     fact: str
     given: GivenFact
 
 
 class Contradicted(NamedTuple):
-    """A fact that is there already and that ends, by the text, at an instant."""
+    """An existing fact that the text ends at an instant."""
 
     fact: str
     at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ExtractionResult:
     """All that was read in one episode. `facts` are those that were not there; each names the episode."""
 
     entities: tuple[DescribedEntity, ...] = ()
@@ -60,14 +60,14 @@ class Reading:
         return next((len(one) for one in vectors if one), 0)
 
 
-class ReadingStore(Protocol):
+class ExtractionStore(Protocol):
     """Episodes with what was read in them. Raises what `GraphStore` says."""
 
     async def unread(self, space: str, passages: Sequence[Passage]) -> list[Passage]:
         """Those that no model has read as they are. InvalidFieldError for uuids of another space."""
 
-    async def add_reading(
-        self, space: str, passage: Passage, reading: Reading, model: str
+    async def add_extraction(
+        self, space: str, passage: Passage, reading: ExtractionResult, model: str
     ) -> EpisodeCounts:
         """Adds a passage with what was read in it, in one transaction; one that is read already changes nothing.
 

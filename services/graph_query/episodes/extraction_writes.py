@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from services.graph_query.core.domain import EntityName, EpisodeCounts, GivenFact
 from services.graph_query.core.fact_batch import FactBatch, GivenEnds, episode_claimant
-from services.graph_query.episodes.extraction_result import Reading, Supported
-from services.graph_query.facts.entity_descriptions import Described, take_back_descriptions
+from services.graph_query.episodes.extraction_result import ExtractionResult, Supported
+from services.graph_query.facts.entity_descriptions import EpisodeDescriptions, remove_descriptions
 from services.graph_query.facts.invalidation import (
-    Told,
+    FactEnding,
     put_endings,
-    settle_ends,
-    take_back_endings,
+    remove_endings,
+    update_ends,
 )
 from services.graph_query.facts.writes import add_facts, claim_facts
 from services.graph_query.findings.neo4j_store import add_findings
@@ -22,23 +22,23 @@ from services.graph_query.neo4j.space_writer import SpaceWriter
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class WithdrawnExtraction:
     """What deleted episodes leave to settle: their claimants, entities that they described, how they ended facts."""
 
     claimants: tuple[str, ...] = ()
     named: frozenset[tuple[str, EntityName]] = frozenset()
-    endings: Sequence[Told] = ()
+    endings: Sequence[FactEnding] = ()
 
     def ended(self) -> set[str]:
         """The facts that they ended."""
         return {one.fact for one in self.endings}
 
 
-async def write_reading(
-    writer: SpaceWriter, episode: str, reading: Reading, model: str
+async def write_extraction(
+    writer: SpaceWriter, episode: str, reading: ExtractionResult, model: str
 ) -> EpisodeCounts:
     """Writes what was read in an episode that is there: all of it, once. Counts of facts only."""
-    endings = await writer.ask(
+    endings = await writer.read(
         "endings_of", uuids=sorted({one.fact for one in reading.contradicted})
     )
     since = {row["uuid"]: row["since"] for row in endings}
@@ -49,33 +49,33 @@ async def write_reading(
         if one.fact in since and since[one.fact] < one.at.timestamp()
     ]
     await put_endings(writer, episode, ended)
-    changed = await settle_ends(writer, [uuid for uuid, _ in ended], episode)
-    described = Described(episode, reading.entities)
+    changed = await update_ends(writer, [uuid for uuid, _ in ended], episode)
+    described = EpisodeDescriptions(episode, reading.entities)
     batch = FactBatch.of(writer.space, [*reading.facts, *gone])
     counts = await add_facts(writer, batch, model, described)
     if reading.findings:
         await add_findings(writer, reading.findings, model)
-    await writer.run("mark_read", uuids=[episode])
+    await writer.write("mark_extracted", uuids=[episode])
     return EpisodeCounts(facts=counts.added, ended=len(changed))
 
 
-async def take_back(writer: SpaceWriter, episodes: Sequence[str]) -> TakenBack:
+async def withdraw_extraction(writer: SpaceWriter, episodes: Sequence[str]) -> WithdrawnExtraction:
     """Takes back what episodes describe and what they ended; their claims are the caller's to withdraw."""
-    return TakenBack(
+    return WithdrawnExtraction(
         claimants=tuple(episode_claimant(uuid) for uuid in sorted(episodes)),
-        named=frozenset(await take_back_descriptions(writer, episodes)),
-        endings=await take_back_endings(writer, episodes),
+        named=frozenset(await remove_descriptions(writer, episodes)),
+        endings=await remove_endings(writer, episodes),
     )
 
 
 async def _support(
     writer: SpaceWriter, episode: str, supported: Sequence[Supported]
 ) -> list[GivenFact]:
-    """Claims facts that are there for the episode; those that went meanwhile, to be stated anew."""
+    """Claims existing facts for the episode; returns those that were deleted meanwhile, to be stated again."""
     wanted = sorted({one.fact for one in supported})
     if not wanted:
         return []
-    there = {row["uuid"] for row in await writer.ask("facts_by_uuid", uuids=wanted)}
+    there = {row["uuid"] for row in await writer.read("facts_by_uuid", uuids=wanted)}
     given: dict[str, set[str]] = defaultdict(set)
     for one in supported:
         if one.fact in there:

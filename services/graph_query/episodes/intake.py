@@ -1,4 +1,4 @@
-"""Taking episodes in: by the local extractor, and by a language model where one is configured."""
+"""Adding episodes: with the local extractor, and with a language model where one is configured."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from services.graph_query.core.domain import EpisodeCounts, Passage
 from services.graph_query.core.store import GraphStore
 from services.graph_query.embeddings.domain import EmbeddingStore
 from services.graph_query.embeddings.space_models import SpaceModels
-from services.graph_query.episodes.extraction_result import EpisodeReader, ReadingStore
-from services.graph_query.neo4j.space_locks import Turns
+from services.graph_query.episodes.extraction_result import EpisodeExtractor, ExtractionStore
+from services.graph_query.neo4j.space_locks import SpaceLocks
 from services.graph_query.ontology.domain import OntologyStore
 
-_LONGEST_WAIT = 3_600.0
+_MAX_WAIT = 3_600.0
 
 
 class Stores(GraphStore, Protocol):
     """The graph with what was read, and ontologies."""
 
     @property
-    def readings(self) -> ReadingStore:
+    def extractions(self) -> ExtractionStore:
         """What language models read."""
 
     @property
@@ -33,27 +33,27 @@ class Stores(GraphStore, Protocol):
 
 
 class EpisodeIntake:
-    """Adds episodes. With a reader one after the other: what is read depends on what is there."""
+    """Adds episodes. With an extractor one after the other: what it extracts depends on the graph."""
 
-    def __init__(self, store: Stores, reader: EpisodeReader | None, models: SpaceModels) -> None:
+    def __init__(self, store: Stores, reader: EpisodeExtractor | None, models: SpaceModels) -> None:
         self._store = store
         self._reader = reader
         self._models = models
-        self._turns = Turns(_LONGEST_WAIT)
+        self._space_locks = SpaceLocks(_MAX_WAIT)
 
     async def add(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
         """Adds passages that are not there or not read yet. Each is written whole or not at all."""
         if self._reader is None:
             return await self._store.add_episodes(space, passages)
-        async with self._turns.of(space):
+        async with self._space_locks.hold(space):
             return await self._read(space, passages, self._reader)
 
     async def _read(
-        self, space: str, passages: Sequence[Passage], reader: EpisodeReader
+        self, space: str, passages: Sequence[Passage], reader: EpisodeExtractor
     ) -> EpisodeCounts:
-        unread = await self._store.readings.unread(space, passages)
+        unread = await self._store.extractions.unread(space, passages)
         new = {passage.uuid for passage in unread}
-        # Those that are read may stand in a further version of their document; else it tells the revision alone.
+        # Known passages may belong to a new version of their document; otherwise this only reads the revision.
         known = [passage for passage in passages if passage.uuid not in new]
         noted = await self._store.add_episodes(space, known) if known else EpisodeCounts()
         if not unread:
@@ -64,6 +64,8 @@ class EpisodeIntake:
             # Asked before each: no text is read for a space that would refuse its vectors.
             embedder = await self._models.embedder(space)
             reading = await reader.read(space, passage, ontology, embedder)
-            added = await self._store.readings.add_reading(space, passage, reading, embedder.model)
+            added = await self._store.extractions.add_extraction(
+                space, passage, reading, embedder.model
+            )
             counts = counts.plus(added)
         return counts

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from services.graph_query.core.domain import EpisodeCounts, Passage
-from services.graph_query.episodes.extraction_result import Reading
-from services.graph_query.episodes.extraction_writes import write_reading
+from services.graph_query.episodes.extraction_result import ExtractionResult
+from services.graph_query.episodes.extraction_writes import write_extraction
 from services.graph_query.episodes.writes import add_episodes, is_same, refuse_foreign
 from services.graph_query.neo4j.database import Database, Rows
 from services.graph_query.neo4j.space_writer import SpaceWriter, Write, as_passage
 
 
-class Neo4jReadings:
-    """`ReadingStore` on Neo4j."""
+class Neo4jExtractions:
+    """`ExtractionStore` on Neo4j."""
 
     def __init__(self, database: Database, write: Write) -> None:
         self._database = database
@@ -26,8 +26,8 @@ class Neo4jReadings:
         rows = await self._database.read("passages_by_uuid", space=space, uuids=uuids)
         return _unread(rows, passages)
 
-    async def add_reading(
-        self, space: str, passage: Passage, reading: Reading, model: str
+    async def add_extraction(
+        self, space: str, passage: Passage, reading: ExtractionResult, model: str
     ) -> EpisodeCounts:
         """Adds a passage with what was read in it, in one transaction."""
 
@@ -36,7 +36,7 @@ class Neo4jReadings:
                 # Read meanwhile; it may yet stand in a further version of its document.
                 return await add_episodes(writer, [passage])
             counts = await add_episodes(writer, [passage])
-            read = await write_reading(writer, passage.uuid, reading, model)
+            read = await write_extraction(writer, passage.uuid, reading, model)
             entities = writer.entities_created
             return replace(counts, entities=entities, facts=read.facts, ended=read.ended)
 

@@ -11,7 +11,7 @@ from services.graph_query.core.domain import Passage
 from services.graph_query.core.identity import document_uuid
 from services.graph_query.core.intervals import OPEN
 from services.graph_query.core.version_validity import Period, period_of
-from services.graph_query.local_extraction.cooccurrence import ReadPassage, passage_rows
+from services.graph_query.local_extraction.cooccurrence import TokenizedPassage, passage_rows
 from services.graph_query.local_extraction.gazetteer import Gazetteer
 from services.graph_query.neo4j.database import Rows
 from services.graph_query.neo4j.space_writer import (
@@ -22,31 +22,31 @@ from services.graph_query.neo4j.space_writer import (
 )
 
 
-def with_starts(passage: Passage, held: Passage | None) -> Passage:
+def with_starts(passage: Passage, stored: Passage | None) -> Passage:
     """A given passage with the versions that it stands in: the given one, and those known of it.
 
     Of several times of its own the first counts.
     """
-    starts = {*passage.given_starts, *(held.starts if held else ())}
-    own_start = min(passage.given_own_start, held.own_start if held else OPEN)
+    starts = {*passage.given_starts, *(stored.starts if stored else ())}
+    own_start = min(passage.given_own_start, stored.own_start if stored else OPEN)
     period = period_of(starts, starts, own_start)
     return replace(passage, starts=tuple(sorted(starts)), own_start=own_start, period=period)
 
 
-def carried(passages: Iterable[Passage], held: Mapping[str, Passage]) -> list[Passage]:
+def carried(passages: Iterable[Passage], stored: Mapping[str, Passage]) -> list[Passage]:
     """Those of the passages, all of them there as they are, that a version has which they were not known in, or that
     hold by themselves since earlier.
     """
     return [
-        with_starts(passage, held[passage.uuid])
+        with_starts(passage, stored[passage.uuid])
         for passage in passages
-        if not set(passage.given_starts) <= set(held[passage.uuid].starts)
-        or passage.given_own_start < held[passage.uuid].own_start
+        if not set(passage.given_starts) <= set(stored[passage.uuid].starts)
+        or passage.given_own_start < stored[passage.uuid].own_start
     ]
 
 
-async def note_documents(writer: SpaceWriter, passages: Sequence[Passage]) -> set[str]:
-    """Creates the documents of passages, or names them anew; those whose passages' periods are to be settled."""
+async def write_documents(writer: SpaceWriter, passages: Sequence[Passage]) -> set[str]:
+    """Creates or updates the documents of passages; returns those whose validity must be updated."""
     documents: dict[str, dict[str, Any]] = {}
     for passage in passages:
         uuid = document_uuid(writer.space, passage.document_id)
@@ -59,41 +59,41 @@ async def note_documents(writer: SpaceWriter, passages: Sequence[Passage]) -> se
             "bare": row["bare"] or not passage.given_starts,
         }
     rows = [{**row, "versions": sorted(row["versions"])} for _, row in sorted(documents.items())]
-    return {row["uuid"] for row in await writer.run("create_documents", rows=rows)}
+    return {row["uuid"] for row in await writer.write("create_documents", rows=rows)}
 
 
 async def carry(writer: SpaceWriter, passages: Sequence[Passage]) -> None:
     """Notes further versions of passages that are there, and their own times."""
     if passages:
         rows = [[one.uuid, list(one.starts), stored_start(one.own_start)] for one in passages]
-        await writer.run("carry_passages", rows=rows)
+        await writer.write("add_passage_versions", rows=rows)
 
 
-async def settle_periods(writer: SpaceWriter, documents: Collection[str]) -> None:
+async def update_periods(writer: SpaceWriter, documents: Collection[str]) -> None:
     """Lets what documents say hold when their versions do: of each, by uuid, all passages are looked at."""
     if not documents:
         return
-    told = await writer.ask("passages_of_documents", documents=sorted(documents))
+    entries = await writer.read("passages_of_documents", documents=sorted(documents))
     changed: dict[str, Period] = {}
-    for row in told:
+    for row in entries:
         versions = {start for _, starts, *_ in row["passages"] for start in starts}
         if versions != set(row["versions"]):
             one = {"uuid": row["document"], "versions": sorted(versions)}
-            await writer.run("set_versions", rows=[one])
+            await writer.write("set_versions", rows=[one])
         changed |= _changed(row["passages"], versions)
     if changed:
         rows = await writer.passages(sorted(changed))
         passages = [as_passage(row) for row in rows if row["own"]]
         gazetteer = writer.gazetteer
         put = await asyncio.to_thread(_rows, writer.space, passages, gazetteer, changed)
-        await writer.run("set_periods", rows=put)
+        await writer.write("set_validity_periods", rows=put)
 
 
-async def settle_versioned(writer: SpaceWriter, documents: Collection[str]) -> None:
+async def update_versioned_documents(writer: SpaceWriter, documents: Collection[str]) -> None:
     """The same for those of the documents that have versions: one of them, or the only one, may be gone."""
     if documents:
-        rows = await writer.ask("documents_of_versions", documents=sorted(documents))
-        await settle_periods(writer, [row["uuid"] for row in rows])
+        rows = await writer.read("documents_of_versions", documents=sorted(documents))
+        await update_periods(writer, [row["uuid"] for row in rows])
 
 
 def _changed(passages: Sequence[Sequence[Any]], versions: Collection[float]) -> dict[str, Period]:
@@ -117,7 +117,7 @@ def _rows(
             "sentences": [
                 [row.uuid, row.subject, row.targets]
                 for row in passage_rows(
-                    space, ReadPassage.of(passage), gazetteer
+                    space, TokenizedPassage.of(passage), gazetteer
                 ).sentences.values()
             ],
         }

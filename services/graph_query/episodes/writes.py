@@ -9,30 +9,30 @@ from typing import Any
 from services.graph_query.core.domain import DeletionCounts, EpisodeCounts, Passage
 from services.graph_query.core.identity import document_uuid, entity_uuid
 from services.graph_query.core.names import name_key, title_names
-from services.graph_query.episodes.extraction_writes import take_back
+from services.graph_query.episodes.extraction_writes import withdraw_extraction
 from services.graph_query.episodes.version_validity import (
     carried,
     carry,
-    note_documents,
-    settle_periods,
-    settle_versioned,
+    update_periods,
+    update_versioned_documents,
     with_starts,
+    write_documents,
 )
-from services.graph_query.facts.erasure import erase_endings, note_past_endings
-from services.graph_query.facts.invalidation import settle_ends
+from services.graph_query.facts.erasure import erase_endings, record_past_endings
+from services.graph_query.facts.invalidation import update_ends
 from services.graph_query.facts.writes import Withdrawn, withdraw_claims
 from services.graph_query.findings.neo4j_store import forget_episodes, forget_extracted
 from services.graph_query.local_extraction.cooccurrence import (
     Changes,
-    ReadPassage,
     SentenceRow,
+    TokenizedPassage,
     added,
     merged,
     passage_rows,
     removed,
 )
 from services.graph_query.local_extraction.gazetteer import Gazetteer
-from services.graph_query.neo4j.run_in_thread import beside
+from services.graph_query.neo4j.run_in_thread import run_in_thread
 from services.graph_query.neo4j.space_writer import SpaceWriter, as_passage
 from services.runtime.errors import FieldError, InvalidFieldError
 
@@ -41,30 +41,32 @@ async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> Epis
     """Adds the passages that are not there yet and replaces those that differ."""
     known = {row["uuid"]: row for row in await writer.passages([p.uuid for p in passages])}
     refuse_foreign(known.values())
-    held = {uuid: as_passage(row) for uuid, row in known.items()}
-    fresh = [with_starts(p, held.get(p.uuid)) for p in passages if not is_same(held.get(p.uuid), p)]
+    stored = {uuid: as_passage(row) for uuid, row in known.items()}
+    fresh = [
+        with_starts(p, stored.get(p.uuid)) for p in passages if not is_same(stored.get(p.uuid), p)
+    ]
     renewed = {passage.uuid for passage in fresh}
-    further = carried([p for p in passages if p.uuid not in renewed], held)
-    replaced = [held[p.uuid] for p in fresh if p.uuid in held]
+    further = carried([p for p in passages if p.uuid not in renewed], stored)
+    replaced = [stored[p.uuid] for p in fresh if p.uuid in stored]
     if not fresh and not further:
         return EpisodeCounts()
     await _unread(writer, [p.uuid for p in replaced if known[p.uuid]["read"]])
-    cut = await _take_out(writer, replaced)
+    cut = await _remove_rows(writer, replaced)
     keys = {name_key(name) for passage in fresh for name in title_names(passage.title)}
     put = {key: (entity_uuid(writer.space, key),) for key in keys if key not in writer.gazetteer}
-    async with beside(_read_all, fresh) as reading:
+    async with run_in_thread(_read_all, fresh) as reading:
         older = await writer.relink(put)
         reads = await reading
-    async with beside(_added, writer.space, reads, writer.gazetteer) as extracting:
-        unsettled = await note_documents(writer, [*fresh, *further])
+    async with run_in_thread(_added, writer.space, reads, writer.gazetteer) as extracting:
+        unsettled = await write_documents(writer, [*fresh, *further])
         await writer.create_passages(reads)
         changes = merged([await extracting, older])
     await writer.apply(changes)
     await writer.link(put)
-    await _settle(writer, cut, changes, {passage.document_id for passage in (*fresh, *replaced)})
+    await _clean_up(writer, cut, changes, {passage.document_id for passage in (*fresh, *replaced)})
     await carry(writer, further)
     unsettled |= {document_uuid(writer.space, passage.document_id) for passage in further}
-    await settle_periods(writer, unsettled)
+    await update_periods(writer, unsettled)
     return EpisodeCounts(
         episodes=len(fresh) - len(replaced),
         entities=writer.entities_created,
@@ -95,17 +97,17 @@ async def remove_passages(
     With `erase` what they had made known of facts that stay is removed from the past too.
     """
     writer.taken |= {passage.uuid: passage.document_id for passage in gone}
-    taken = await take_back(writer, [passage.uuid for passage in gone])
-    cut = await _take_out(writer, gone)
+    taken = await withdraw_extraction(writer, [passage.uuid for passage in gone])
+    cut = await _remove_rows(writer, gone)
     uuids_of = {document_uuid(writer.space, document) for document in documents}
-    emptied = await writer.run("delete_empty_documents", uuids=sorted(uuids_of))
+    emptied = await writer.write("delete_empty_documents", uuids=sorted(uuids_of))
     claimants = {*claimed, *emptied[0]["documents"], *taken.claimants}
     withdrawn = await withdraw_claims(writer, claimants, taken.named)
-    older, entities = await _follow(writer, cut, withdrawn, documents)
-    await settle_versioned(writer, uuids_of)
-    revived = await settle_ends(writer, taken.ended())
+    older, entities = await _apply_withdrawal(writer, cut, withdrawn, documents)
+    await update_versioned_documents(writer, uuids_of)
+    revived = await update_ends(writer, taken.ended())
     if not erase:
-        await note_past_endings(writer, taken.endings)
+        await record_past_endings(writer, taken.endings)
     versions = await erase_endings(writer, taken.endings) if erase else 0
     return DeletionCounts(
         episodes=len(gone),
@@ -123,15 +125,15 @@ async def _unread(writer: SpaceWriter, uuids: Sequence[str]) -> None:
     """Takes back all that a language model read in episodes whose text is about to change."""
     if not uuids:
         return
-    taken = await take_back(writer, uuids)
+    taken = await withdraw_extraction(writer, uuids)
     withdrawn = await withdraw_claims(writer, taken.claimants, taken.named)
-    await _follow(writer, Changes(), withdrawn, ())
-    await settle_ends(writer, taken.ended())
-    await note_past_endings(writer, taken.endings)
+    await _apply_withdrawal(writer, Changes(), withdrawn, ())
+    await update_ends(writer, taken.ended())
+    await record_past_endings(writer, taken.endings)
     await forget_extracted(writer, uuids)
 
 
-async def _follow(
+async def _apply_withdrawal(
     writer: SpaceWriter, cut: Changes, withdrawn: Withdrawn, documents: Collection[str]
 ) -> tuple[Changes, int]:
     """What follows from withdrawn claims and cut mentions: changes in older passages, entities that went."""
@@ -140,21 +142,21 @@ async def _follow(
     older = await writer.relink(put, lost)
     await writer.apply(older)
     touched = {*documents, *withdrawn.documents}
-    entities = await _settle(writer, merged([cut, older]), older, touched, withdrawn.ends)
+    entities = await _clean_up(writer, merged([cut, older]), older, touched, withdrawn.ends)
     return older, entities
 
 
-async def _take_out(writer: SpaceWriter, passages: Sequence[Passage]) -> Changes:
+async def _remove_rows(writer: SpaceWriter, passages: Sequence[Passage]) -> Changes:
     """Removes passages with their rows; their names and facts stay for the caller to settle."""
     if not passages:
         return Changes()
     cut = await asyncio.to_thread(_removed, writer.space, passages, writer.gazetteer)
     await writer.apply(cut)
-    await writer.run("delete_passages", uuids=[passage.uuid for passage in passages])
+    await writer.write("delete_passages", uuids=[passage.uuid for passage in passages])
     return cut
 
 
-async def _settle(
+async def _clean_up(
     writer: SpaceWriter,
     cut: Changes,
     changes: Changes,
@@ -172,16 +174,16 @@ async def _settle(
             touched |= older.cut_entities()
             documents = {*documents, *await writer.documents_of(older.touched_episodes())}
         entities = await writer.delete_orphans(touched)
-        await writer.renew_names(touched)
+        await writer.refresh_names(touched)
     await writer.cite(await writer.documents_of(changes.touched_episodes(), documents))
     return entities
 
 
-def _read_all(passages: Sequence[Passage]) -> list[ReadPassage]:
-    return [ReadPassage.of(passage) for passage in passages]
+def _read_all(passages: Sequence[Passage]) -> list[TokenizedPassage]:
+    return [TokenizedPassage.of(passage) for passage in passages]
 
 
-def _added(space: str, reads: Sequence[ReadPassage], gazetteer: Gazetteer) -> Changes:
+def _added(space: str, reads: Sequence[TokenizedPassage], gazetteer: Gazetteer) -> Changes:
     return merged(added(passage_rows(space, read, gazetteer)) for read in reads)
 
 
@@ -190,11 +192,11 @@ def _removed(space: str, passages: Sequence[Passage], gazetteer: Gazetteer) -> C
     return merged(removed(passage_rows(space, read, gazetteer)) for read in reads)
 
 
-def is_same(held: Passage | None, given: Passage) -> bool:
-    """Whether a passage is there as it is given, whatever its time."""
-    if held is None:
+def is_same(stored: Passage | None, given: Passage) -> bool:
+    """Whether the stored passage equals the given one, times aside."""
+    if stored is None:
         return False
-    return (held.document_id, held.title, held.source, held.content) == (
+    return (stored.document_id, stored.title, stored.source, stored.content) == (
         given.document_id,
         given.title,
         given.source,

@@ -110,7 +110,7 @@ class Neo4jRelations:
 async def _put(writer: SpaceWriter, relations: Sequence[GivenRelation]) -> tuple[int, int]:
     """Writes what is new or changed; how many are new, and how many changed."""
     rows = [_row(one) for one in relations]
-    known = await writer.ask("relations_known", rows=rows)
+    known = await writer.read("relations_known", rows=rows)
     _require_ends(known)
     created, changed = [], []
     for row, held in zip(rows, known, strict=True):
@@ -119,15 +119,15 @@ async def _put(writer: SpaceWriter, relations: Sequence[GivenRelation]) -> tuple
         elif _replaces(row, held):
             changed.append(row)
     if created or changed:
-        await writer.run("put_relations", rows=[*created, *changed], now=writer.now)
+        await writer.write("put_relations", rows=[*created, *changed], now=writer.now)
     if any(one.valid_from is not None or one.valid_until is not None for one in relations):
-        await writer.run("note_timed_relations")
+        await writer.write("note_timed_relations")
     return len(created), len(changed)
 
 
 async def _delete(writer: SpaceWriter, relations: Sequence[RelationKey]) -> int:
     rows = [{"source": s, "target": t, "type": kind} for s, t, kind in relations]
-    deleted = int((await writer.ask("delete_relations", rows=rows))[0]["deleted"])
+    deleted = int((await writer.read("delete_relations", rows=rows))[0]["deleted"])
     writer.changed = writer.changed or deleted > 0
     return deleted
 

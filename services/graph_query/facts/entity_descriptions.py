@@ -15,7 +15,7 @@ from services.runtime.ids import derived_uuid
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class EpisodeDescriptions:
     """The entities that an episode describes."""
 
     episode: str
@@ -26,45 +26,45 @@ class Described:
         return [clean_end(entity.name) for entity in self.entities]
 
 
-NOTHING = Described("", ())
+NOTHING = EpisodeDescriptions("", ())
 
 
 async def describe(
-    writer: SpaceWriter, found: Resolution, described: Described, model: str
+    writer: SpaceWriter, found: Resolution, described: EpisodeDescriptions, model: str
 ) -> None:
     """Notes what an episode says of entities and shows the latest that is said of each."""
     entities = {found.uuid(clean_end(one.name)): one for one in reversed(described.entities)}
     if not entities:
         return
     rows = [_row(described.episode, uuid, one) for uuid, one in sorted(entities.items())]
-    await writer.run("create_descriptions", episode=described.episode, rows=rows, now=writer.now)
-    await renew_descriptions(writer, entities)
+    await writer.write("create_descriptions", episode=described.episode, rows=rows, now=writer.now)
+    await refresh_descriptions(writer, entities)
     vectors = [
         {"uuid": uuid, "vector": list(one.embedding)}
         for uuid, one in sorted(entities.items())
         if one.embedding
     ]
     if vectors:
-        await writer.run("set_name_vectors", rows=vectors)
+        await writer.write("set_name_vectors", rows=vectors)
         length = len(vectors[0]["vector"])
-        await writer.run("change_vectors", change=0, model=model, dimension=length)
+        await writer.write("change_vectors", change=0, model=model, dimension=length)
 
 
-async def renew_descriptions(writer: SpaceWriter, entities: Collection[str]) -> None:
+async def refresh_descriptions(writer: SpaceWriter, entities: Collection[str]) -> None:
     """Shows the latest that any episode says of entities, or nothing."""
     if entities:
-        await writer.run("renew_descriptions", uuids=sorted(entities))
+        await writer.write("refresh_descriptions", uuids=sorted(entities))
 
 
-async def take_back_descriptions(
+async def remove_descriptions(
     writer: SpaceWriter, episodes: Sequence[str]
 ) -> set[tuple[str, EntityName]]:
     """Takes back what episodes say of entities; these, by uuid and as they were named.
 
     What later episodes said goes too: it was written with the former before the model's eyes.
     """
-    rows = await writer.ask("take_descriptions", episodes=sorted(episodes))
-    await renew_descriptions(writer, {row["uuid"] for row in rows})
+    rows = await writer.read("take_descriptions", episodes=sorted(episodes))
+    await refresh_descriptions(writer, {row["uuid"] for row in rows})
     return {(row["uuid"], EntityName(row["name"], row["type"])) for row in rows}
 
 

@@ -11,8 +11,8 @@ from services.graph_query.core.entity_resolution import Resolution, Types
 from services.graph_query.core.fact_batch import GivenEnds, claimed_episode
 from services.graph_query.core.identity import document_uuid, fact_uuid
 from services.graph_query.core.names import Spelling, name_key
-from services.graph_query.facts.erasure import note_past_claims, note_past_endings
-from services.graph_query.facts.invalidation import drop_endings, keep_versions, settle_ends
+from services.graph_query.facts.erasure import record_past_claims, record_past_endings
+from services.graph_query.facts.invalidation import create_past_versions, drop_endings, update_ends
 from services.graph_query.neo4j.database import Rows
 from services.graph_query.neo4j.space_writer import SpaceWriter
 
@@ -29,7 +29,7 @@ class Known(NamedTuple):
 async def known_names(writer: SpaceWriter, stated: Mapping[str, str | None]) -> Known:
     """Those of the names that have an entity; `stated` has by key how a name is stated here."""
     known = Known({}, set(), {})
-    rows = await writer.ask("names_by_key", names=[list(one) for one in sorted(stated.items())])
+    rows = await writer.read("names_by_key", names=[list(one) for one in sorted(stated.items())])
     for key, kind, asked, shown in rows[0]["names"]:
         known.types[key] = known.types.get(key, frozenset()) | ({kind} - {""})
         if not asked:
@@ -47,10 +47,10 @@ async def apply_types(
     `spelt` has the new entities' spellings by uuid, or else by name key.
     """
     if vanished := found.vanished():
-        await writer.run("forget_names", uuids=vanished)
+        await writer.write("delete_names", uuids=vanished)
     if retyped := found.retyped():
-        told = {"rows": [list(row) for row in retyped], "known": writer.now.timestamp()}
-        await writer.run("retype_entities", **told)
+        parameters = {"rows": [list(row) for row in retyped], "known": writer.now.timestamp()}
+        await writer.write("retype_entities", **parameters)
     created = [(*row, spelt.get(row.uuid) or spelt[row.key]) for row in found.created()]
     await writer.create_entities(created)
     left = found.left()
@@ -71,28 +71,28 @@ async def delete_unclaimed(
 
     `claimants` is by fact who had claimed it until this write.
     """
-    gone = await writer.ask("unclaimed_facts", uuids=sorted(claimants))
+    gone = await writer.read("unclaimed_facts", uuids=sorted(claimants))
     removed = [row["uuid"] for row in gone]
-    await keep_versions(writer, removed)
+    await create_past_versions(writer, removed)
     if removed:
-        await writer.run("remove_facts", uuids=removed, now=writer.now.timestamp())
-        await note_past_claims(writer, removed, claimants)
-    await note_past_endings(writer, await drop_endings(writer, removed, moved=moved))
+        await writer.write("remove_facts", uuids=removed, now=writer.now.timestamp())
+        await record_past_claims(writer, removed, claimants)
+    await record_past_endings(writer, await drop_endings(writer, removed, moved=moved))
     change = copied - sum(row["embedded"] for row in gone)
     if change:
-        await writer.run("change_vectors", change=change, model=None)
+        await writer.write("change_vectors", change=change, model=None)
     return len(gone)
 
 
 async def _move_descriptions(writer: SpaceWriter, found: Resolution, left: Sequence[str]) -> None:
     """Gives what episodes say of these entities to those that they mean now."""
     rows = []
-    for row in await writer.ask("descriptions_at", uuids=left):
+    for row in await writer.read("descriptions_at", uuids=left):
         target = found.uuid(EntityName(row["name"], row["type"]))
         if target != row["uuid"]:
             rows.append([row["episode"], row["uuid"], target])
     if rows:
-        await writer.run("move_descriptions", rows=rows)
+        await writer.write("move_descriptions", rows=rows)
 
 
 async def _move_facts(writer: SpaceWriter, found: Resolution, left: Sequence[str]) -> set[str]:
@@ -100,10 +100,10 @@ async def _move_facts(writer: SpaceWriter, found: Resolution, left: Sequence[str
     changed = set(found.changed())
     copies: dict[str, dict[str, Any]] = {}
     claims: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    rows = await writer.ask("claims_at", uuids=left)
+    rows = await writer.read("claims_at", uuids=left)
     for row in sorted(rows, key=lambda row: (row["uuid"], row["document_id"])):
-        for told in row["given"]:
-            source, target = _ends(found, changed, row, GivenEnds.decode(told))
+        for value in row["given"]:
+            source, target = _ends(found, changed, row, GivenEnds.decode(value))
             interval = (row["valid_from"], row["valid_until"])
             statement = row["fact"] if row["origin"] == Origin.EXTRACTED.value else ""
             uuid = fact_uuid(writer.space, (source, target), row["relation"], interval, statement)
@@ -111,7 +111,7 @@ async def _move_facts(writer: SpaceWriter, found: Resolution, left: Sequence[str
                 continue
             ends = {"source": source, "target": target}
             copies.setdefault(uuid, {"from": row["uuid"], "uuid": uuid, **ends, "row": row})
-            claims[row["document_id"], row["uuid"], uuid].append(told)
+            claims[row["document_id"], row["uuid"], uuid].append(value)
     if claims:
         await _write_moves(writer, copies, claims)
     return {document for document, *_ in claims}
@@ -122,17 +122,17 @@ async def _write_moves(
     copies: Mapping[str, dict[str, Any]],
     claims: Mapping[tuple[str, str, str], list[str]],
 ) -> None:
-    there = {row["uuid"] for row in await writer.ask("facts_by_uuid", uuids=sorted(copies))}
+    there = {row["uuid"] for row in await writer.read("facts_by_uuid", uuids=sorted(copies))}
     new = [copies[uuid] for uuid in sorted(copies) if uuid not in there]
     copied = sum(copy["row"]["embedded"] for copy in new)
     if new:
         rows = [{key: copy[key] for key in ("from", "uuid", "source", "target")} for copy in new]
-        await writer.run("copy_facts", rows=rows, known=writer.now.timestamp())
-        await writer.run("copy_endings", rows=rows)
+        await writer.write("copy_facts", rows=rows, known=writer.now.timestamp())
+        await writer.write("copy_endings", rows=rows)
         # What had ended a fact may be taken back in this same write.
-        await settle_ends(writer, [row["uuid"] for row in rows])
-    await writer.run("create_claims", rows=_claim_rows(writer.space, claims, 2))
-    await writer.run("cut_claims", rows=_claim_rows(writer.space, claims, 1))
+        await update_ends(writer, [row["uuid"] for row in rows])
+    await writer.write("create_claims", rows=_claim_rows(writer.space, claims, 2))
+    await writer.write("cut_claims", rows=_claim_rows(writer.space, claims, 1))
     claimants: defaultdict[str, set[str]] = defaultdict(set)
     for claimant, old, _ in claims:
         claimants[old].add(claimant)
@@ -140,7 +140,7 @@ async def _write_moves(
 
 
 def claimant_nodes(space: str, claimant: str) -> tuple[str | None, str | None]:
-    """The document and the episode that a claimant stands for: neither, when nobody is named."""
+    """The document and the episode that a claimant stands for: neither for a claim without a claimant."""
     if episode := claimed_episode(claimant):
         return None, episode
     return document_uuid(space, claimant) if claimant else None, None

@@ -13,19 +13,19 @@ from typing import Any
 
 from services.graph_query.core.fact_batch import claimed_episode, episode_claimant
 from services.graph_query.core.invalidation import CALLER
-from services.graph_query.facts.invalidation import Told
+from services.graph_query.facts.invalidation import FactEnding
 from services.graph_query.neo4j.space_writer import SpaceWriter
 
 
-async def note_past_claims(
+async def record_past_claims(
     writer: SpaceWriter, facts: Iterable[str], claimants: Mapping[str, Collection[str]]
 ) -> None:
     """Notes which documents had claimed facts that are removed, by fact: their claimants, documents or episodes."""
-    told = [(fact, one) for fact in sorted(facts) for one in sorted(claimants.get(fact, ()))]
-    owners = await _owners(writer, {one for _, one in told})
-    rows = sorted({(owners[one], fact) for fact, one in told if one in owners})
+    entries = [(fact, one) for fact in sorted(facts) for one in sorted(claimants.get(fact, ()))]
+    owners = await _owners(writer, {one for _, one in entries})
+    rows = sorted({(owners[one], fact) for fact, one in entries if one in owners})
     if rows:
-        await writer.run("note_past_claims", rows=[list(row) for row in rows])
+        await writer.write("record_past_claims", rows=[list(row) for row in rows])
 
 
 async def erase_versions(writer: SpaceWriter, document_id: str) -> int:
@@ -33,47 +33,49 @@ async def erase_versions(writer: SpaceWriter, document_id: str) -> int:
 
     How many; what became a version in this very write, because the fact is removed, is no version of the past.
     """
-    rows = await writer.run("take_past_claims", document_id=document_id)
+    rows = await writer.write("take_past_claims", document_id=document_id)
     facts = sorted({row["uuid"] for row in rows})
     if not facts:
         return 0
     return int(
-        (await writer.run("erase_versions", uuids=facts, now=writer.now.timestamp()))[0]["deleted"]
+        (await writer.write("erase_versions", uuids=facts, now=writer.now.timestamp()))[0][
+            "deleted"
+        ]
     )
 
 
-async def note_past_endings(writer: SpaceWriter, endings: Iterable[Told]) -> None:
+async def record_past_endings(writer: SpaceWriter, endings: Iterable[FactEnding]) -> None:
     """Notes which documents' episodes had ended facts, where that is taken back but known of the past."""
-    told = sorted({one for one in endings if one.cause != CALLER})
-    owners = await _owners(writer, {episode_claimant(one.cause) for one in told})
-    documents = {one.cause: owners.get(episode_claimant(one.cause), "") for one in told}
-    rows = [[documents[one.cause], *one] for one in told if documents[one.cause]]
+    entries = sorted({one for one in endings if one.cause != CALLER})
+    owners = await _owners(writer, {episode_claimant(one.cause) for one in entries})
+    documents = {one.cause: owners.get(episode_claimant(one.cause), "") for one in entries}
+    rows = [[documents[one.cause], *one] for one in entries if documents[one.cause]]
     if rows:
-        await writer.run("note_past_endings", rows=rows)
+        await writer.write("record_past_endings", rows=rows)
 
 
 async def erase_past_endings(writer: SpaceWriter, document_id: str) -> int:
     """`erase_endings` for all that episodes of this document had ended, whenever that was taken back."""
-    rows = await writer.run("take_past_endings", document_id=document_id)
-    return await erase_endings(writer, [Told(row["uuid"], row["cause"]) for row in rows])
+    rows = await writer.write("take_past_endings", document_id=document_id)
+    return await erase_endings(writer, [FactEnding(row["uuid"], row["cause"]) for row in rows])
 
 
-async def erase_endings(writer: SpaceWriter, endings: Collection[Told]) -> int:
+async def erase_endings(writer: SpaceWriter, endings: Collection[FactEnding]) -> int:
     """Removes what episodes, gone already, had made known of how facts end; how many versions of the past.
 
-    What was known before goes on as if they had never been.
+    Earlier versions then read as if these endings had never existed.
     """
     if not endings:
         return 0
     now = writer.now.timestamp()
-    told = await writer.ask("versions_of_facts", uuids=sorted({one.fact for one in endings}))
-    erased = _without(told, set(endings))
+    rows = await writer.read("versions_of_facts", uuids=sorted({one.fact for one in endings}))
+    erased = _without(rows, set(endings))
     if erased.gone:
         longer = list(erased.longer.values())
-        await writer.run("merge_versions", longer=longer, gone=sorted(erased.gone))
+        await writer.write("merge_versions", longer=longer, gone=sorted(erased.gone))
     if erased.revoked:
-        await writer.run("revoke_ends", uuids=erased.revoked)
-    return sum(version["until"] < now for version in told if version["uuid"] in erased.gone)
+        await writer.write("revoke_ends", uuids=erased.revoked)
+    return sum(version["until"] < now for version in rows if version["uuid"] in erased.gone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +87,12 @@ class _Erased:
     revoked: list[str] = field(default_factory=list)
 
 
-def _without(versions: Iterable[Mapping[str, Any]], endings: Collection[Told]) -> _Erased:
+def _without(versions: Iterable[Mapping[str, Any]], endings: Collection[FactEnding]) -> _Erased:
     """What becomes of versions, given by fact in the order of knowing, whose end is the word of these."""
     erased = _Erased()
     kept: Mapping[str, Any] = {"fact": "", "until": 0.0}
     for version in versions:
-        if Told(version["fact"], version["told_by"]) not in endings:
+        if FactEnding(version["fact"], version["told_by"]) not in endings:
             kept = version
         elif (kept["fact"], kept["until"]) == (version["fact"], version["since"]):
             kept = {**kept, "until": version["until"], "removed": version["removed"]}

@@ -14,19 +14,19 @@ from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
 from services.runtime.ids import derived_uuid
 
 
-async def keep_versions(writer: SpaceWriter, uuids: Iterable[str]) -> None:
+async def create_past_versions(writer: SpaceWriter, uuids: Iterable[str]) -> None:
     """Keeps facts as their edges are: known until this write. Unknown facts are passed over."""
     known_until = writer.now.timestamp()
-    told = [{"fact_uuid": uuid, "uuid": _version_uuid(uuid, known_until)} for uuid in sorted(uuids)]
-    if told:
-        await writer.run("keep_versions", rows=told, now=known_until)
+    rows = [{"fact_uuid": uuid, "uuid": _version_uuid(uuid, known_until)} for uuid in sorted(uuids)]
+    if rows:
+        await writer.write("create_past_versions", rows=rows, now=known_until)
 
 
 def _version_uuid(fact: str, known_until: float) -> str:
     return derived_uuid("past version", fact, repr(known_until))
 
 
-class Told(NamedTuple):
+class FactEnding(NamedTuple):
     """That a cause ended a fact."""
 
     fact: str
@@ -38,7 +38,7 @@ async def end_fact(writer: SpaceWriter, uuid: str, at: datetime) -> bool:
 
     NotFoundError, InvalidFieldError.
     """
-    rows = await writer.ask("endings_of", uuids=[uuid])
+    rows = await writer.read("endings_of", uuids=[uuid])
     if not rows:
         raise NotFoundError("fact")
     if rows[0]["since"] >= at.timestamp():
@@ -48,60 +48,62 @@ async def end_fact(writer: SpaceWriter, uuid: str, at: datetime) -> bool:
     if Ending(CALLER, at) in _endings(rows[0]):
         return False
     await put_endings(writer, CALLER, [(uuid, at)])
-    return bool(await settle_ends(writer, [uuid]))
+    return bool(await update_ends(writer, [uuid]))
 
 
 async def put_endings(
     writer: SpaceWriter, cause: str, ends: Iterable[tuple[str, datetime]]
 ) -> None:
-    """Notes that a cause ends facts; `settle_ends` makes it so."""
+    """Notes that a cause ends facts; `update_ends` makes it so."""
     rows = [{"cause": cause, "uuid": uuid, "at": at} for uuid, at in sorted(ends)]
     if rows:
-        await writer.run("put_endings", rows=rows)
+        await writer.write("put_endings", rows=rows)
 
 
-async def settle_ends(
+async def update_ends(
     writer: SpaceWriter, facts: Collection[str], cause: str | None = None
 ) -> list[str]:
     """Lets facts end as everything that is known of their ends says; those that changed."""
     changed, attributed = [], []
-    for row in await writer.ask("endings_of", uuids=sorted(facts)) if facts else []:
+    for row in await writer.read("endings_of", uuids=sorted(facts)) if facts else []:
         at, told_by = effective_end(instant(row["stated"]), _endings(row))
         if end_of(at) != row["until"]:
-            told = {"uuid": row["uuid"], "at": at, "until": end_of(at), "told_by": told_by}
-            changed.append(told)
+            parameters = {"uuid": row["uuid"], "at": at, "until": end_of(at), "told_by": told_by}
+            changed.append(parameters)
         elif told_by != row["told_by"]:
             attributed.append({"uuid": row["uuid"], "told_by": told_by})
     if attributed:
-        await writer.run("attribute_ends", rows=attributed)
+        await writer.write("set_end_causes", rows=attributed)
     if changed:
-        await keep_versions(writer, [row["uuid"] for row in changed])
+        await create_past_versions(writer, [row["uuid"] for row in changed])
         known = writer.now.timestamp()
-        await writer.run("end_facts", rows=changed, now=writer.now, known=known, cause=cause)
+        await writer.write("end_facts", rows=changed, now=writer.now, known=known, cause=cause)
     return [row["uuid"] for row in changed]
 
 
-async def take_back_endings(writer: SpaceWriter, episodes: Sequence[str]) -> list[Told]:
+async def remove_endings(writer: SpaceWriter, episodes: Sequence[str]) -> list[FactEnding]:
     """Takes back what episodes ended; of which facts, which are yet to be settled."""
-    told = await writer.ask("take_endings", causes=sorted(episodes))
-    return [Told(row["uuid"], row["cause"]) for row in told]
+    rows = await writer.read("take_endings", causes=sorted(episodes))
+    return [FactEnding(row["uuid"], row["cause"]) for row in rows]
 
 
-async def drop_endings(writer: SpaceWriter, facts: Collection[str], *, moved: bool) -> list[Told]:
-    """Forgets what ended facts that are no more, and tells it.
+async def drop_endings(
+    writer: SpaceWriter, facts: Collection[str], *, moved: bool
+) -> list[FactEnding]:
+    """Removes the endings of deleted facts and returns them.
 
-    Episodes that are there go on saying that they ended, should anybody tell them again; not of facts that moved.
+    Existing episodes keep their endings, in case the fact is stated again; not those of facts that moved.
     """
     if not facts:
         return []
-    rows = await writer.run("drop_endings", uuids=sorted(facts), moved=moved)
-    return [Told(row["uuid"], row["cause"]) for row in rows]
+    rows = await writer.write("drop_endings", uuids=sorted(facts), moved=moved)
+    return [FactEnding(row["uuid"], row["cause"]) for row in rows]
 
 
-async def settle_new(writer: SpaceWriter, facts: Collection[str], cause: str | None) -> None:
+async def update_new_ends(writer: SpaceWriter, facts: Collection[str], cause: str | None) -> None:
     """Lets new facts end that were ended before they were taken back."""
-    rows = await writer.ask("facts_with_endings", uuids=sorted(facts)) if facts else []
-    await settle_ends(writer, [row["uuid"] for row in rows], cause)
+    rows = await writer.read("facts_with_endings", uuids=sorted(facts)) if facts else []
+    await update_ends(writer, [row["uuid"] for row in rows], cause)
 
 
 def _endings(row: dict[str, Any]) -> list[Ending]:

@@ -12,14 +12,14 @@ from services.graph_query.core.entity_resolution import Resolution
 from services.graph_query.core.fact_batch import FactBatch, GivenEnds, PreparedFact, claims_of
 from services.graph_query.core.full_text import added_words
 from services.graph_query.core.names import Source, Spelling, best, is_linkable, link_key, name_key
-from services.graph_query.facts.entity_descriptions import NOTHING, Described, describe
+from services.graph_query.facts.entity_descriptions import NOTHING, EpisodeDescriptions, describe
 from services.graph_query.facts.entity_typing import (
     apply_types,
     claimant_nodes,
     delete_unclaimed,
     known_names,
 )
-from services.graph_query.facts.invalidation import put_endings, settle_new
+from services.graph_query.facts.invalidation import put_endings, update_new_ends
 from services.graph_query.local_extraction.gazetteer import Uuids
 from services.graph_query.neo4j.space_writer import SpaceWriter
 
@@ -41,7 +41,7 @@ async def add_facts(
     writer: SpaceWriter,
     batch: FactBatch,
     model: str,
-    described: Described = NOTHING,
+    described: EpisodeDescriptions = NOTHING,
 ) -> FactCounts:
     """Adds the facts that are not there yet; one that is may gain a document or its vector.
 
@@ -49,17 +49,17 @@ async def add_facts(
     """
     ends = list(dict.fromkeys(batch.ends() + described.names()))
     by_key = _spelt(ends, lambda end: batch.names.key(end.name))
-    held = await known_names(writer, {key: spelling.text for key, spelling in by_key.items()})
-    found = Resolution.adding(writer.space, held.types, ends, batch.names)
+    stored = await known_names(writer, {key: spelling.text for key, spelling in by_key.items()})
+    found = Resolution.adding(writer.space, stored.types, ends, batch.names)
     spelt = _spelt(ends, found.uuid)
     touched = await apply_types(writer, found, {**by_key, **spelt})
-    await writer.respell(spelt, held.shown)
+    await writer.respell(spelt, stored.shown)
     await describe(writer, found, described, model)
-    told = batch.by_uuid(found)
-    facts = dict(reversed(told))
-    known = {row["uuid"]: row for row in await writer.ask("facts_by_uuid", uuids=sorted(facts))}
+    result = batch.by_uuid(found)
+    facts = dict(reversed(result))
+    known = {row["uuid"]: row for row in await writer.read("facts_by_uuid", uuids=sorted(facts))}
     new = [uuid for uuid in sorted(facts) if uuid not in known]
-    given = claims_of(told, {uuid: dict(row["claims"]) for uuid, row in known.items()})
+    given = claims_of(result, {uuid: dict(row["claims"]) for uuid, row in known.items()})
     claims = _by_fact(writer.space, given)
     rows = [
         [uuid, *one.ends_under(found), *one.columns, claims[uuid], _added_words(one.fact)]
@@ -70,27 +70,27 @@ async def add_facts(
     await _claim(writer, {uuid: claims[uuid] for uuid in sorted(claims.keys() & known)})
     touched |= {document for document, _ in given}
     touched |= await _link_names(writer, found)
-    await _let_ask(writer, held.unasked)
-    await writer.renew_names(_of(found), always=True)
+    await _link_questions(writer, stored.unasked)
+    await writer.refresh_names(_of(found), always=True)
     await writer.cite(touched)
     documented = {uuid for document, uuid in given if document}
     if cited := [uuid for uuid in new if uuid in documented]:
-        await writer.run("cause_versions", uuids=cited, known=writer.now.timestamp())
-    await _end_new(writer, told, new, described.episode or None)
+        await writer.write("cause_versions", uuids=cited, known=writer.now.timestamp())
+    await _end_new(writer, result, new, described.episode or None)
     return FactCounts(added=len(new), unchanged=len(batch) - len(new))
 
 
 async def claim_facts(writer: SpaceWriter, claimant: str, given: Mapping[str, set[str]]) -> None:
     """Lets a document or an episode claim facts that are there: how it gives each, by uuid."""
-    told = {(claimant, uuid): ends for uuid, ends in given.items()}
-    await _claim(writer, _by_fact(writer.space, told))
+    parameters = {(claimant, uuid): ends for uuid, ends in given.items()}
+    await _claim(writer, _by_fact(writer.space, parameters))
 
 
-async def _let_ask(writer: SpaceWriter, unasked: Collection[str]) -> None:
+async def _link_questions(writer: SpaceWriter, unasked: Collection[str]) -> None:
     """Lets questions be linked to names that only texts gave until now, those that text is linked to aside."""
     rows = [[key, link_key(key), False] for key in sorted(unasked) if not is_linkable(key)]
     if rows:
-        await writer.run("link_names", rows=rows)
+        await writer.write("link_names", rows=rows)
 
 
 async def _end_new(
@@ -100,12 +100,14 @@ async def _end_new(
     cause: str | None,
 ) -> None:
     """Lets facts end that come contradicted, and those that were ended before they were taken back."""
-    told = [(episode, uuid, at) for uuid, one in facts for episode, at in one.fact.ended_by]
-    causes = sorted({episode for episode, *_ in told})
-    rows = await writer.ask("own_episodes", uuids=causes) if causes else []
+    entries = [(episode, uuid, at) for uuid, one in facts for episode, at in one.fact.ended_by]
+    causes = sorted({episode for episode, *_ in entries})
+    rows = await writer.read("episodes_of_space", uuids=causes) if causes else []
     for episode in sorted(row["uuid"] for row in rows):
-        await put_endings(writer, episode, {(uuid, at) for one, uuid, at in told if one == episode})
-    await settle_new(writer, {*new, *(uuid for _, uuid, _ in told)}, cause)
+        await put_endings(
+            writer, episode, {(uuid, at) for one, uuid, at in entries if one == episode}
+        )
+    await update_new_ends(writer, {*new, *(uuid for _, uuid, _ in entries)}, cause)
 
 
 async def withdraw_claims(
@@ -117,7 +119,7 @@ async def withdraw_claims(
 
     `named` are entities that episodes described, by uuid, which they do no longer.
     """
-    claims = await writer.run("delete_claims", documents=sorted(claimants)) if claimants else []
+    claims = await writer.write("delete_claims", documents=sorted(claimants)) if claimants else []
     if not claims and not named:
         return Withdrawn()
     by_fact: defaultdict[str, set[str]] = defaultdict(set)
@@ -126,12 +128,16 @@ async def withdraw_claims(
     facts = await delete_unclaimed(writer, by_fact)
     given = {(uuid, name_key(end.name), end.type) for uuid, end in named if end.type}
     typed = sorted({end for claim in claims for end in _typed_ends(claim)} | given)
-    gone = await writer.ask("types_no_more", rows=[list(end) for end in typed]) if typed else []
-    held = (await known_names(writer, dict.fromkeys(row["key"] for row in gone))).types
+    gone = (
+        await writer.read("types_without_claims", rows=[list(end) for end in typed])
+        if typed
+        else []
+    )
+    stored = (await known_names(writer, dict.fromkeys(row["key"] for row in gone))).types
     lost = [(row["key"], row["type"]) for row in gone]
-    found = Resolution.removing(writer.space, held, lost)
+    found = Resolution.removing(writer.space, stored, lost)
     moved = await apply_types(writer, found, {})
-    await writer.renew_names(_of(found), always=True)
+    await writer.refresh_names(_of(found), always=True)
     await writer.cite((), {claim["uuid"] for claim in claims})
     ends = {uuid for claim in claims for uuid in (claim["source"], claim["target"])}
     ends |= {uuid for uuid, _ in named}
@@ -153,8 +159,8 @@ def _of(found: Resolution) -> set[str]:
 
 def _typed_ends(claim: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
     """The ends of a claim that have a type: entity, name key, type."""
-    for told in claim["given"]:
-        ends = GivenEnds.decode(told)
+    for value in claim["given"]:
+        ends = GivenEnds.decode(value)
         for uuid, end in ((claim["source"], ends.subject), (claim["target"], ends.object)):
             if end.type:
                 yield uuid, name_key(end.name), end.type
@@ -163,9 +169,9 @@ def _typed_ends(claim: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
 def _spelt(ends: Iterable[EntityName], place: Callable[[EntityName], str]) -> dict[str, Spelling]:
     spelt: dict[str, Spelling] = {}
     for end in ends:
-        told, where = Spelling(Source.STATED, end.name), place(end)
+        value, where = Spelling(Source.STATED, end.name), place(end)
         other = spelt.get(where)
-        spelt[where] = told if other is None else best((told, other))
+        spelt[where] = value if other is None else best((value, other))
     return spelt
 
 
@@ -175,8 +181,8 @@ def _by_fact(
     """Claims by the fact that they are of, as columns."""
     nodes = {one: claimant_nodes(space, one) for one in {claimant for claimant, _ in given}}
     claims: defaultdict[str, list[list[Any]]] = defaultdict(list)
-    for (claimant, uuid), told in sorted(given.items()):
-        claims[uuid].append([claimant, *nodes[claimant], sorted(told)])
+    for (claimant, uuid), value in sorted(given.items()):
+        claims[uuid].append([claimant, *nodes[claimant], sorted(value)])
     return claims
 
 
@@ -188,15 +194,21 @@ async def _claim(writer: SpaceWriter, claims: Mapping[str, Iterable[list[Any]]])
         for columns in several
     ]
     if rows:
-        await writer.run("create_claims", rows=rows)
+        await writer.write("create_claims", rows=rows)
 
 
-async def _create(writer: SpaceWriter, rows: Sequence[list[Any]], described: Described) -> None:
+async def _create(
+    writer: SpaceWriter, rows: Sequence[list[Any]], described: EpisodeDescriptions
+) -> None:
     """Creates facts with their claims: one query, as each takes long."""
     if not rows:
         return
-    told = {"now": writer.now, "known": writer.now.timestamp(), "cause": described.episode or None}
-    await writer.run("create_facts", rows=rows, **told)
+    parameters = {
+        "now": writer.now,
+        "known": writer.now.timestamp(),
+        "cause": described.episode or None,
+    }
+    await writer.write("create_facts", rows=rows, **parameters)
 
 
 async def _link_names(writer: SpaceWriter, found: Resolution) -> set[str]:
@@ -211,9 +223,9 @@ async def _link_names(writer: SpaceWriter, found: Resolution) -> set[str]:
         return set()
     changes = await writer.relink(put)
     await writer.apply(changes)
-    await writer.link({key: uuids for key, uuids in put.items() if key in found.held})
+    await writer.link({key: uuids for key, uuids in put.items() if key in found.stored})
     await writer.delete_orphans(changes.cut_entities())
-    await writer.renew_names(changes.cut_entities())
+    await writer.refresh_names(changes.cut_entities())
     return await writer.documents_of(changes.touched_episodes())
 
 
@@ -224,12 +236,12 @@ async def _set_vectors(
     model: str,
 ) -> None:
     """Gives vectors to facts that have none."""
-    told = [
+    rows = [
         {"uuid": uuid, "vector": list(facts[uuid].fact.embedding)}
         for uuid in sorted(facts)
         if facts[uuid].fact.embedding and not (uuid in known and known[uuid]["embedded"])
     ]
-    if told:
-        await writer.run("set_fact_vectors", rows=told)
-        length = len(told[0]["vector"])
-        await writer.run("change_vectors", change=len(told), model=model, dimension=length)
+    if rows:
+        await writer.write("set_fact_vectors", rows=rows)
+        length = len(rows[0]["vector"])
+        await writer.write("change_vectors", change=len(rows), model=model, dimension=length)

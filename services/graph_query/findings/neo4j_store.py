@@ -50,10 +50,10 @@ async def add_findings(writer: SpaceWriter, findings: Sequence[GivenFinding], mo
     """Adds the findings that are not there yet and changes those that say something else now."""
     known = (await _held(writer, references_of(writer.space, findings))).keys()
     references = References.of(writer.space, known, findings)
-    held = await _held(writer, {references.uuid(finding) for finding in findings})
+    stored = await _held(writer, {references.uuid(finding) for finding in findings})
     episodes = {uuid for finding in findings for uuid in finding.episodes}
-    own = await writer.ask("own_episodes", uuids=sorted(episodes)) if episodes else []
-    planner = Planner(writer.space, known | held.keys(), held, {row["uuid"] for row in own})
+    own = await writer.read("episodes_of_space", uuids=sorted(episodes)) if episodes else []
+    planner = Planner(writer.space, known | stored.keys(), stored, {row["uuid"] for row in own})
     plan = planner.plan(findings)
     if changed := plan.changed():
         await _write(writer, changed, model)
@@ -62,30 +62,32 @@ async def add_findings(writer: SpaceWriter, findings: Sequence[GivenFinding], mo
 
 async def forget_episodes(writer: SpaceWriter, episodes: Sequence[str]) -> int:
     """Removes findings that come from these episodes alone; how many there were."""
-    linked = await writer.ask("findings_linked", uuids=[], episodes=list(episodes))
+    linked = await writer.read("findings_linked", uuids=[], episodes=list(episodes))
     if not linked:
         return 0
-    row = (await writer.run("delete_findings", uuids=list(episodes)))[0]
+    row = (await writer.write("delete_findings", uuids=list(episodes)))[0]
     if row["embedded"]:
-        await writer.run("change_finding_vectors", change=-row["embedded"], model=None)
+        await writer.write("change_finding_vectors", change=-row["embedded"], model=None)
     await _delete_idle(writer, linked)
     return int(row["deleted"])
 
 
 async def forget_extracted(writer: SpaceWriter, episodes: Sequence[str]) -> None:
     """Takes back the findings that were read in these episodes; those that callers gave stay."""
-    linked = await writer.ask("findings_linked", uuids=[], episodes=list(episodes))
+    linked = await writer.read("findings_linked", uuids=[], episodes=list(episodes))
     if not linked:
         return
-    embedded = (await writer.run("forget_extracted", uuids=list(episodes)))[0]["embedded"]
+    embedded = (await writer.write("delete_extracted_findings", uuids=list(episodes)))[0][
+        "embedded"
+    ]
     if embedded:
-        await writer.run("change_finding_vectors", change=-embedded, model=None)
+        await writer.write("change_finding_vectors", change=-embedded, model=None)
     await _delete_idle(writer, linked)
 
 
 async def _held(writer: SpaceWriter, uuids: Iterable[str]) -> dict[str, Held]:
     wanted = sorted(uuids)
-    rows = await writer.ask("findings_held", uuids=wanted) if wanted else []
+    rows = await writer.read("stored_findings", uuids=wanted) if wanted else []
     return {
         row["uuid"]: Held(
             row["digest"], row["statement"], frozenset(row["episodes"]), row["embedded"]
@@ -96,35 +98,35 @@ async def _held(writer: SpaceWriter, uuids: Iterable[str]) -> dict[str, Held]:
 
 async def _write(writer: SpaceWriter, puts: Sequence[Put], model: str) -> None:
     rows = [_row(put) for put in puts]
-    there = [put.uuid for put in puts if put.held is not None]
-    linked = await writer.ask("findings_linked", uuids=there, episodes=[]) if there else []
-    await writer.run("put_findings", rows=rows, now=writer.now.timestamp())
+    there = [put.uuid for put in puts if put.stored is not None]
+    linked = await writer.read("findings_linked", uuids=there, episodes=[]) if there else []
+    await writer.write("put_findings", rows=rows, now=writer.now.timestamp())
     if there:
-        await writer.run("cut_finding_links", uuids=there)
-    await writer.run("link_findings", rows=[_links(put) for put in puts])
+        await writer.write("delete_finding_links", uuids=there)
+    await writer.write("link_findings", rows=[_links(put) for put in puts])
     if linked:
         await _delete_idle(writer, linked)
     await _set_vectors(writer, puts, model)
 
 
 async def _set_vectors(writer: SpaceWriter, puts: Sequence[Put], model: str) -> None:
-    moved = [put for put in puts if put.vector is not None and (put.vector or put.held)]
+    moved = [put for put in puts if put.vector is not None and (put.vector or put.stored)]
     if not moved:
         return
     rows = [{"uuid": put.uuid, "vector": list(put.vector or ())} for put in moved]
-    await writer.run("set_finding_vectors", rows=rows)
-    before = sum(put.held is not None and put.held.embedded for put in moved)
+    await writer.write("set_finding_vectors", rows=rows)
+    before = sum(put.stored is not None and put.stored.embedded for put in moved)
     change = sum(put.embedded for put in moved) - before
     length = next((len(put.vector) for put in moved if put.vector), None)
-    told = {"model": model if length else None, "dimension": length}
-    await writer.run("change_finding_vectors", change=change, **told)
+    parameters = {"model": model if length else None, "dimension": length}
+    await writer.write("change_finding_vectors", change=change, **parameters)
 
 
 async def _delete_idle(writer: SpaceWriter, linked: Sequence[dict[str, Any]]) -> None:
     subjects = sorted({tuple(subject) for row in linked for subject in row["subjects"]})
     episodes = sorted({uuid for row in linked for uuid in row["episodes"]})
-    told = [list(subject) for subject in subjects]
-    await writer.run("delete_idle_subjects", subjects=told, episodes=episodes)
+    rows = [list(subject) for subject in subjects]
+    await writer.write("delete_unused_subjects", subjects=rows, episodes=episodes)
 
 
 def _row(put: Put) -> dict[str, Any]:
@@ -133,29 +135,29 @@ def _row(put: Put) -> dict[str, Any]:
     return {"uuid": put.uuid, "origin": finding.origin.value, "fields": fields}
 
 
-def _stored_fields(told: FindingFields) -> dict[str, Any]:
+def _stored_fields(value: FindingFields) -> dict[str, Any]:
     return {
-        "kind": told.kind.value,
-        "statement": told.statement,
-        "details": _details(told),
-        "braid_words": added_words(f"{told.statement} {_details(told)}"),
-        "type": told.type,
-        "type_key": key(told.type),
-        "confidence": told.confidence,
-        "confidence_key": UNKNOWN_CONFIDENCE if told.confidence is None else told.confidence,
-        "methodology": told.methodology,
-        "methodology_key": name_key(told.methodology),
-        "status": told.status,
-        "status_key": key(told.status),
-        "priority": told.priority,
-        "owner": told.owner,
-        "owner_key": key(told.owner),
-        "metric_names": [metric.name for metric in told.metrics],
-        "metric_keys": [name_key(metric.name) for metric in told.metrics],
-        "metric_values": [metric.value for metric in told.metrics],
-        "metric_units": [metric.unit for metric in told.metrics],
-        "blockers": list(told.blockers),
-        "blocker_keys": [name_key(blocker) for blocker in told.blockers],
+        "kind": value.kind.value,
+        "statement": value.statement,
+        "details": _details(value),
+        "braid_words": added_words(f"{value.statement} {_details(value)}"),
+        "type": value.type,
+        "type_key": key(value.type),
+        "confidence": value.confidence,
+        "confidence_key": UNKNOWN_CONFIDENCE if value.confidence is None else value.confidence,
+        "methodology": value.methodology,
+        "methodology_key": name_key(value.methodology),
+        "status": value.status,
+        "status_key": key(value.status),
+        "priority": value.priority,
+        "owner": value.owner,
+        "owner_key": key(value.owner),
+        "metric_names": [metric.name for metric in value.metrics],
+        "metric_keys": [name_key(metric.name) for metric in value.metrics],
+        "metric_values": [metric.value for metric in value.metrics],
+        "metric_units": [metric.unit for metric in value.metrics],
+        "blockers": list(value.blockers),
+        "blocker_keys": [name_key(blocker) for blocker in value.blockers],
     }
 
 
@@ -164,10 +166,10 @@ def key(text: str) -> str:
     return KEY_MARK + name_key(text)
 
 
-def _details(told: FindingFields) -> str:
+def _details(value: FindingFields) -> str:
     """All other words that a finding is found by."""
-    named = (told.type, told.methodology, told.status, told.owner)
-    words = [*named, *(metric.name for metric in told.metrics), *told.blockers]
+    named = (value.type, value.methodology, value.status, value.owner)
+    words = [*named, *(metric.name for metric in value.metrics), *value.blockers]
     return _SEPARATOR.join(word for word in words if word)
 
 
@@ -235,28 +237,28 @@ class Neo4jFindings:
         lucene = words_query(space, _FIELDS, terms)
         if not lucene:
             return []
-        told = await self._parameters(space, only)
-        told |= {"source": "words", "lucene": lucene, "limit": limit}
-        return [Hit(uuid, score) for uuid, score, _ in await self._where(told)]
+        result = await self._parameters(space, only)
+        result |= {"source": "words", "lucene": lucene, "limit": limit}
+        return [Hit(uuid, score) for uuid, score, _ in await self._where(result)]
 
     async def findings_near(
         self, space: str, vector: Sequence[float], only: FindingFilter, limit: int, *, exact: bool
     ) -> list[Hit]:
         """Findings by cosine similarity; what the index cannot filter is compared exactly."""
-        told = await self._parameters(space, only)
-        told |= {"vector": packed(vector), "limit": limit, "fetch": max(limit, _FETCH_VECTORS)}
+        result = await self._parameters(space, only)
+        result |= {"vector": packed(vector), "limit": limit, "fetch": max(limit, _FETCH_VECTORS)}
         if exact or not only.is_indexable:
-            return [Hit(uuid, score) for uuid, score, _ in await self._where(told)]
-        rows = await self._database.read("findings_nearest", **told)
+            return [Hit(uuid, score) for uuid, score, _ in await self._where(result)]
+        rows = await self._database.read("findings_nearest", **result)
         return [Hit(*hit) for hit in rows[0]["hits"]]
 
     async def list_findings(
         self, space: str, only: FindingFilter, after: Position | None, limit: int
     ) -> list[Position]:
         """Findings newest first, after a position."""
-        told = await self._parameters(space, only, after or _BEGINNING)
-        told["limit"] = limit
-        return [Position(created, uuid) for uuid, _, created in await self._where(told)]
+        result = await self._parameters(space, only, after or _BEGINNING)
+        result["limit"] = limit
+        return [Position(created, uuid) for uuid, _, created in await self._where(result)]
 
     async def findings(self, space: str, uuids: Sequence[str]) -> dict[str, Finding]:
         """Those of the findings that are there, in full."""

@@ -41,7 +41,7 @@ class Held(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A finding as it will be. `held` None: it is new. `vector` None leaves the vector that is there."""
+    """A finding as it will be. `stored` None: it is new. `vector` None leaves the vector that is there."""
 
     uuid: str
     finding: GivenFinding
@@ -49,17 +49,17 @@ class Put:
     digest: str
     episodes: frozenset[str]
     vector: tuple[float, ...] | None
-    held: Held | None = None
+    stored: Held | None = None
 
     @property
     def says_other(self) -> bool:
         """Whether its fields or what it is about differ from what is there."""
-        return self.held is None or self.held.digest != self.digest
+        return self.stored is None or self.stored.digest != self.digest
 
     @property
     def changes(self) -> bool:
         """Whether anything differs from what is there."""
-        moved = self.held is None or self.held.episodes != self.episodes
+        moved = self.stored is None or self.stored.episodes != self.episodes
         return self.says_other or moved or self.vector is not None
 
     @property
@@ -67,7 +67,7 @@ class Put:
         """Whether it has a vector afterwards."""
         if self.vector is not None:
             return bool(self.vector)
-        return self.held is not None and self.held.embedded
+        return self.stored is not None and self.stored.embedded
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class Plan:
 
     def counts(self, revision: int = 0) -> FindingCounts:
         """The plan in numbers."""
-        added = sum(put.held is None for put in self.puts)
-        updated = sum(put.held is not None and put.changes for put in self.puts)
+        added = sum(put.stored is None for put in self.puts)
+        updated = sum(put.stored is not None and put.changes for put in self.puts)
         return FindingCounts(
             uuids=self.uuids,
             added=added,
@@ -128,11 +128,11 @@ class References:
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Plans one write to a space: what findings are `held` there, `known` to be there, and which episodes."""
+    """Plans one write to a space: the findings that are `stored`, those `known` to exist, and which episodes."""
 
     space: str
     known: Collection[str]
-    held: Mapping[str, Held]
+    stored: Mapping[str, Held]
     episodes: Collection[str]
 
     def plan(self, findings: Sequence[GivenFinding]) -> Plan:
@@ -149,8 +149,8 @@ class Planner:
                 except _RefusedError as refusal:
                     news[place] = str(refusal)
             if not news:
-                told = tuple(uuids.get(place, "") for place in range(len(findings)))
-                return Plan(tuple(puts.values()), told, tuple(sorted(refused.items())))
+                result = tuple(uuids.get(place, "") for place in range(len(findings)))
+                return Plan(tuple(puts.values()), result, tuple(sorted(refused.items())))
             refused |= news
 
     def _take(self, finding: GivenFinding, references: References, puts: dict[str, Put]) -> str:
@@ -169,12 +169,12 @@ class Planner:
         return uuid
 
     def _put(self, uuid: str, finding: GivenFinding, about: frozenset[str]) -> Put:
-        held = self.held.get(uuid)
+        stored = self.stored.get(uuid)
         episodes = frozenset(finding.episodes)
-        if held is not None and not finding.id:
-            episodes |= held.episodes
-        vector = _vector(held, finding)
-        return Put(uuid, finding, about, digest(finding, about), episodes, vector, held)
+        if stored is not None and not finding.id:
+            episodes |= stored.episodes
+        vector = _vector(stored, finding)
+        return Put(uuid, finding, about, digest(finding, about), episodes, vector, stored)
 
 
 class _RefusedError(Exception):
@@ -190,13 +190,13 @@ def _joined(earlier: Put, put: Put) -> Put:
     )
 
 
-def _vector(held: Held | None, finding: GivenFinding) -> tuple[float, ...] | None:
+def _vector(stored: Held | None, finding: GivenFinding) -> tuple[float, ...] | None:
     """The vector to set; None leaves what is there, which stands for the same statement."""
-    if held is None:
+    if stored is None:
         return finding.embedding
-    if held.embedded and held.statement == finding.fields.statement:
+    if stored.embedded and stored.statement == finding.fields.statement:
         return None
-    return finding.embedding if held.embedded or finding.embedding else None
+    return finding.embedding if stored.embedded or finding.embedding else None
 
 
 def references_of(space: str, findings: Iterable[GivenFinding]) -> set[str]:

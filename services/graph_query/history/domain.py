@@ -13,7 +13,7 @@ from services.graph_query.core.intervals import OPEN, day_after
 from services.graph_query.core.names import name_key
 
 CURRENT = 20
-"""How many of the facts that hold now a history tells in full."""
+"""How many current facts a history returns in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which part of a history is told in full; times in epoch seconds.
+    """Which part of a history is returned in full; times in epoch seconds.
 
     Of what has held after `since`: the first `limit` facts after a place; before any place also those that hold at
     `reference`, the latest of them. A page after a place has no facts in brief.
@@ -117,19 +117,19 @@ class Page:
 
     def latest(self, moments: Iterable[Moment]) -> list[Moment]:
         """Those that hold at the reference, the latest first and no more than are shown."""
-        held = [
+        stored = [
             one for one in moments if one.holds(self.reference) and one.valid_until > self.since
         ]
-        return sorted(held, key=lambda one: (-one.valid_from, one.uuid))[:CURRENT]
+        return sorted(stored, key=lambda one: (-one.valid_from, one.uuid))[:CURRENT]
 
     def following(self, moments: Iterable[Moment]) -> list[Moment]:
         """Those of the page in their order."""
-        held = [
+        stored = [
             one
             for one in moments
             if one.valid_until > self.since and (self.after is None or one.place > self.after)
         ]
-        return sorted(held, key=lambda one: one.place)[: self.limit]
+        return sorted(stored, key=lambda one: one.place)[: self.limit]
 
 
 NO_PAGE = Page()
@@ -140,7 +140,7 @@ NO_PAGE = Page()
 class Life:
     """An entity and all of its facts in brief, in no order; without one entity, those that share the name.
 
-    `page` and `current` are what a page tells in full.
+    `page` and `current` are the facts that a page returns in full.
     """
 
     entity: Entity | None

@@ -71,10 +71,10 @@ class Neo4jHistory:
         page: Page = NO_PAGE,
     ) -> Life:
         """The entities that are meant and, of a single one, its facts; those of now in one round trip."""
-        told = {"space": space, "relation": relation_key(relation), **_paged(page)}
+        parameters = {"space": space, "relation": relation_key(relation), **_paged(page)}
         if known is not None:
-            told |= {"limit": 0, "whole": False}
-        row = (await self._database.read("life_of_entity", anchor=_anchor(entity), **told))[0]
+            parameters |= {"limit": 0, "whole": False}
+        row = (await self._database.read("entity_history", anchor=_anchor(entity), **parameters))[0]
         named = [_entity(*columns) for columns in row["entities"]]
         if len(named) > 1:
             return Life(None, tuple(entity_ref(one.uuid, one.name, [one.type]) for one in named))
@@ -99,8 +99,8 @@ class Neo4jHistory:
         if not uuids:
             return {}
         name = "facts_attributed" if known is None else "versions_known"
-        told = {"uuids": list(uuids), "known": known, "citations": _CITATIONS}
-        rows = await self._database.read(name, space=space, **told)
+        parameters = {"uuids": list(uuids), "known": known, "citations": _CITATIONS}
+        rows = await self._database.read(name, space=space, **parameters)
         return {fact.uuid: fact for fact in _facts(rows)}
 
     async def differences(
@@ -121,8 +121,8 @@ class Neo4jHistory:
 
     async def versions(self, space: str, uuid: str, limit: int) -> list[Version]:
         """The last versions of a fact, oldest first."""
-        told = {"uuid": uuid, "limit": limit, "open": OPEN}
-        rows = await self._database.read("versions_of_fact", space=space, **told)
+        parameters = {"uuid": uuid, "limit": limit, "open": OPEN}
+        rows = await self._database.read("versions_of_fact", space=space, **parameters)
         return [_version(*columns) for columns in rows[0]["versions"]]
 
     async def _known_life(
@@ -135,11 +135,11 @@ class Neo4jHistory:
         known: float,
         page: Page,
     ) -> Life:
-        """A life as it was known; an entity that is gone is told as it was known then."""
+        """A history as it was known at an instant; a deleted entity is shown as it was then."""
         anchor = _anchor(entity, space)
         anchor["uuids"] = [one.uuid for one in named] or anchor["uuids"]
-        told = {"anchor": anchor, "relation": relation, "known": known, **_paged(page)}
-        rows = await self._database.read("known_life", space=space, **told)
+        parameters = {"anchor": anchor, "relation": relation, "known": known, **_paged(page)}
+        rows = await self._database.read("entity_history_as_known", space=space, **parameters)
         found = named or [Entity(row["uuid"], *row["known_as"]) for row in rows if row["known_as"]]
         if not found:
             raise NotFoundError("entity")
@@ -151,7 +151,7 @@ class Neo4jHistory:
     async def _told(
         self, space: str, entity: Entity, moments: tuple[Moment, ...], known: float, page: Page
     ) -> Life:
-        """A life with what a page of it tells in full."""
+        """A history with the facts of one page."""
         first = page.after is None
         shown = [one.uuid for one in page.following(moments)]
         latest = [one.uuid for one in page.latest(moments)] if first else []

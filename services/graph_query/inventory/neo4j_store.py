@@ -27,25 +27,32 @@ class Neo4jInventory:
 
     async def list_episodes(self, space: str, after: str, limit: int) -> list[EpisodeRef]:
         """See `InventoryStore`."""
-        told = {"space": space, "after": after, "limit": limit}
-        rows = await self._database.read("list_episodes", **told)
+        parameters = {"space": space, "after": after, "limit": limit}
+        rows = await self._database.read("list_episodes", **parameters)
         return [EpisodeRef(row["uuid"], row["document_id"]) for row in rows]
 
     async def find_episodes(self, space: str, uuids: Sequence[str]) -> list[str]:
         """See `InventoryStore`."""
-        told = {"space": space, "uuids": list(uuids)}
-        return [row["uuid"] for row in await self._database.read("find_episodes", **told)]
+        parameters = {"space": space, "uuids": list(uuids)}
+        return [row["uuid"] for row in await self._database.read("find_episodes", **parameters)]
 
     async def list_documents(self, space: str, after: str, limit: int) -> list[str]:
         """See `InventoryStore`."""
         position = document_uuid(space, after) if after else ""
-        told = {"space": space, "after": position, "limit": limit}
-        return [row["document_id"] for row in await self._database.read("list_documents", **told)]
+        parameters = {"space": space, "after": position, "limit": limit}
+        return [
+            row["document_id"] for row in await self._database.read("list_documents", **parameters)
+        ]
 
     async def unjoined_entities(self, space: str, after: tuple[str, str], limit: int) -> EntityPage:
         """See `InventoryStore`."""
-        told = {"space": space, "after_name": after[0], "after_uuid": after[1], "limit": limit}
-        row = (await self._database.read("unjoined_entities", **told))[0]
+        parameters = {
+            "space": space,
+            "after_name": after[0],
+            "after_uuid": after[1],
+            "limit": limit,
+        }
+        row = (await self._database.read("unjoined_entities", **parameters))[0]
         last = (row["last"][0], row["last"][1]) if row["last"] else after
         return EntityPage([(uuid, name) for uuid, name in row["unjoined"]], row["seen"], last)
 
@@ -53,7 +60,7 @@ class Neo4jInventory:
         """See `InventoryStore`."""
 
         async def work(writer: SpaceWriter) -> int:
-            own = await writer.ask("own_entities", uuids=sorted(uuids))
+            own = await writer.read("entities_of_space", uuids=sorted(uuids))
             return await writer.delete_orphans([row["uuid"] for row in own])
 
         return (await self._write(space, work))[0]
@@ -64,11 +71,11 @@ class Neo4jInventory:
         """See `InventoryStore`. What was removed is kept in the transaction that removed it."""
 
         async def work(writer: SpaceWriter) -> tuple[DeletionCounts, bool]:
-            told = await writer.ask("recall_deletion", id=deletion_id)
-            if told and told[0]["ended"]:
-                return _counts(told[0]["counts"]), True
+            rows = await writer.read("get_deletion", id=deletion_id)
+            if rows and rows[0]["ended"]:
+                return _counts(rows[0]["counts"]), True
             removed, ended = await _remove_some(writer, document_id)
-            total = removed.plus(_counts(told[0]["counts"])) if told else removed
+            total = removed.plus(_counts(rows[0]["counts"])) if rows else removed
             await _keep(writer, deletion_id, total, ended)
             return total, ended
 
@@ -76,7 +83,7 @@ class Neo4jInventory:
 
 
 async def _remove_some(writer: SpaceWriter, document_id: str) -> tuple[DeletionCounts, bool]:
-    found = await writer.ask(
+    found = await writer.read(
         "episodes_of_document",
         document=document_uuid(writer.space, document_id),
         limit=EPISODES_AT_ONCE,
@@ -98,6 +105,6 @@ def _counts(kept: Mapping[str, Any]) -> DeletionCounts:
 
 
 async def _keep(writer: SpaceWriter, deletion_id: str, counts: DeletionCounts, ended: bool) -> None:
-    told: dict[str, Any] = {"counts": asdict(counts), "ended": ended}
+    value: dict[str, Any] = {"counts": asdict(counts), "ended": ended}
     before = writer.now - _KEPT
-    await writer.run("keep_deletion", id=deletion_id, now=writer.now, before=before, **told)
+    await writer.write("record_deletion", id=deletion_id, now=writer.now, before=before, **value)

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from services.graph_query.core.domain import Passage
-from services.graph_query.episodes.extraction_result import EpisodeReader, Reading
-from services.graph_query.llm_extraction.findings import FindingReader
-from services.graph_query.llm_extraction.graph_reader import KnownGraph
+from services.graph_query.episodes.extraction_result import EpisodeExtractor, ExtractionResult
+from services.graph_query.llm_extraction.findings import EmbeddedFindingExtractor
+from services.graph_query.llm_extraction.graph_reader import GraphReader
 from services.graph_query.ontology.domain import Ontology
 from services.models.embedder import Embedder
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable, PromptRefused
@@ -21,20 +21,20 @@ from services.models.language import LanguageModel, Message, Prompt, Role
 if TYPE_CHECKING:
     from services.graph_query.llm_extraction.graphiti_session import Session
 
-# Graphiti reads these when it is imported: it must report to nobody and apply no stray `.env`.
-_QUIET = {"GRAPHITI_TELEMETRY_ENABLED": "false", "PYTHON_DOTENV_DISABLED": "true"}
+# Graphiti reads these when it is imported: no telemetry, and no stray `.env`.
+_GRAPHITI_ENVIRONMENT = {"GRAPHITI_TELEMETRY_ENABLED": "false", "PYTHON_DOTENV_DISABLED": "true"}
 
 
-class GraphitiReader:
-    """An `EpisodeReader`. It writes nothing: `known` gives it a space, and vectors' model, to compare with."""
+class GraphitiExtractor:
+    """An `EpisodeExtractor`. It writes nothing: `known` gives it a space, and vectors' model, to compare with."""
 
-    def __init__(self, language: LanguageModel, known: Callable[[str, str], KnownGraph]) -> None:
+    def __init__(self, language: LanguageModel, known: Callable[[str, str], GraphReader]) -> None:
         self._language = language
         self._known = known
 
     async def read(
         self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
-    ) -> Reading:
+    ) -> ExtractionResult:
         """What the passage says. LanguageModelUnavailable, or what a store or an embedder raises."""
         session = await asyncio.to_thread(load_session)
         known = self._known(space, embedder.model)
@@ -44,7 +44,7 @@ class GraphitiReader:
 
 def load_session() -> type[Session]:
     """Loads Graphiti, which takes a second: what reads with it."""
-    os.environ.update(_QUIET)
+    os.environ.update(_GRAPHITI_ENVIRONMENT)
     with warnings.catch_warnings():
         # Its classes are written in an older style of pydantic's.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -58,11 +58,11 @@ _HARMLESS = Prompt(
 )
 
 
-class WholeReader:
-    """An `EpisodeReader` of both layers."""
+class LanguageModelExtractor:
+    """An `EpisodeExtractor` of both layers."""
 
     def __init__(
-        self, findings: FindingReader, facts: EpisodeReader, language: LanguageModel
+        self, findings: EmbeddedFindingExtractor, facts: EpisodeExtractor, language: LanguageModel
     ) -> None:
         self._findings = findings
         self._facts = facts
@@ -70,7 +70,7 @@ class WholeReader:
 
     async def read(
         self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
-    ) -> Reading:
+    ) -> ExtractionResult:
         """What the passage says; nothing is written. AnswerUnusable where the passage may be to blame."""
         try:
             found = await self._findings.read(space, passage, embedder)

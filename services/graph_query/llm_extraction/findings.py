@@ -212,7 +212,7 @@ def _subjects(item: ExtractedFinding, words: str) -> Iterator[EntityName]:
 _SCHEMA = ExtractedFindings.model_json_schema()
 
 
-class FindingReader:
+class EmbeddedFindingExtractor:
     """Reads episodes' findings with a language model and gives them vectors. Nothing is written."""
 
     def __init__(self, extractor: FindingExtractor) -> None:

@@ -1,4 +1,4 @@
-"""What is in the graph already, as Graphiti needs it to tell what is new."""
+"""What the graph already has, as Graphiti needs it to find what is new."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class KnownEpisode:
     valid_at: datetime
 
 
-class KnownGraph(Protocol):
+class GraphReader(Protocol):
     """Reads of one space: all that Graphiti asks of a graph. Vectors are of the tier's own model."""
 
     async def named(self, names: Sequence[str]) -> list[KnownEntity]:
@@ -100,8 +100,8 @@ class KnownGraph(Protocol):
         """The latest episodes of a document, the oldest of them first."""
 
 
-class Neo4jKnownGraph:
-    """`KnownGraph` on Neo4j, by the same searches as the tier's own reads."""
+class Neo4jGraphReader:
+    """`GraphReader` on Neo4j, by the same searches as the tier's own reads."""
 
     def __init__(self, database: Database, store: GraphStore, space: str, model: str) -> None:
         """`model` is that of the vectors that are compared: in a space of another one nothing is like them."""
@@ -158,9 +158,13 @@ class Neo4jKnownGraph:
         self, sources: Sequence[str], targets: Sequence[str], vector: Sequence[float], limit: int
     ) -> list[KnownFact]:
         """By the entities' own edges: none is missed."""
-        told = {"sources": sorted(set(sources)), "targets": sorted(set(targets)), "limit": limit}
+        parameters = {
+            "sources": sorted(set(sources)),
+            "targets": sorted(set(targets)),
+            "limit": limit,
+        }
         near = list(vector) if await self._fits() else []
-        rows = await self._read("known_between", vector=near, **told)
+        rows = await self._read("known_facts_between", vector=near, **parameters)
         return [_fact(row) for row in rows]
 
     async def episodes_with(self, query: str, limit: int) -> list[KnownEpisode]:
@@ -172,7 +176,7 @@ class Neo4jKnownGraph:
     async def episodes_before(self, document_id: str, limit: int) -> list[KnownEpisode]:
         """The latest episodes of a document."""
         uuid = document_uuid(self._space, document_id)
-        rows = await self._read("known_before", document=uuid, limit=limit)
+        rows = await self._read("episodes_before", document=uuid, limit=limit)
         return [_episode(row) for row in reversed(rows)]
 
     async def _fits(self) -> bool:

@@ -16,7 +16,11 @@ from pydantic import BaseModel, Field, ValidationError, WrapValidator, create_mo
 from services.graph_query.core.domain import DescribedEntity, EntityName, GivenFact, Passage, Scalar
 from services.graph_query.core.intervals import is_reversed
 from services.graph_query.core.names import clean_name, clean_relation, key_refusal, name_key
-from services.graph_query.episodes.extraction_result import Contradicted, Reading, Supported
+from services.graph_query.episodes.extraction_result import (
+    Contradicted,
+    ExtractionResult,
+    Supported,
+)
 from services.graph_query.llm_extraction.graph_reader import KnownFact
 from services.graph_query.ontology.domain import AttributeKind, AttributeType, Ontology
 from services.models.vectors import Matrix
@@ -114,13 +118,13 @@ class Findings:
     stated_ends: frozenset[datetime] = frozenset()
 
 
-def reading_of(passage: Passage, found: Findings, ontology: Ontology) -> Reading:
+def reading_of(passage: Passage, found: Findings, ontology: Ontology) -> ExtractionResult:
     """All that was read in the passage. What no caller could state either is left out."""
     names = {node.uuid: name for node in found.nodes if (name := _name(node)) is not None}
     new = [edge for edge in found.edges if edge.uuid not in found.before]
     facts = [_fact(passage, edge, names, found) for edge in new]
     known = {edge.uuid: edge for edge in found.edges if edge.uuid in found.before}
-    return Reading(
+    return ExtractionResult(
         entities=tuple(_entities(found, names)),
         facts=tuple(fact for fact in facts if fact is not None and _fits(fact, ontology)),
         supported=tuple(
@@ -222,9 +226,9 @@ def _name(node: EntityNode) -> EntityName | None:
     return EntityName(name, next((one for one in sorted(node.labels) if one != _BASE_LABEL), ""))
 
 
-def _attributes(told: Mapping[str, Any]) -> dict[str, Scalar]:
+def _attributes(item: Mapping[str, Any]) -> dict[str, Scalar]:
     return {
-        key: value for key, value in told.items() if key_refusal(key) is None and _is_scalar(value)
+        key: value for key, value in item.items() if key_refusal(key) is None and _is_scalar(value)
     }
 
 

@@ -9,7 +9,7 @@ from graphiti_core.driver.graph_operations.graph_operations import GraphOperatio
 from graphiti_core.nodes import EpisodicNode
 from pydantic import ConfigDict, PrivateAttr
 
-from services.graph_query.llm_extraction.graph_reader import KnownGraph
+from services.graph_query.llm_extraction.graph_reader import GraphReader
 from services.graph_query.llm_extraction.graphiti_failures import Failures, RefusedError
 from services.graph_query.llm_extraction.graphiti_search import BraidSearch
 
@@ -21,7 +21,7 @@ class BraidOperations(GraphOperationsInterface):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    _known: KnownGraph = PrivateAttr()
+    _known: GraphReader = PrivateAttr()
     _search: BraidSearch = PrivateAttr()
     _failures: Failures = PrivateAttr()
     _episode: EpisodicNode = PrivateAttr()
@@ -29,7 +29,7 @@ class BraidOperations(GraphOperationsInterface):
 
     def __init__(
         self,
-        known: KnownGraph,
+        known: GraphReader,
         search: BraidSearch,
         failures: Failures,
         episode: EpisodicNode,

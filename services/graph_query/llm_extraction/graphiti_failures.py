@@ -34,6 +34,6 @@ class Failures:
         if self.first is not None:
             raise self.first
 
-    def as_told(self, error: Exception) -> Exception:
+    def as_error(self, error: Exception) -> Exception:
         """What a reading fails with: the first failure of a call, else whatever Graphiti raised."""
         return self.first if isinstance(self.first, BraidError) else error

@@ -85,9 +85,9 @@ class GraphitiLanguage(LLMClient):
         for _ in range(_ATTEMPTS):
             answer = await self._language.complete(prompt)
             try:
-                told = from_json(answer.text)
-                if isinstance(told, dict):
-                    return told if shape is None else _shaped(told, shape)
+                result = from_json(answer.text)
+                if isinstance(result, dict):
+                    return result if shape is None else _shaped(result, shape)
             except (ValueError, ValidationError):
                 continue
         raise AnswerUnusable("malformed answer")
@@ -138,5 +138,5 @@ def _ends_in(answer: Any) -> Iterator[datetime]:
             yield from _ends_in(value)
 
 
-def _shaped(told: dict[str, Any], shape: type[BaseModel]) -> dict[str, Any]:
-    return shape.model_validate(told).model_dump(exclude_unset=True)
+def _shaped(value: dict[str, Any], shape: type[BaseModel]) -> dict[str, Any]:
+    return shape.model_validate(value).model_dump(exclude_unset=True)

@@ -14,10 +14,10 @@ from graphiti_core.search.search_filters import ComparisonOperator, DateFilter, 
 from pydantic import ConfigDict, PrivateAttr
 
 from services.graph_query.llm_extraction.graph_reader import (
+    GraphReader,
     KnownEntity,
     KnownEpisode,
     KnownFact,
-    KnownGraph,
 )
 from services.graph_query.llm_extraction.graphiti_failures import Failures
 
@@ -37,11 +37,11 @@ class BraidSearch(SearchInterface):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     _space: str = PrivateAttr()
-    _known: KnownGraph = PrivateAttr()
+    _known: GraphReader = PrivateAttr()
     _failures: Failures = PrivateAttr()
     _facts: dict[str, KnownFact] = PrivateAttr(default_factory=dict)
 
-    def __init__(self, space: str, known: KnownGraph, failures: Failures) -> None:
+    def __init__(self, space: str, known: GraphReader, failures: Failures) -> None:
         super().__init__()
         self._space, self._known, self._failures = space, known, failures
 

@@ -9,8 +9,8 @@ from graphiti_core.graphiti import AddEpisodeResults
 from graphiti_core.nodes import EpisodeType, EpisodicNode
 
 from services.graph_query.core.domain import Passage
-from services.graph_query.episodes.extraction_result import Reading
-from services.graph_query.llm_extraction.graph_reader import KnownGraph
+from services.graph_query.episodes.extraction_result import ExtractionResult
+from services.graph_query.llm_extraction.graph_reader import GraphReader
 from services.graph_query.llm_extraction.graphiti_conversion import (
     Findings,
     declared_types,
@@ -38,14 +38,14 @@ class Session:
     """Reads episodes of one space."""
 
     def __init__(
-        self, space: str, known: KnownGraph, language: LanguageModel, embedder: Embedder
+        self, space: str, known: GraphReader, language: LanguageModel, embedder: Embedder
     ) -> None:
         self._space = space
         self._known = known
         self._language = language
         self._embedder = embedder
 
-    async def read(self, passage: Passage, ontology: Ontology) -> Reading:
+    async def read(self, passage: Passage, ontology: Ontology) -> ExtractionResult:
         """What the passage says, compared with what is known. Nothing is written."""
         failures = Failures()
         search = BraidSearch(self._space, self._known, failures)
@@ -53,7 +53,7 @@ class Session:
         try:
             results = await self._add_episode(passage, ontology, search, language, failures)
         except Exception as error:  # noqa: BLE001 - told as what it stems from
-            raise failures.as_told(error) from None
+            raise failures.as_error(error) from None
         failures.check()
         names = [node.name for node in results.nodes]
         vectors = await self._embedder.embed(names)

@@ -20,7 +20,7 @@ from services.graph_query.local_extraction.gazetteer import Gazetteer
 
 
 class MentionRow(NamedTuple):
-    """An episode that names an entity: how, in which sentences (from 0), and how it is spelt first."""
+    """An episode that names an entity: how, in which sentences (from 0), and its first spelling."""
 
     episode: str
     entity: str
@@ -75,9 +75,9 @@ class Changes:
         """The best spelling of each entity among the mentions to write."""
         spelt: dict[str, Spelling] = {}
         for row in self.mentions_put:
-            held = spelt.get(row.entity)
-            if held is None or held != row.spelling:
-                spelt[row.entity] = best((row.spelling, held or row.spelling))
+            stored = spelt.get(row.entity)
+            if stored is None or stored != row.spelling:
+                spelt[row.entity] = best((row.spelling, stored or row.spelling))
         return spelt
 
     def cut_entities(self) -> set[str]:
@@ -86,14 +86,14 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPassage:
+class TokenizedPassage:
     """A passage cut into words once, for as many extractions as are needed."""
 
     passage: Passage
     sentences: list[TokenText]
 
     @classmethod
-    def of(cls, passage: Passage) -> ReadPassage:
+    def of(cls, passage: Passage) -> TokenizedPassage:
         """Cuts the passage into sentences and words."""
         return cls(passage, tokenize(passage.content))
 
@@ -103,7 +103,7 @@ class ReadPassage:
         return searchable_words(self.sentences)
 
 
-def passage_rows(space: str, read: ReadPassage, gazetteer: Gazetteer) -> PassageRows:
+def passage_rows(space: str, read: TokenizedPassage, gazetteer: Gazetteer) -> PassageRows:
     """The passage's part of the graph under these names."""
     found = extract(read.passage.title, read.sentences, gazetteer)
     resolved = {key: gazetteer.uuids(key) or (entity_uuid(space, key),) for key in found.mentions}
@@ -167,7 +167,7 @@ def _periods(sentences: Iterable[SentenceRow], period: Period) -> dict[str, Peri
 
 
 def _sentence_rows(
-    read: ReadPassage, found: Extraction, resolved: dict[str, tuple[str, ...]]
+    read: TokenizedPassage, found: Extraction, resolved: dict[str, tuple[str, ...]]
 ) -> list[SentenceRow]:
     rows = []
     for number, keys in sorted(_keys_by_sentence(found).items()):

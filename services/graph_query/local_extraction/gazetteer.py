@@ -159,11 +159,11 @@ class GazetteerCache:
 
     def get(self, space: str, revision: int) -> Gazetteer | None:
         """The space's gazetteer as of exactly this revision of its names."""
-        held = self._held.get(space)
-        if held is None or held[0] != revision:
+        stored = self._held.get(space)
+        if stored is None or stored[0] != revision:
             return None
         self._held.move_to_end(space)
-        return held[1]
+        return stored[1]
 
     def put(self, space: str, revision: int, gazetteer: Gazetteer) -> None:
         """Keeps a gazetteer; call it once the write that made it is committed."""

@@ -68,7 +68,7 @@ def open_driver(
         auth=(user, password.get_secret_value()),
         max_connection_pool_size=connections,
         connection_timeout=2.0,
-        # `Database` lets nobody in without a connection to be had: this is the time for making one.
+        # `Database` admits a call only when a connection is free: this is the time to open one.
         connection_acquisition_timeout=5.0,
         max_transaction_retry_time=0.0,
         keep_alive=True,
@@ -87,7 +87,7 @@ class Transaction:
     async def run(self, name: str, **parameters: Any) -> Rows:
         """All rows of a named query."""
         text = self._queries[name]
-        return await _rows(await self._transaction.run(text, _packed(parameters)))
+        return await _rows(await self._transaction.run(text, _as_one_map(parameters)))
 
 
 class Database:
@@ -104,7 +104,7 @@ class Database:
         self._limits = limits
         self._slots = Slots(limits)
         self._answered = float("-inf")
-        self._queries = {name: _planned_once(queries[name]) for name in queries.names()}
+        self._queries = {name: _with_fixed_plan(queries[name]) for name in queries.names()}
 
     def numbers(self) -> PoolNumbers:
         """How full the pool and the queue in front of it are."""
@@ -116,11 +116,11 @@ class Database:
 
     async def read(self, name: str, **parameters: Any) -> Rows:
         """All rows of a named query that changes nothing, in one round trip."""
-        async with self._slots.one(), _translated(READ_LIMIT) as limit:
+        async with self._slots.one(), _braid_errors(READ_LIMIT) as limit:
             query = Query(self._queries[name], timeout=limit)
             for attempt in range(1, _READ_ATTEMPTS + 1):
                 try:
-                    return await self._read_once(query, _packed(parameters))
+                    return await self._read_once(query, _as_one_map(parameters))
                 except (DriverError, Neo4jError) as error:
                     if attempt == _READ_ATTEMPTS or not _is_lost_connection(error):
                         raise
@@ -128,7 +128,7 @@ class Database:
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Runs `work` in one transaction: all of it or none. A deadlock's victim is tried again."""
-        async with self._slots.one(), _translated(WRITE_LIMIT) as limit:
+        async with self._slots.one(), _braid_errors(WRITE_LIMIT) as limit:
             for attempt in range(1, _WRITE_ATTEMPTS + 1):
                 try:
                     return await self._write_once(work, limit)
@@ -137,11 +137,11 @@ class Database:
                         raise
         raise AssertionError("unreachable")
 
-    async def rehearse(self, name: str, **parameters: Any) -> None:
-        """Runs a named query and takes back whatever it did: Neo4j keeps the plan."""
+    async def warm_up(self, name: str, **parameters: Any) -> None:
+        """Runs a named query and rolls it back: Neo4j keeps the plan."""
         async with (
             self._slots.one(),
-            _translated(READ_LIMIT) as limit,
+            _braid_errors(READ_LIMIT) as limit,
             self._driver.session() as session,
             await session.begin_transaction(timeout=limit) as transaction,
         ):
@@ -152,7 +152,7 @@ class Database:
         """Runs one statement outside of the named queries: the schema's."""
         async with (
             self._slots.one(),
-            _translated(WRITE_LIMIT),
+            _braid_errors(WRITE_LIMIT),
             self._driver.session() as session,
         ):
             return await _rows(await session.run(text, parameters))
@@ -184,7 +184,7 @@ async def _rows(result: AsyncResult) -> Rows:
     return [dict(zip(keys, record.values(), strict=True)) async for record in result]
 
 
-def _planned_once(text: str) -> str:
+def _with_fixed_plan(text: str) -> str:
     """A named query, which begins with a comment, with a plan that stays.
 
     Neo4j would make another one whenever the graph has outgrown it, and a caller wait .3 s for that. These queries are
@@ -196,15 +196,15 @@ def _planned_once(text: str) -> str:
     return f"{said}\nCYPHER replan=skip\n{query}"
 
 
-def _packed(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as one map, `$p`: Neo4j plans a query anew for every type, length class and number of
+def _as_one_map(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as one map, `$p`: Neo4j plans a query again for every type, length class and number of
     elements of its parameters, and looks into no map.
     """
     return {"p": parameters}
 
 
 @asynccontextmanager
-async def _translated(limit: float) -> AsyncIterator[float]:
+async def _braid_errors(limit: float) -> AsyncIterator[float]:
     seconds = remaining(limit)
     try:
         async with asyncio.timeout(seconds):
@@ -223,10 +223,10 @@ def _is_lost_connection(error: Exception) -> bool:
 
 
 def _as_braid(error: DriverError | Neo4jError) -> BraidError:
-    told = f"{getattr(error, 'code', '')} {getattr(error, 'gql_status', '')} {error}"
-    if any(mark in told for mark in _POPULATING):
+    text = f"{getattr(error, 'code', '')} {getattr(error, 'gql_status', '')} {error}"
+    if any(mark in text for mark in _POPULATING):
         return StoreUnavailableError(_STORE, 5.0, message="neo4j is still building an index.")
-    if any(mark in told for mark in _TIMED_OUT):
+    if any(mark in text for mark in _TIMED_OUT):
         return DeadlineError()
     if isinstance(error, ClientError) and not isinstance(error, TransientError):
         if "Security" not in (error.code or ""):

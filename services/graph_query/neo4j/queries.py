@@ -1,9 +1,10 @@
-"""The named queries of all rooms: each room has its own, in a folder `cypher` next to the code that runs them."""
+"""The named queries of all rooms, and the schema. A room keeps its queries in a folder `cypher` of its own."""
 
 from __future__ import annotations
 
 from importlib.resources import files
 
+from services.graph_query.neo4j.schema import Schema
 from services.runtime.queries import Queries
 
 _PACKAGE = "services.graph_query"
@@ -25,6 +26,7 @@ def load_queries() -> Queries:
     return Queries(texts)
 
 
-def load_schema() -> Queries:
-    """The statements that make constraints and indexes, in the order of their names."""
-    return Queries.load(f"{_PACKAGE}.neo4j", "cypher_schema", _SUFFIX)
+def load_schema() -> Schema:
+    """The baseline of constraints and indexes."""
+    text = (files(f"{_PACKAGE}.neo4j") / "baseline.cypher").read_text()
+    return Schema(tuple(part.strip() for part in text.split(";\n") if part.strip()))

@@ -1,4 +1,4 @@
-"""Neo4j's rows as the domain's words. Base labels and embeddings stay behind here."""
+"""Maps Neo4j's rows to domain types, and filters to parameters. Base labels and embeddings go no further."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def entity_type(labels: Sequence[str]) -> str:
 
 
 def entity(row: dict[str, Any]) -> Entity:
-    """An entity of a row with uuid, name, labels, summary, mentions and, where told, attributes as pairs."""
+    """An entity of a row with uuid, name, labels, summary, mentions and, where present, attributes as pairs."""
     return Entity(
         row["uuid"],
         row["name"],
@@ -71,7 +71,7 @@ def stated_fact(
 ) -> Fact:
     """A stated fact of the columns that all searches return; attributes as pairs of name and value.
 
-    The last column tells whether its relation is one of events.
+    The last column: whether its relation is an event.
     """
     return Fact(
         uuid=columns[0],

@@ -1,4 +1,4 @@
-"""Work of the processor while a store works."""
+"""CPU work in a thread while a store works."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 @asynccontextmanager
-async def beside(
+async def run_in_thread(
     work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
 ) -> AsyncIterator[asyncio.Future[Result]]:
     """Runs `work` in a thread while the block goes on, which awaits its result; the block's end waits for it.
@@ -25,5 +25,5 @@ async def beside(
     try:
         yield running
     finally:
-        # A thread cannot be ended: whatever the block failed with, it is waited for.
+        # A thread cannot be cancelled: wait for it even when the block failed.
         await asyncio.gather(running, return_exceptions=True)

@@ -1,58 +1,27 @@
-"""Constraints and indexes of the graph: created where missing, and awaited."""
+"""Constraints and indexes of the graph: one baseline with a version that the database records.
+
+A start on an up-to-date database reads the version and the names of the indexes, and changes nothing.
+"""
 
 from __future__ import annotations
 
 import re
-from functools import partial
-from types import MappingProxyType
+from typing import NamedTuple
 
-from services.graph_query.core.full_text import added_words
-from services.graph_query.core.intervals import OPEN
-from services.graph_query.neo4j.database import Database, Transaction
+from services.graph_query.neo4j.database import Database
 from services.runtime.errors import StoreUnavailableError
-from services.runtime.queries import Queries
 
-# What each index finds: the ending of the queries that read its texts and set their words.
-INDEXED = MappingProxyType(
-    {
-        "braid_sentence_terms": "sentences",
-        "braid_fact_terms": "facts",
-        "braid_past_fact_terms": "past_facts",
-        "braid_finding_terms": "findings",
-    }
+VERSION = 1
+OTHER_BASELINE = (
+    "This Neo4j database was made by another version of Braid: stop Braid, delete its data folder (by default .braid) "
+    "or all nodes of this database, and ingest your documents again."
 )
-
-
-_BATCH = 5_000
-
-
-async def add_words(database: Database, indexed: str, batch: int = _BATCH) -> None:
-    """Sets `braid_words` where a text needs them and has none, as a write of today would; may be repeated."""
-    last = ""
-    while True:
-        name = f"texts_without_words_of_{indexed}"
-        row = (await database.read(name, after=last, limit=batch))[0]
-        if row["last"] is None:
-            return
-        last = row["last"]
-        rows = [[uuid, added_words(text)] for uuid, text in row["texts"]]
-        if rows:
-            await database.write(partial(_set_words, name=f"add_words_to_{indexed}", rows=rows))
-
-
-async def _set_words(transaction: Transaction, *, name: str, rows: list[list[str | None]]) -> None:
-    await transaction.run(name, rows=rows)
-
-
 _AWAIT_SECONDS = 100
-
-
-# The index that a statement creates, or that it prepares the graph for.
-_INDEX = re.compile(r"^// Before (\w+):|(\w+) IF NOT EXISTS")
-
-
+_CREATED = re.compile(r"(\w+) IF NOT EXISTS")
+_SPACES = "MATCH (s:BraidSpace) RETURN count(s) AS spaces"
+_RECORD = "MERGE (s:BraidSchema {name: 'graph'}) SET s.version = $version"
 # Quantised to bits, with enough candidates to make up for it. Without dimensions an index takes vectors of any length,
-# and compares a query with those of its own.
+# and compares a query with those of the same length.
 _VECTOR_OPTIONS = {
     "indexConfig": {
         "vector.similarity_function": "cosine",
@@ -62,21 +31,35 @@ _VECTOR_OPTIONS = {
 }
 
 
-async def ensure_schema(database: Database, schema: Queries) -> None:
-    """Creates what is missing, in file order, and waits until every index is online.
+class SchemaError(Exception):
+    """The database was made by another version; the message says what to do."""
 
-    What an index needs is there before the index is: a start that was interrupted is made up for by the next.
-    """
-    there = await index_states(database)
-    for text in (schema[name] for name in schema.names()):
-        index = _INDEX.search(text)
-        name = (index[1] or index[2]) if index else ""
-        if name in there:
-            continue
-        if index and index[2] in INDEXED:
-            await add_words(database, INDEXED[name])
-        await database.run_text(text, options=_VECTOR_OPTIONS, open=OPEN)
+
+class Schema(NamedTuple):
+    """The statements of the baseline, in order; each may be run again."""
+
+    statements: tuple[str, ...]
+
+    @property
+    def indexes(self) -> frozenset[str]:
+        """Names of all constraints and indexes."""
+        return frozenset(name for text in self.statements for name in _CREATED.findall(text))
+
+
+async def ensure_schema(database: Database, schema: Schema) -> None:
+    """Creates what is missing and waits until every index is online. SchemaError for another version's database."""
+    rows = await database.read("schema_version")
+    version = rows[0]["version"] if rows else None
+    if version not in (None, VERSION):
+        raise SchemaError(OTHER_BASELINE)
+    if version == VERSION and schema.indexes <= (await index_states(database)).keys():
+        return
+    if version is None and (await database.run_text(_SPACES))[0]["spaces"]:
+        raise SchemaError(OTHER_BASELINE)
+    for text in schema.statements:
+        await database.run_text(text, options=_VECTOR_OPTIONS)
     await database.run_text("CALL db.awaitIndexes($seconds)", seconds=_AWAIT_SECONDS)
+    await database.run_text(_RECORD, version=VERSION)
 
 
 async def index_states(database: Database) -> dict[str, str]:
@@ -85,9 +68,9 @@ async def index_states(database: Database) -> dict[str, str]:
     return {row["name"]: row["state"] for row in rows}
 
 
-async def check_ready(database: Database, schema: Queries) -> None:
+async def check_ready(database: Database, schema: Schema) -> None:
     """StoreUnavailableError until all indexes are there and online."""
     states = await index_states(database)
-    expected = sum(" IF NOT EXISTS " in schema[name] for name in schema.names())
-    if len(states) < expected or any(state != "ONLINE" for state in states.values()):
+    missing = schema.indexes - states.keys()
+    if missing or any(state != "ONLINE" for state in states.values()):
         raise StoreUnavailableError("neo4j", message="neo4j is still building an index.")

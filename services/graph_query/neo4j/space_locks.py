@@ -1,4 +1,4 @@
-"""Writers of one space take turns before they take a connection: those that wait hold none that others need."""
+"""Locks by space: writers queue here before they take a connection, so that a waiting writer blocks no other call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.runtime.context import remaining
 from services.runtime.errors import DeadlineError
 
 
-class Turns:
+class SpaceLocks:
     """A queue for each space, within one process: writers of other processes queue at the space's node."""
 
     def __init__(self, limit: float) -> None:
@@ -20,8 +20,8 @@ class Turns:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def of(self, space: str) -> AsyncIterator[None]:
-        """One's turn. DeadlineError when it does not come in time."""
+    async def hold(self, space: str) -> AsyncIterator[None]:
+        """Holds the space's lock. DeadlineError when it is not free in time."""
         lock = self._locks.setdefault(space, asyncio.Lock())
         try:
             async with asyncio.timeout(remaining(self._limit)):

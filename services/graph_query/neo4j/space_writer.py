@@ -16,7 +16,7 @@ from services.graph_query.core.names import Source, Spelling, best, is_linkable,
 from services.graph_query.core.version_validity import ALWAYS, Period
 from services.graph_query.local_extraction.cooccurrence import (
     Changes,
-    ReadPassage,
+    TokenizedPassage,
     difference,
     merged,
     passage_rows,
@@ -56,7 +56,7 @@ class SpaceWriter:
         *,
         texts: bool = True,
     ) -> None:
-        """`texts` tells whether the space has passages: where it has none, none is looked for."""
+        """`texts`: whether the space has passages; without any, none is looked up."""
         self.space = space
         self.gazetteer = gazetteer
         self.now = now
@@ -70,11 +70,11 @@ class SpaceWriter:
         self.taken: dict[str, str] = {}
         self._transaction = transaction
 
-    async def ask(self, name: str, **parameters: Any) -> Rows:
+    async def read(self, name: str, **parameters: Any) -> Rows:
         """A named query that changes nothing, with the space among its parameters."""
         return await self._transaction.run(name, space=self.space, **parameters)
 
-    async def run(self, name: str, **parameters: Any) -> Rows:
+    async def write(self, name: str, **parameters: Any) -> Rows:
         """A named query that changes the space: its revision will be raised."""
         self.changed = True
         return await self._transaction.run(name, space=self.space, **parameters)
@@ -103,27 +103,27 @@ class SpaceWriter:
         await self.spell(changes.spelt(), changes.names)
         if changes.sentences_cut:
             cut = [[row.uuid, row.subject, row.targets] for row in changes.sentences_cut]
-            await self.run("delete_sentences", rows=cut)
+            await self.write("delete_sentences", rows=cut)
         if changes.mentions_cut:
             rows = [[row.episode, row.entity] for row in changes.mentions_cut]
-            await self.run("delete_mentions", rows=rows)
+            await self.write("delete_mentions", rows=rows)
         if changes.mentions_put:
-            await self.run("create_mentions", rows=_by_episode(changes))
+            await self.write("create_mentions", rows=_by_episode(changes))
         if changes.sentences_put:
             put = [
                 [*row, *_told(changes.periods[row.episode]), added_words(row.text)]
                 for row in changes.sentences_put
             ]
-            await self.run("create_sentences", rows=put)
+            await self.write("create_sentences", rows=put)
 
     async def spell(self, spelt: Mapping[str, Spelling], keys: Mapping[str, str]) -> None:
-        """Shows entities as spelt here where that is better; those that are missing are created by key."""
+        """Uses these spellings where they are better than the stored ones; missing entities are created by key."""
         if not spelt:
             return
         rows = [[uuid, *spelling] for uuid, spelling in sorted(spelt.items())]
         missing, shown = [], {}
         # One row for all: rows are what the driver takes time for.
-        for uuid, name, source in (await self.ask("known_entities", rows=rows))[0]["entities"]:
+        for uuid, name, source in (await self.read("known_entities", rows=rows))[0]["entities"]:
             if name is None:
                 missing.append((uuid, keys[uuid], "", spelt[uuid]))
             else:
@@ -132,32 +132,32 @@ class SpaceWriter:
         await self.respell(spelt, shown)
 
     async def respell(self, spelt: Mapping[str, Spelling], shown: Mapping[str, Spelling]) -> None:
-        """Shows entities as spelt here where that is better than how they are `shown`."""
+        """Uses these spellings where they are better than those `shown`."""
         renamed = [
             [uuid, *spelt[uuid]]
-            for uuid, held in sorted(shown.items())
-            if uuid in spelt and best((spelt[uuid], held)) != held
+            for uuid, stored in sorted(shown.items())
+            if uuid in spelt and best((spelt[uuid], stored)) != stored
         ]
         if renamed:
-            await self.run("rename_entities", rows=renamed)
+            await self.write("rename_entities", rows=renamed)
 
-    async def renew_names(self, entities: Collection[str], *, always: bool = False) -> None:
+    async def refresh_names(self, entities: Collection[str], *, always: bool = False) -> None:
         """Shows entities as the best spelling that is left, those whose own is gone or all of them."""
         if not entities:
             return
         renamed = []
-        told = {"uuids": sorted(entities), "all": always, "about": int(MentionKind.ABOUT)}
-        for row in await self.ask("spellings", **told):
+        parameters = {"uuids": sorted(entities), "all": always, "about": int(MentionKind.ABOUT)}
+        for row in await self.read("spellings", **parameters):
             spellings = [Spelling(*written) for written in row["written"]]
             spellings += [Spelling(Source.STATED, name) for name in row["stated"]]
             if spellings:
                 renamed.append([row["uuid"], *best(spellings)])
         if renamed:
-            await self.run("rename_entities", rows=renamed)
+            await self.write("rename_entities", rows=renamed)
 
     async def create_entities(self, rows: Iterable[tuple[str, str, str, Spelling]]) -> None:
         """Creates entities: (uuid, name key, type, spelling). Text is linked to those that are stated."""
-        told = [
+        entries = [
             [
                 uuid,
                 key,
@@ -171,41 +171,43 @@ class SpaceWriter:
             for stated in [spelling.source == Source.STATED]
             for linked in [(stated or key in self.gazetteer) and is_linkable(key)]
         ]
-        if told:
-            await self.run("create_entities", rows=told, now=self.now)
-        self.entities_created += len(told)
+        if entries:
+            await self.write("create_entities", rows=entries, now=self.now)
+        self.entities_created += len(entries)
 
     async def count_mentions(self) -> None:
         """Counts the mentions of all entities that this write gave some or took some from."""
         if self._mentioned:
-            told = {"uuids": sorted(self._mentioned), "about": int(MentionKind.ABOUT)}
-            await self.run("count_mentions", **told)
+            parameters = {"uuids": sorted(self._mentioned), "about": int(MentionKind.ABOUT)}
+            await self.write("count_mentions", **parameters)
 
     async def link(self, put: Mapping[str, Uuids]) -> None:
         """Marks names as ones that text is linked to."""
         if put:
-            await self.run("link_names", rows=[[key, link_key(key), True] for key in sorted(put)])
+            await self.write("link_names", rows=[[key, link_key(key), True] for key in sorted(put)])
 
     async def unlink(self, entities: Collection[str]) -> list[str]:
-        """Unmarks names of these entities that nothing gives any more, and tells them.
+        """Unmarks and returns names of these entities that no source gives any more.
 
         Of a name with several entities each is stated by facts: one without any is the only one.
         """
-        rows = await self.run("unlink_names", uuids=sorted(entities), about=int(MentionKind.ABOUT))
+        rows = await self.write(
+            "unlink_names", uuids=sorted(entities), about=int(MentionKind.ABOUT)
+        )
         return sorted({row["key"] for row in rows})
 
     async def delete_orphans(self, entities: Collection[str]) -> int:
         """Removes those of the entities that nothing is joined to any more."""
         if not entities:
             return 0
-        rows = await self.run("delete_orphans", uuids=sorted(entities))
+        rows = await self.write("delete_orphans", uuids=sorted(entities))
         return int(rows[0]["deleted"])
 
     async def cite(self, documents: Collection[str], facts: Collection[str] = ()) -> None:
         """Renews the citations of these facts and of those that these documents claim."""
-        told = sorted(set(documents) - {""})
-        if told or facts:
-            await self.run("cite_facts", documents=told, facts=sorted(facts))
+        rows = sorted(set(documents) - {""})
+        if rows or facts:
+            await self.write("cite_facts", documents=rows, facts=sorted(facts))
 
     async def documents_of(
         self, episodes: Collection[str], documents: Collection[str] = ()
@@ -213,32 +215,32 @@ class SpaceWriter:
         """Of these documents, and of those of these episodes, the ones that claim facts."""
         if not episodes and not documents:
             return set()
-        told = {"uuids": sorted(episodes), "documents": sorted(documents)}
-        rows = await self.ask("documents_of_episodes", **told)
+        parameters = {"uuids": sorted(episodes), "documents": sorted(documents)}
+        rows = await self.read("documents_of_episodes", **parameters)
         return {row["document_id"] for row in rows}
 
     async def passages(self, uuids: Sequence[str]) -> Rows:
         """Those of the episodes that are there."""
-        return await self.ask("passages_by_uuid", uuids=list(uuids))
+        return await self.read("passages_by_uuid", uuids=list(uuids))
 
-    async def create_passages(self, reads: Sequence[ReadPassage]) -> None:
+    async def create_passages(self, reads: Sequence[TokenizedPassage]) -> None:
         """Creates episodes of documents that are there."""
         self._texts = True
         rows = [_passage_row(self.space, read) for read in reads]
-        await self.run("create_passages", rows=rows, now=self.now)
+        await self.write("create_passages", rows=rows, now=self.now)
 
     async def _passages_about(self, named: Iterable[Uuids]) -> dict[str, Passage]:
         """Passages with these names as titles, by uuid: they need not name them in their text."""
         uuids = [uuid for uuids in named for uuid in uuids]
         if not uuids:
             return {}
-        rows = await self.ask("passages_about", uuids=uuids, about=int(MentionKind.ABOUT))
+        rows = await self.read("passages_about", uuids=uuids, about=int(MentionKind.ABOUT))
         return {row["uuid"]: as_passage(row) for row in rows}
 
     async def _passages_with(self, keys: Collection[str]) -> dict[str, Passage]:
         found: dict[str, Passage] = {}
         for query in phrase_queries(self.space, keys):
-            for row in await self.ask("passages_with_words", lucene=query):
+            for row in await self.read("passages_with_words", lucene=query):
                 found[row["uuid"]] = as_passage(row)
         return found
 
@@ -278,7 +280,7 @@ def _differences(
     anything in.
     """
     about, older = passages
-    reads = [ReadPassage.of(passage) for passage in {**older, **about}.values()]
+    reads = [TokenizedPassage.of(passage) for passage in {**older, **about}.values()]
     return merged(
         difference(passage_rows(space, read, old), passage_rows(space, read, new))
         for read in reads
@@ -294,7 +296,7 @@ def _by_episode(changes: Changes) -> list[list[Any]]:
     ]
 
 
-def _passage_row(space: str, read: ReadPassage) -> dict[str, Any]:
+def _passage_row(space: str, read: TokenizedPassage) -> dict[str, Any]:
     passage = read.passage
     return {
         "uuid": passage.uuid,

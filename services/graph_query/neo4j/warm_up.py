@@ -1,4 +1,4 @@
-"""Plans the tier's queries before a caller has to wait for it.
+"""Warms the query plan cache of Neo4j before a caller has to wait for it.
 
 Neo4j plans a query when it first meets it, which takes it 0.1 to 0.8 s of a cold machine's time.
 """
@@ -13,19 +13,19 @@ from contextlib import contextmanager
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 
-Rehearse = Callable[[str], Awaitable[None]]
+WarmUp = Callable[[str], Awaitable[None]]
 
 
-SEARCHED = ("search_facts", "search_sentences", "facts_in_full")
+SEARCH_QUERIES = ("search_facts", "search_sentences", "facts_in_full")
 
 
 # What a search needs, then what ingestion needs, then what browsing needs. Seldom used queries stay
 # cold: each plan costs Neo4j a megabyte and the stack's start a quarter of a second of CPU time.
-WARMED = (
-    *SEARCHED,
+WARMED_QUERIES = (
+    *SEARCH_QUERIES,
     "create_space",
     "lock_space",
-    "linked_names",
+    "gazetteer_names",
     "passages_by_uuid",
     "passages_with_words",
     "known_entities",
@@ -54,16 +54,16 @@ _REST = 1.0
 
 
 class Warmer:
-    """Rehearses queries once Neo4j is up, and again once it has come back."""
+    """Warms queries once Neo4j is up, and again once it has come back."""
 
     def __init__(
         self,
-        rehearse: Rehearse,
-        names: Sequence[str] = WARMED,
-        searched: Sequence[str] = SEARCHED,
+        warm_up: WarmUp,
+        names: Sequence[str] = WARMED_QUERIES,
+        searched: Sequence[str] = SEARCH_QUERIES,
     ) -> None:
         """`searched`, of the names, are the first ones."""
-        self._rehearse = rehearse
+        self._warm_up = warm_up
         self._names = names
         self._searched = frozenset(searched)
         self._cold = asyncio.Event()
@@ -76,8 +76,8 @@ class Warmer:
         self.rounds = 0
 
     @contextmanager
-    def giving_way(self) -> Iterator[None]:
-        """The time of the block is a write's, which plans what it needs by itself: both would want all cores."""
+    def pause_for_write(self) -> Iterator[None]:
+        """Pauses warm-up while a write runs: it plans its own queries, and both would use all cores."""
         self._writes += 1
         self._quiet.clear()
         try:
@@ -89,7 +89,7 @@ class Warmer:
 
     @property
     def plans_searches(self) -> bool:
-        """Whether Neo4j is planning what searches need: it would plan the same again for each that came meanwhile."""
+        """Whether search queries are being planned: a search in the meantime would plan them again."""
         return not self._searchable.is_set()
 
     async def searchable(self) -> None:
@@ -97,7 +97,7 @@ class Warmer:
         await self._searchable.wait()
 
     def note(self, *, answers: bool) -> None:
-        """Told at every probe whether Neo4j answers: what comes back knows no plans."""
+        """FactEnding at every probe whether Neo4j answers: what comes back knows no plans."""
         if answers and self._away:
             self.start()
         self._away = not answers
@@ -135,7 +135,7 @@ class Warmer:
     async def _plan_searches(self) -> None:
         """All at once: callers wait for them, and Neo4j plans each on a core of its own."""
         names = [name for name in self._names if name in self._searched]
-        ended = await asyncio.gather(*map(self._rehearse, names), return_exceptions=True)
+        ended = await asyncio.gather(*map(self._warm_up, names), return_exceptions=True)
         failures = [failure for failure in ended if failure is not None]
         if failures:
             raise failures[0]
@@ -143,5 +143,5 @@ class Warmer:
     async def _plan(self, name: str) -> None:
         await self._quiet.wait()
         before = time.perf_counter()
-        await self._rehearse(name)
+        await self._warm_up(name)
         await asyncio.sleep((time.perf_counter() - before) * _REST)

@@ -1,4 +1,4 @@
-"""What an ontology may not say, told field by field. The rule for relations' names stands in the contract."""
+"""Validation of an ontology, with an error a field. The rule for relations' names stands in the contract."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def _attributes(
 def _names(place: str, names: Sequence[str], reserved: frozenset[str]) -> Iterator[FieldError]:
     for number, name in enumerate(names):
         if not _NAME.fullmatch(name):
-            told = "must be a letter and then letters, digits or underscores"
-            yield FieldError(f"{place}[{number}].name", told)
+            text = "must be a letter and then letters, digits or underscores"
+            yield FieldError(f"{place}[{number}].name", text)
     yield from _distinct(place, names, reserved)
 
 

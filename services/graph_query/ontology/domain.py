@@ -111,5 +111,5 @@ class OntologyStore(Protocol):
     async def put_ontology(self, space: str, ontology: Ontology, expected: int | None) -> int:
         """Replaces the space's ontology; its version. The same one again changes nothing.
 
-        WrongStateError when `expected` is told and the version is another by now.
+        WrongStateError when `expected` is given and differs from the stored version.
         """

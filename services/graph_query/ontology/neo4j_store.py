@@ -26,30 +26,30 @@ def to_text(ontology: Ontology) -> str:
 
 def from_text(text: str) -> Ontology:
     """The ontology that a stored text stands for."""
-    told = json.loads(text)
+    result = json.loads(text)
     return Ontology(
-        entity_types=tuple(_entity_type(one) for one in told["entity_types"]),
-        relation_types=tuple(_relation_type(one) for one in told["relation_types"]),
-        strict=told["strict"],
-        instructions=told["instructions"],
+        entity_types=tuple(_entity_type(one) for one in result["entity_types"]),
+        relation_types=tuple(_relation_type(one) for one in result["relation_types"]),
+        strict=result["strict"],
+        instructions=result["instructions"],
     )
 
 
-def _entity_type(told: dict[str, Any]) -> EntityType:
-    return EntityType(told["name"], told["description"], _attributes(told))
+def _entity_type(value: dict[str, Any]) -> EntityType:
+    return EntityType(value["name"], value["description"], _attributes(value))
 
 
-def _relation_type(told: dict[str, Any]) -> RelationType:
-    ends = tuple(Endpoints(*one) for one in told["endpoints"])
+def _relation_type(value: dict[str, Any]) -> RelationType:
+    ends = tuple(Endpoints(*one) for one in value["endpoints"])
     # Texts of before there were events have no such mark.
-    event = told.get("event", False)
-    return RelationType(told["name"], told["description"], _attributes(told), ends, event)
+    event = value.get("event", False)
+    return RelationType(value["name"], value["description"], _attributes(value), ends, event)
 
 
-def _attributes(told: dict[str, Any]) -> tuple[AttributeType, ...]:
+def _attributes(value: dict[str, Any]) -> tuple[AttributeType, ...]:
     return tuple(
         AttributeType(one["name"], AttributeKind(one["kind"]), one["description"])
-        for one in told["attributes"]
+        for one in value["attributes"]
     )
 
 
@@ -77,14 +77,14 @@ class Neo4jOntologies:
         """Replaces the space's ontology in one transaction."""
 
         async def work(transaction: Transaction) -> int:
-            held = (await transaction.run("lock_ontology", space=space))[0]
-            if expected not in (None, held["version"]):
-                raise WrongStateError(f"The ontology is of version {held['version']} by now.")
+            stored = (await transaction.run("lock_ontology", space=space))[0]
+            if expected not in (None, stored["version"]):
+                raise WrongStateError(f"The ontology is of version {stored['version']} by now.")
             text = to_text(ontology)
-            if text == held["text"]:
-                return int(held["version"])
-            told = {"text": text, "events": sorted(ontology.events)}
-            rows = await transaction.run("put_ontology", space=space, **told)
+            if text == stored["text"]:
+                return int(stored["version"])
+            parameters = {"text": text, "events": sorted(ontology.events)}
+            rows = await transaction.run("put_ontology", space=space, **parameters)
             return int(rows[0]["version"])
 
         return await self._database.write(work)

@@ -15,20 +15,20 @@ from services.graph_query.neo4j.row_mapping import filter_parameters, packed
 
 
 class Known(NamedTuple):
-    """What is asked for: facts that pass the filter by what was known at `known`, in epoch seconds; at most so many."""
+    """A filter applied to what was known at `known`, in epoch seconds, with a limit."""
 
     only: FactFilter
     known: float
     limit: int
 
 
-class PastStore(Protocol):
+class AsKnownStore(Protocol):
     """Stated facts as they were known at an instant. Raises what `GraphStore` says.
 
     Facts that were taken back since are found by their words, not by their vectors.
     """
 
-    async def words_known(
+    async def search_words_known(
         self,
         space: str,
         terms: Sequence[str],
@@ -37,7 +37,7 @@ class PastStore(Protocol):
     ) -> WordHits:
         """Facts by words and by the entities whose linking keys are given."""
 
-    async def near_known(
+    async def search_vector_known(
         self,
         space: str,
         vector: Sequence[float],
@@ -57,13 +57,13 @@ _FETCH = 50_000
 _FETCH_VECTORS = 1_000
 
 
-class Neo4jPast:
-    """`PastStore` on Neo4j."""
+class Neo4jAsKnown:
+    """`AsKnownStore` on Neo4j."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def words_known(
+    async def search_words_known(
         self,
         space: str,
         terms: Sequence[str],
@@ -75,7 +75,7 @@ class Neo4jPast:
         keys = [link_key(at.only.entity_key)] if at.only.entity_key else list(link_keys)
         row = (
             await self._database.read(
-                "search_known",
+                "search_facts_as_known",
                 lucene=lucene,
                 lucene_past=lucene,
                 link_keys=keys,
@@ -89,7 +89,7 @@ class Neo4jPast:
             entity=[Hit(*hit) for hit in row["entity"]],
         )
 
-    async def near_known(
+    async def search_vector_known(
         self,
         space: str,
         vector: Sequence[float],
@@ -97,13 +97,13 @@ class Neo4jPast:
         state: SpaceState,
     ) -> tuple[list[Hit], bool]:
         """Facts by cosine similarity."""
-        told = await self._parameters(space, at)
-        told |= {"vector": packed(vector), "fetch": _FETCH_VECTORS}
+        result = await self._parameters(space, at)
+        result |= {"vector": packed(vector), "fetch": _FETCH_VECTORS}
         if state.vectors > _FETCH_VECTORS and not at.only.entity_key and not at.only.relation:
-            hits = await self._near("search_vector_known", told)
+            hits = await self._near("search_vectors_as_known", result)
             if len(hits) >= at.limit:
                 return hits, False
-        return await self._near("search_vector_known_exact", told), True
+        return await self._near("search_vectors_as_known_exact", result), True
 
     async def _near(self, name: str, parameters: dict[str, Any]) -> list[Hit]:
         rows = await self._database.read(name, **parameters)

@@ -64,7 +64,7 @@ _REMEMBERED = 10_000
 _MAX_SENTENCES = 20
 
 
-_MAX_SENTENCES_BESIDE_FACTS = 10
+_MAX_SENTENCES_WITH_FACTS = 10
 
 
 # Looked at beyond those, as facts may contradict some.
@@ -78,7 +78,7 @@ class _Sentences(NamedTuple):
     """The space as of a search of its sentences, whether it has stated facts as well, and what was found."""
 
     state: SpaceState
-    beside_facts: bool
+    has_facts: bool
     hits: list[tuple[list[Fact], float]]
 
 
@@ -123,7 +123,7 @@ class Neo4jSearch:
             link_keys = [link_key(only.entity_key)]
         if space in self._without_facts:
             alone = await _sentences(self._database, terms, min(limit, _MAX_SENTENCES), parameters)
-            if alone is not None and not alone.beside_facts:
+            if alone is not None and not alone.has_facts:
                 return WordHits(alone.state, sentences=alone.hits)
         return await self._search_both(space, terms, link_keys, limit, parameters)
 
@@ -136,7 +136,7 @@ class Neo4jSearch:
         parameters: dict[str, Any],
     ) -> WordHits:
         expected = space not in self._without_episodes
-        limit = min(limit, _MAX_SENTENCES_BESIDE_FACTS)
+        limit = min(limit, _MAX_SENTENCES_WITH_FACTS)
         try:
             async with asyncio.TaskGroup() as group:
                 ahead = group.create_task(
@@ -151,7 +151,7 @@ class Neo4jSearch:
         if has_episodes and not expected:
             sentences = await _sentences(self._database, terms, limit, parameters)
         if sentences is not None:
-            self._without_facts.note(space, member=not sentences.beside_facts)
+            self._without_facts.note(space, member=not sentences.has_facts)
             found.sentences.extend(sentences.hits)
         return found
 
@@ -181,7 +181,7 @@ class Neo4jSearch:
         rows = await self._database.read(
             "facts_in_full", space=space, uuids=list(uuids), citations=CITATIONS
         )
-        found = (stated_fact(*told) for told in rows[0]["facts"])
+        found = (stated_fact(*value) for value in rows[0]["facts"])
         return {fact.uuid: fact for fact in found}
 
 
@@ -204,13 +204,13 @@ async def _stated(
     lucene = words_query(parameters["space"], ("fact", "name", "braid_words"), terms)
     if lucene:
         lucene += ends_clause(parameters["only"]) + relation_clause(parameters["relation"])
-    told = {**parameters, "lucene": lucene}
+    values = {**parameters, "lucene": lucene}
     rows = await database.read(
         "search_facts",
         fetch=_FETCH,
         link_keys=list(link_keys),
         beginnings=relation_beginnings(terms),
-        **told,
+        **values,
     )
     row = rows[0]
     text = row["text"]
@@ -218,8 +218,8 @@ async def _stated(
     for fetch in _FETCH_BEYOND if lucene else ():
         if len(text) >= parameters["limit"] or row["stored"] <= skip:
             break
-        more = {**told, "limit": parameters["limit"] - len(text), "skip": skip, "fetch": fetch}
-        text += (await database.read("search_beyond", **more))[0]["text"]
+        more = {**values, "limit": parameters["limit"] - len(text), "skip": skip, "fetch": fetch}
+        text += (await database.read("search_facts_more", **more))[0]["text"]
         skip += fetch
     found = WordHits(
         _state(row),
@@ -237,14 +237,14 @@ async def _sentences(
     if not lucene or parameters["relation"] not in ("", _CO_OCCURS):
         return None
     fetch = _FETCH_FILTERED if parameters["only"] else _FETCH_SENTENCES
-    told = {
+    values = {
         **parameters,
         "limit": limit,
         "checked": limit + _SPARE_SENTENCES,
         "lucene": lucene,
         "fetch": fetch,
     }
-    row = (await database.read("search_sentences", **told))[0]
+    row = (await database.read("search_sentences", **values))[0]
     hits = [(_sentence_facts(*columns), score) for score, *columns in row["sentences"]]
     return _Sentences(_state(row), row["stated"], hits)
 

@@ -50,7 +50,7 @@ class FoundFact(NamedTuple):
 class Ranked(NamedTuple):
     """A fact's place; `local` is the co-occurrence itself, None for a stated fact.
 
-    `statement` and `relation` are what a stated fact says, "" where no list told; `embedded` whether it has a vector.
+    `statement` and `relation` are what a stated fact says, "" where no list had it; `embedded` whether it has a vector.
     """
 
     uuid: str
@@ -130,10 +130,10 @@ _LOCAL = 0.5
 
 
 # Of the question's words, where words are all that is known: a third for a stated fact, a local one is a weaker hint.
-_LEAST_WORDS = 0.33
+_MIN_WORDS = 0.33
 
 
-_LEAST_WORDS_LOCAL = 0.4
+_MIN_WORDS_LOCAL = 0.4
 
 
 # How much a fact may support a passage: chosen on MuSiQue with its triples as facts, where more moves the right passage
@@ -180,7 +180,7 @@ def current_first(found: Sequence[FoundFact], question: Question) -> list[FoundF
 
 def _scored(one: Ranked, question: Question, scale: Relevance) -> Ranked:
     said = (one.local.fact, one.local.relation) if one.local else (one.statement, one.relation)
-    words = _words_share(said, question)
+    words = _word_share(said, question)
     if one.local is not None:
         return _with(one, _LOCAL * words, words, 0.0)
     cosine = _cosine(one, question)
@@ -196,7 +196,7 @@ def _scored(one: Ranked, question: Question, scale: Relevance) -> Ranked:
 
 
 def _cosine(one: Ranked, question: Question) -> float | None:
-    """The fact's cosine, or the most that it can be; None where it has no vector that was compared."""
+    """The fact's cosine, or its upper bound; None where it has no vector that was compared."""
     if one.scores.vector is not None or not one.embedded:
         return one.scores.vector
     return question.farthest
@@ -214,9 +214,9 @@ def _is_listed(one: Ranked, question: Question, scale: Relevance, min_score: flo
         return not scale.fact or (scores.vector is not None and scores.vector >= scale.support)
     words = scores.words or 0.0
     if one.local is not None:
-        return words >= _LEAST_WORDS_LOCAL
+        return words >= _MIN_WORDS_LOCAL
     if _cosine(one, question) is None:
-        return words >= _LEAST_WORDS
+        return words >= _MIN_WORDS
     return scores.fused >= scale.fact
 
 
@@ -232,7 +232,7 @@ def _lowered(one: FoundFact) -> FoundFact:
     return FoundFact(one.fact, replace(one.scores, fused=score))
 
 
-def _words_share(said: Sequence[str], question: Question) -> float:
+def _word_share(said: Sequence[str], question: Question) -> float:
     if not question.stems:
         return 0.0
     stems = {stem for text in said for stem in text_stems(text)}

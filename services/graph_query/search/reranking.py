@@ -17,11 +17,11 @@ from services.models.errors import RerankerUnavailable
 from services.models.reranker import Reranker
 from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError, WrongStateError
 
-# Facts between two entities beyond which they are told apart no more.
+# Distances beyond this many facts count as equal.
 FARTHEST = 4
 
 
-class OrderingStore(Protocol):
+class RerankingStore(Protocol):
     """Reads of a space. Raises what `GraphStore` says."""
 
     async def entities_named(self, space: str, name_key: str, entity_type: str) -> list[str]:
@@ -39,8 +39,8 @@ class OrderingStore(Protocol):
         """
 
 
-class Neo4jOrdering:
-    """`OrderingStore` on Neo4j."""
+class Neo4jReranking:
+    """`RerankingStore` on Neo4j."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -107,7 +107,7 @@ class Ordering:
 class FactReranker:
     """Puts found facts in another order."""
 
-    def __init__(self, store: OrderingStore, model: Reranker | None) -> None:
+    def __init__(self, store: RerankingStore, model: Reranker | None) -> None:
         self._store = store
         self._model = model
 

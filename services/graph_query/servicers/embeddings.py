@@ -87,8 +87,8 @@ class GraphEmbeddingServicer(embeddings_pb2_grpc.GraphEmbeddingServiceServicer):
 def _vectors(request: embeddings_pb2.PutTextEmbeddingsRequest) -> list[TextVector]:
     dimension = len(request.embeddings[0].values)
     if dimension > MAX_DIMENSION:
-        told = f"must have at most {MAX_DIMENSION} values"
-        raise InvalidFieldError(FieldError("embeddings[0].values", told))
+        text = f"must have at most {MAX_DIMENSION} values"
+        raise InvalidFieldError(FieldError("embeddings[0].values", text))
     return [
         TextVector(
             one.uuid.lower(),

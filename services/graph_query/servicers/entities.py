@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from braid.graph.v1 import entities_pb2, structure_pb2
 from services.graph_query.core.domain import EntityRef, FactFilter
-from services.graph_query.entities.domain import Pair, Path, Seeds, Step, StructureStore
+from services.graph_query.entities.domain import EntityStore, Pair, Path, Seeds, Step
 from services.graph_query.entities.linking import Place, Text
 from services.graph_query.entities.paths import shortest
 from services.graph_query.history.domain import Selector
@@ -43,10 +43,10 @@ _MAX_ABOUT = 10
 _MAX_EPISODES = 700
 
 
-class StructureCalls:
+class EntityHandler:
     """The shape of the graph of the caller's space."""
 
-    def __init__(self, store: StructureStore) -> None:
+    def __init__(self, store: EntityStore) -> None:
         self._store = store
 
     async def entity(
@@ -97,19 +97,19 @@ class StructureCalls:
         self, request: structure_pb2.GetMentionSubgraphRequest
     ) -> structure_pb2.GetMentionSubgraphResponse:
         """The chunks around some chunks and entities."""
-        told = request.HasField
+        value = request.HasField
         seeds = Seeds(
             chunks=_distinct(request.chunk_ids),
             entities=_distinct(request.entity_uuids),
-            max_mentions=request.max_mentions if told("max_mentions") else _MAX_MENTIONS,
-            max_about=request.max_about if told("max_about") else _MAX_ABOUT,
-            max_episodes=request.max_episodes if told("max_episodes") else _MAX_EPISODES,
+            max_mentions=request.max_mentions if value("max_mentions") else _MAX_MENTIONS,
+            max_about=request.max_about if value("max_about") else _MAX_ABOUT,
+            max_episodes=request.max_episodes if value("max_episodes") else _MAX_EPISODES,
         )
         return mapping.subgraph(await self._store.subgraph(current_call().space, seeds))
 
     async def _places(self, space: str, content: str) -> list[Place]:
         text = await asyncio.to_thread(Text.of, content)
-        known = await self._store.names_linked(space, sorted(text.candidates()))
+        known = await self._store.entities_by_link_key(space, sorted(text.candidates()))
         first: dict[str, Place] = {}
         for place in await asyncio.to_thread(lambda: list(text.places(known))):
             first.setdefault(place.uuid, place)

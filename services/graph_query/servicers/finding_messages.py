@@ -209,32 +209,32 @@ def _fields(message: findings_pb2.FindingInput) -> FindingFields:
     )
 
 
-def _as_finding(told: findings_pb2.FindingDetails) -> FindingFields:
+def _as_finding(value: findings_pb2.FindingDetails) -> FindingFields:
     return FindingFields(
         FindingKind.FINDING,
-        told.key_insight.strip(),
-        type=told.type.strip(),
-        confidence=told.confidence if told.HasField("confidence") else None,
-        methodology=told.methodology.strip(),
+        value.key_insight.strip(),
+        type=value.type.strip(),
+        confidence=value.confidence if value.HasField("confidence") else None,
+        methodology=value.methodology.strip(),
     )
 
 
-def _put_fields(message: findings_pb2.Finding, told: FindingFields) -> None:
-    if told.kind is FindingKind.FINDING:
-        message.finding.key_insight = told.statement
-        message.finding.type = told.type
-        message.finding.methodology = told.methodology
-        if told.confidence is not None:
-            message.finding.confidence = told.confidence
-    elif told.kind is FindingKind.INTENT:
-        message.intent.goal = told.statement
-        message.intent.status = told.status
-        message.intent.priority = findings_pb2.IntentPriority.ValueType(told.priority)
-        message.intent.owner = told.owner
+def _put_fields(message: findings_pb2.Finding, item: FindingFields) -> None:
+    if item.kind is FindingKind.FINDING:
+        message.finding.key_insight = item.statement
+        message.finding.type = item.type
+        message.finding.methodology = item.methodology
+        if item.confidence is not None:
+            message.finding.confidence = item.confidence
+    elif item.kind is FindingKind.INTENT:
+        message.intent.goal = item.statement
+        message.intent.status = item.status
+        message.intent.priority = findings_pb2.IntentPriority.ValueType(item.priority)
+        message.intent.owner = item.owner
     else:
-        message.outcome.result = told.statement
-        message.outcome.blockers.extend(told.blockers)
-        for name, value, unit in told.metrics:
+        message.outcome.result = item.statement
+        message.outcome.blockers.extend(item.blockers)
+        for name, value, unit in item.metrics:
             message.outcome.metrics.add(name=name, value=value, unit=unit)
 
 

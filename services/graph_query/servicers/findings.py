@@ -22,7 +22,7 @@ _PAGE_SIZE = 20
 _LISTING = "findings"
 
 
-class FindingCalls:
+class FindingHandler:
     """The findings of the caller's space."""
 
     def __init__(self, store: FindingStore, embedder: Embedder, models: SpaceModels) -> None:

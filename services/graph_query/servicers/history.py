@@ -40,8 +40,8 @@ class Pages:
         asked.CopyFrom(request)
         for field in _OWN:
             asked.ClearField(field)
-        told = asked.SerializeToString(deterministic=True)
-        digest = hashlib.sha256(told).hexdigest()
+        result = asked.SerializeToString(deterministic=True)
+        digest = hashlib.sha256(result).hexdigest()
         self._query = (request.DESCRIPTOR.name, space, digest)
 
     def token(self, *position: float | str) -> str:
@@ -80,7 +80,7 @@ class _Page:
     token: str
 
 
-class HistoryCalls:
+class HistoryHandler:
     """Facts of the caller's space over both clocks."""
 
     def __init__(self, store: HistoryStore) -> None:
@@ -190,9 +190,9 @@ class HistoryCalls:
     async def _difference(self, scope: Scope, times: Times, limit: int) -> history_pb2.GraphDiff:
         space = current_call().space
         found = await self._store.differences(space, scope, times, _DIFFERENCES + 1)
-        told = grouped(found[:_DIFFERENCES], limit)
-        facts = await self._store.facts_known(space, told.uuids(), scope.known)
-        return mapping.diff(told, facts, incomplete=len(found) > _DIFFERENCES)
+        result = grouped(found[:_DIFFERENCES], limit)
+        facts = await self._store.facts_known(space, result.uuids(), scope.known)
+        return mapping.diff(result, facts, incomplete=len(found) > _DIFFERENCES)
 
 
 def _scope(request: history_pb2.GetSnapshotRequest | history_pb2.DiffGraphRequest) -> Scope:
@@ -221,14 +221,14 @@ def _size(
 
 
 def _reference(request: history_pb2.GetEntityHistoryRequest) -> float:
-    told = request.HasField("reference_time")
-    return mapping.seconds(request.reference_time) if told else utc_now().timestamp()
+    result = request.HasField("reference_time")
+    return mapping.seconds(request.reference_time) if result else utc_now().timestamp()
 
 
 def _summary(life: Life, page: Page) -> history_pb2.HistorySummary:
     moments = [one for one in life.moments if one.valid_until > page.since]
-    told = summarize(life, moments, page.reference)
-    return mapping.summary(told, {fact.uuid: fact for fact in (*life.page, *life.current)})
+    result = summarize(life, moments, page.reference)
+    return mapping.summary(result, {fact.uuid: fact for fact in (*life.page, *life.current)})
 
 
 def _place(fact: Fact) -> Place:

@@ -33,30 +33,30 @@ def entity(one: Entity | None) -> facts_pb2.Entity | None:
     return None if one is None else mapping.entity(one)
 
 
-def summary(told: Summary, facts: Mapping[str, Fact]) -> history_pb2.HistorySummary:
+def summary(value: Summary, facts: Mapping[str, Fact]) -> history_pb2.HistorySummary:
     """A history in numbers."""
     return history_pb2.HistorySummary(
-        total=told.total,
-        current_total=told.current_total,
-        current=_facts(told.current, facts),
-        first_seen_time=_stamp(told.first_seen),
-        earliest_valid_time=_stamp(told.earliest),
-        never_changed=told.never_changed,
-        unchanged_since_time=_stamp(told.unchanged_since),
-        periods=[_period(one) for one in told.periods],
-        periods_truncated=told.truncated,
+        total=value.total,
+        current_total=value.current_total,
+        current=_facts(value.current, facts),
+        first_seen_time=_stamp(value.first_seen),
+        earliest_valid_time=_stamp(value.earliest),
+        never_changed=value.never_changed,
+        unchanged_since_time=_stamp(value.unchanged_since),
+        periods=[_period(one) for one in value.periods],
+        periods_truncated=value.truncated,
     )
 
 
-def diff(told: Diff, facts: Mapping[str, Fact], *, incomplete: bool) -> history_pb2.GraphDiff:
+def diff(value: Diff, facts: Mapping[str, Fact], *, incomplete: bool) -> history_pb2.GraphDiff:
     """What is different between two times."""
     return history_pb2.GraphDiff(
-        added=_facts(told.added, facts),
-        ended=_facts(told.ended, facts),
-        changed=[_changed(one, facts) for one in told.changed],
-        added_total=told.added_total,
-        ended_total=told.ended_total,
-        changed_total=told.changed_total,
+        added=_facts(value.added, facts),
+        ended=_facts(value.ended, facts),
+        changed=[_changed(one, facts) for one in value.changed],
+        added_total=value.added_total,
+        ended_total=value.ended_total,
+        changed_total=value.changed_total,
         incomplete=incomplete,
     )
 

@@ -26,8 +26,8 @@ from services.graph_query.embeddings.space_models import SpaceModels
 from services.graph_query.episodes.intake import EpisodeIntake
 from services.graph_query.ontology.domain import Ontology
 from services.graph_query.servicers import messages as mapping
-from services.graph_query.servicers.findings import FindingCalls
-from services.graph_query.servicers.ontology import OntologyCalls
+from services.graph_query.servicers.findings import FindingHandler
+from services.graph_query.servicers.ontology import OntologyHandler
 from services.graph_query.servicers.relations import RelationCalls
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -152,7 +152,7 @@ class FactIntake:
             raise ValueError(misfit)
 
     def _check_length(self, fact: GivenFact, model: str) -> None:
-        """The first fact that is taken tells how long vectors are, in a space that has none of the model yet."""
+        """The first accepted fact sets the vector length in a space that has no vectors of the model yet."""
         if not fact.embedding:
             return
         length = self._lengths.setdefault(model, len(fact.embedding))
@@ -177,8 +177,8 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         models: SpaceModels,
         *,
         episodes: EpisodeIntake,
-        ontologies: OntologyCalls,
-        findings: FindingCalls,
+        ontologies: OntologyHandler,
+        findings: FindingHandler,
         relations: RelationCalls,
     ) -> None:
         self._store = store

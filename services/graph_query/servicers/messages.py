@@ -1,4 +1,4 @@
-"""The contract's messages to the domain's words, and back."""
+"""Maps the contract's messages to domain types and back."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from services.graph_query.core.intervals import range_bounds
 from services.graph_query.core.names import clean_name, clean_relation, filter_key, key_refusal
 from services.graph_query.core.store import VectorPath
 from services.graph_query.embeddings.space_models import Shortfall
+from services.graph_query.search.fact_search import Answer
 from services.graph_query.search.ranking import FoundFact, Scores
 from services.graph_query.search.reranking import Order, Ordering
-from services.graph_query.search.search import Answer
 from services.runtime.times import to_datetime, to_timestamp, utc_now
 
 _ORIGINS = {
@@ -75,7 +75,7 @@ _PATHS = {
 
 def passage(message: ingest_pb2.EpisodeInput) -> Passage:
     """A chunk to add."""
-    told, versioned = message.HasField("reference_time"), message.HasField("version_time")
+    value, versioned = message.HasField("reference_time"), message.HasField("version_time")
     timed = message.HasField("valid_time")
     return Passage(
         uuid=message.uuid.lower(),
@@ -83,7 +83,7 @@ def passage(message: ingest_pb2.EpisodeInput) -> Passage:
         title=message.document_title,
         source=message.source,
         content=message.content,
-        reference_time=to_datetime(message.reference_time) if told else None,
+        reference_time=to_datetime(message.reference_time) if value else None,
         version_time=to_datetime(message.version_time) if versioned else None,
         valid_time=to_datetime(message.valid_time) if timed else None,
     )
@@ -190,16 +190,16 @@ def citation(one: Citation) -> retrieval_pb2.Citation:
     )
 
 
-def scores(told: Scores) -> facts_pb2.FactScores:
+def scores(value: Scores) -> facts_pb2.FactScores:
     """The parts of a fused score."""
     return facts_pb2.FactScores(
-        vector=told.vector,
-        text=told.text,
-        vector_rank=told.vector_rank,
-        text_rank=told.text_rank,
-        rerank=told.rerank,
-        words=told.words,
-        support=told.support,
+        vector=value.vector,
+        text=value.text,
+        vector_rank=value.vector_rank,
+        text_rank=value.text_rank,
+        rerank=value.rerank,
+        words=value.words,
+        support=value.support,
     )
 
 
@@ -267,8 +267,8 @@ def _attributes(struct: Struct) -> Mapping[str, Scalar]:
             continue
         if kind not in _SCALARS:
             raise ValueError("attributes must be flat values")
-        told = getattr(value, kind)
-        if kind == "number_value" and not math.isfinite(told):
+        result = getattr(value, kind)
+        if kind == "number_value" and not math.isfinite(result):
             raise ValueError("attributes must be finite numbers")
-        kept[name] = told
+        kept[name] = result
     return kept

@@ -9,7 +9,7 @@ from services.graph_query.servicers import ontology_messages as mapping
 from services.runtime.context import current_call
 
 
-class OntologyCalls:
+class OntologyHandler:
     """Reads and replaces the ontology of the caller's space."""
 
     def __init__(self, store: OntologyStore) -> None:
@@ -21,9 +21,9 @@ class OntologyCalls:
 
     async def get(self) -> ontology_pb2.GetOntologyResponse:
         """The ontology, an empty one while none was put."""
-        held = await self._store.ontology(current_call().space)
+        stored = await self._store.ontology(current_call().space)
         return ontology_pb2.GetOntologyResponse(
-            ontology=mapping.message_of(held.ontology), version=held.version
+            ontology=mapping.message_of(stored.ontology), version=stored.version
         )
 
     async def put(

@@ -22,7 +22,7 @@ _KINDS = {
 }
 
 
-_FROM_KINDS = {told: kind for kind, told in _KINDS.items()}
+_FROM_KINDS = {value: kind for kind, value in _KINDS.items()}
 
 
 def ontology(message: ontology_pb2.Ontology) -> Ontology:

@@ -18,10 +18,10 @@ from braid.graph.v1 import (
 from services.graph_query.core.names import name_key
 from services.graph_query.core.store import GraphStore
 from services.graph_query.embeddings.space_models import QueryVector
-from services.graph_query.search.search import FactSearch, FactSearcher
+from services.graph_query.search.fact_search import FactSearch, FactSearcher
 from services.graph_query.servicers import messages as mapping
-from services.graph_query.servicers.entities import StructureCalls
-from services.graph_query.servicers.history import HistoryCalls
+from services.graph_query.servicers.entities import EntityHandler
+from services.graph_query.servicers.history import HistoryHandler
 from services.graph_query.servicers.page_cursor import entity_position, listing_query
 from services.graph_query.servicers.relations import ExpansionCalls, RelationCalls
 from services.runtime.context import current_call
@@ -47,8 +47,8 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         self,
         store: GraphStore,
         searcher: FactSearcher,
-        history: HistoryCalls,
-        structure: StructureCalls,
+        history: HistoryHandler,
+        entities: EntityHandler,
         *,
         relations: RelationCalls,
         expansions: ExpansionCalls,
@@ -56,7 +56,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         self._store = store
         self._searcher = searcher
         self._history = history
-        self._structure = structure
+        self._entities = entities
         self._relations = relations
         self._expansions = expansions
 
@@ -144,7 +144,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         _context: Context,
     ) -> entities_pb2.GetEntityResponse:
         """An entity by name or uuid."""
-        return await self._structure.entity(request)
+        return await self._entities.entity(request)
 
     async def LinkEntities(
         self,
@@ -152,7 +152,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         _context: Context,
     ) -> entities_pb2.LinkEntitiesResponse:
         """The entities that a text names."""
-        return await self._structure.link(request)
+        return await self._entities.link(request)
 
     async def GetEntityHistory(
         self,
@@ -184,7 +184,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         _context: Context,
     ) -> structure_pb2.FindPathsResponse:
         """The shortest paths between two entities."""
-        return await self._structure.paths(request)
+        return await self._entities.paths(request)
 
     async def GetMentionSubgraph(
         self,
@@ -192,7 +192,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         _context: Context,
     ) -> structure_pb2.GetMentionSubgraphResponse:
         """The chunks around some chunks and entities."""
-        return await self._structure.subgraph(request)
+        return await self._entities.subgraph(request)
 
     async def Expand(
         self,

@@ -13,6 +13,7 @@ PATTERNS = MappingProxyType(
     {
         "^[0-9a-f]{64}$": "must be a SHA-256 as 64 characters of 0-9 and a-f",
         "^[A-Za-z][A-Za-z0-9_]*\\z": _NAME,
+        "^[A-Za-z][A-Za-z0-9_]*$": _NAME,
         "^([A-Za-z][A-Za-z0-9_]*)?$": f"{_NAME}, or empty",
     }
 )

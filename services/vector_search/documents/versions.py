@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.postgres.pool import Row
-from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.errors import VALID_TIME_TAKEN, FieldError, InvalidFieldError
 from services.vector_search.domain import FOREVER, NewChunk, NewDocument, Outcome
 
 _TICK = timedelta(microseconds=1)
@@ -64,7 +64,8 @@ def plan_version(stored: list[StoredVersion], document: NewDocument, now: dateti
         valid_from = max(valid_from, latest + _TICK)
     if any(version.valid_from == valid_from for version in stored):
         raise InvalidFieldError(
-            FieldError(f"{document.path}.valid_time", "another version of the document has it")
+            FieldError(f"{document.path}.valid_time", "another version of the document has it"),
+            violation=VALID_TIME_TAKEN,
         )
     earlier = [version for version in stored if version.valid_from < valid_from]
     later = [version.valid_from for version in stored if version.valid_from > valid_from]

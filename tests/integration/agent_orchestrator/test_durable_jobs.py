@@ -124,7 +124,7 @@ async def test_versions_of_a_document_are_written_in_the_order_they_were_accepte
 
 @pytest.mark.parametrize("settings", [{"workers": 0, "jobs_at_once": 1, "turn_seconds": 0.01}])
 async def test_a_space_with_much_to_do_does_not_hold_up_a_small_one(world: World) -> None:
-    many = [{"id": str(n), "text": f"text {n}"} for n in range(6000)]
+    many = [{"id": str(n), "text": f"text {n}"} for n in range(2000)]
     world.vector.script.acts["BatchUpsertDocuments"] = wait(0.2)
     large = await submit(world, *lines(*many))
     async with worker(world):
@@ -133,8 +133,8 @@ async def test_a_space_with_much_to_do_does_not_hold_up_a_small_one(world: World
         async for told in watch(world, small, BOB):
             if told.documents_searchable:
                 break
-        assert (await get(world, large)).documents_searchable < 6000
-        assert (await watched(world, large, seconds=90))[-1].documents_graph_ready == 6000
+        assert (await get(world, large)).documents_searchable < 2000
+        assert (await watched(world, large, seconds=90))[-1].documents_graph_ready == 2000
 
 
 async def test_a_worker_that_stops_gives_its_work_to_the_next_without_a_lease_to_wait_for(

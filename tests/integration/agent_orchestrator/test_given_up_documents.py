@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from braid.agent.v1 import ingest_pb2
-from services.agent_orchestrator.ingest.pipeline.episode_retry import MOST_ATTEMPTS
+from services.agent_orchestrator.ingest.pipeline import graph_turn
+from services.agent_orchestrator.ingest.pipeline.episode_retry import MAX_ATTEMPTS
+from services.agent_orchestrator.jobs import worker as jobs_worker
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable
 from services.runtime.errors import DeadlineError, StoreUnavailableError
 from tests.integration.agent_orchestrator.conftest import ALICE, World
@@ -25,6 +27,15 @@ from tests.integration.agent_orchestrator.uploads import (
 @pytest.fixture
 def settings() -> dict[str, object]:
     return {"workers": 0, "retry_seconds": 0.2, "lease_seconds": 1.0, "jobs_at_once": 1}
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is tried again is tried again soon."""
+    monkeypatch.setattr(graph_turn, "AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(jobs_worker, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(jobs_worker, "FIRST_DELAY", 0.05)
+    monkeypatch.setattr(jobs_worker, "MAX_BACKOFF", 0.1)
 
 
 async def test_a_document_that_breaks_its_batch_again_and_again_is_listed_and_the_others_pass(
@@ -62,7 +73,7 @@ async def test_no_document_is_given_up_while_the_language_model_is_away(world: W
     async def no_model(_request: object) -> None:
         nonlocal tries
         tries += 1
-        if tries <= 4 * MOST_ATTEMPTS:
+        if tries <= 4 * MAX_ATTEMPTS:
             raise StoreUnavailableError("language_model", retry_after=0.01)
 
     world.graph.script.acts["BatchAddEpisodes"] = no_model
@@ -70,7 +81,7 @@ async def test_no_document_is_given_up_while_the_language_model_is_away(world: W
         job = await submit(world, document(document_id="d"), data("text"))
         told = (await watched(world, job, seconds=120))[-1]
     assert (told.state, told.documents_graph_ready) == (SUCCEEDED, 1)
-    assert tries > 4 * MOST_ATTEMPTS
+    assert tries > 4 * MAX_ATTEMPTS
 
 
 async def test_a_long_document_that_a_slow_graph_takes_in_parts_goes_on_where_it_failed(
@@ -91,7 +102,7 @@ async def test_a_long_document_that_a_slow_graph_takes_in_parts_goes_on_where_it
         told = (await watched(world, job, seconds=120))[-1]
     assert (told.state, told.documents_graph_ready) == (SUCCEEDED, 1)
     chunks = len(world.vector.documents["alice", "long"].chunks)
-    assert chunks > MOST_ATTEMPTS
+    assert chunks > MAX_ATTEMPTS
     assert world.graph.writes["episodes"] == sent.count(1) == chunks
 
 
@@ -130,7 +141,7 @@ async def test_a_passage_that_is_always_answered_malformed_is_listed_and_all_oth
         told = (await watched(world, job, seconds=60))[-1]
     assert (told.state, reasons(told)) == (SUCCEEDED, {"b": MALFORMED})
     assert told.documents_graph_ready == 2
-    assert MOST_ATTEMPTS <= reader.tries <= 2 * MOST_ATTEMPTS
+    assert MAX_ATTEMPTS <= reader.tries <= 2 * MAX_ATTEMPTS
 
 
 async def test_the_other_passages_of_its_document_are_in_the_graph(world: World) -> None:
@@ -169,9 +180,9 @@ async def test_outages_between_malformed_answers_are_no_tries(world: World) -> N
     async def act(_request: object) -> None:
         nonlocal calls
         calls += 1
-        if calls < MOST_ATTEMPTS:
+        if calls < MAX_ATTEMPTS:
             raise AnswerUnusable("malformed answer")
-        if calls < 3 * MOST_ATTEMPTS:
+        if calls < 3 * MAX_ATTEMPTS:
             raise LanguageModelUnavailable("HTTP 429", retry_after=0.01)
 
     world.graph.script.acts["BatchAddEpisodes"] = act

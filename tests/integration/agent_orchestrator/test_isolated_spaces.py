@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 import grpc
 import pytest
 
 from braid.agent.v1 import ingest_pb2
+from services.agent_orchestrator import worker
+from services.agent_orchestrator.jobs.time_slice import StagePriority
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, Metadata, World
 from tests.integration.agent_orchestrator.uploads import (
     SUCCEEDED,
@@ -16,6 +19,12 @@ from tests.integration.agent_orchestrator.uploads import (
     ingest,
     submit,
 )
+
+
+@pytest.fixture(autouse=True)
+def short_priority(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The graph's stage does not wait for long for uploads that are being read."""
+    monkeypatch.setattr(worker, "StagePriority", partial(StagePriority, 0.2))
 
 
 async def test_the_work_goes_on_for_the_callers_space_when_the_call_is_over(world: World) -> None:

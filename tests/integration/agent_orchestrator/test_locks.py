@@ -15,12 +15,12 @@ WAITING = """select count(*) from pg_stat_activity
 where datname = current_database() and wait_event_type = 'Lock'"""
 HOLD = "select 1 from job where id = $1 for no key update nowait"
 CHANGES: dict[str, Callable[[Ids], tuple[object, ...]]] = {
-    "graph_ready": lambda ids: (ids, [1] * len(ids), [0] * len(ids)),
-    "hold_jobs": lambda ids: (ids, [0] * len(ids)),
-    "clear_waiting": lambda _: ("s",),
-    "say_waiting": lambda _: ("s", "embedder"),
-    "take_uploads": lambda _: ("s", [], 100, 1_000_000, 3),
-    "untake_jobs": lambda ids: (ids,),
+    "record_graph_ready": lambda ids: (ids, [1] * len(ids), [0] * len(ids)),
+    "lock_jobs": lambda ids: (ids, [0] * len(ids)),
+    "clear_waiting_reason": lambda _: ("s",),
+    "set_waiting_reason": lambda _: ("s", "embedder"),
+    "claim_uploads": lambda _: ("s", [], 100, 1_000_000, 3),
+    "release_jobs": lambda ids: (ids,),
     "fail_jobs": lambda ids: (ids,),
 }
 
@@ -30,7 +30,7 @@ async def test_jobs_are_taken_by_id_whatever_order_they_are_found_in(desk: Desk,
     ids = sorted([uuid.UUID(await desk.upload()) for _ in range(12)], reverse=True)
     pool = desk.database.pool
     async with pool.session() as session:
-        await session.execute(desk.database.queries["say_waiting"], "s", "before")
+        await session.execute(desk.database.queries["set_waiting_reason"], "s", "before")
 
     async def change() -> None:
         async with pool.session() as session:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from braid.vector.v1 import documents_pb2
 from services.runtime.errors import (
+    VALID_TIME_TAKEN,
     FieldError,
     InvalidFieldError,
 )
@@ -75,7 +76,10 @@ async def test_a_document_that_is_edited_under_its_former_date_holds_from_now_on
         for place, one in enumerate(request.documents):
             if one.document_id == "b" and one.HasField("valid_time"):
                 field = f"documents[{place}].valid_time"
-                raise InvalidFieldError(FieldError(field, "another version of the document has it"))
+                raise InvalidFieldError(
+                    FieldError(field, "another version of the document has it"),
+                    violation=VALID_TIME_TAKEN,
+                )
 
     world.vector.script.acts["BatchUpsertDocuments"] = refuse_the_former_date
     written = ({"id": i, "text": i, "valid_at": "2024-01-05"} for i in "abc")

@@ -13,7 +13,7 @@ from services.agent_orchestrator.ingest.pipeline import episode_retry
 from services.agent_orchestrator.jobs.queue import TASK
 from services.agent_orchestrator.jobs.records import CANCELLED, FAILED, SUCCEEDED, NewJob
 from services.agent_orchestrator.jobs.tasks import Task
-from services.agent_orchestrator.jobs.worker import MOST_DEFECTS, TaskRunner
+from services.agent_orchestrator.jobs.worker import MAX_DEFECTS, TaskRunner
 from services.agent_orchestrator.model_migration.reextraction import CHUNKS_AT_ONCE
 from tests.integration.agent_orchestrator.desk import ONE, Desk
 from tests.unit.agent_orchestrator.test_reextraction import Tiers, reextraction
@@ -43,7 +43,7 @@ def _no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def run(desk: Desk, tiers: Tiers, end: str) -> None:
     """Takes the task's turn, does what can be done, and lets the job end so."""
-    [turn] = await desk.turns.take(ONE, TASK, 1)
+    [turn] = await desk.turns.claim(ONE, TASK, 1)
     task = await desk.tasks.start(turn)
     assert task is not None
     try:
@@ -104,9 +104,9 @@ async def test_a_job_that_meets_a_defect_again_and_again_fails_and_names_the_log
 
     job_id = (await desk.jobs.enqueue(NewJob("s", "", "", "broken", {}))).id
     runner = TaskRunner(desk.tasks, {"broken": handler}, at_once=1)
-    for _ in range(MOST_DEFECTS):
+    for _ in range(MAX_DEFECTS):
         assert not (await desk.jobs.get("s", job_id)).ended
-        [turn] = await desk.turns.take(ONE, TASK, 1)
+        [turn] = await desk.turns.claim(ONE, TASK, 1)
         with pytest.raises(Crash):
             await runner.run(turn, asyncio.Event())
         await runner.end(turn, 0.0)

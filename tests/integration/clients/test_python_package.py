@@ -123,6 +123,7 @@ def test_it_holds_the_client_and_the_messages_and_nothing_else(wheel: Path) -> N
     assert {top for top in tops if not top.endswith(".dist-info")} == {
         "braid",
         "braid_client",
+        "braid_protocol",
         "buf",
     }
     assert {f"{top}/py.typed" for top in ("braid", "braid_client", "buf")} <= set(names)

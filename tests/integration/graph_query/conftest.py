@@ -14,7 +14,7 @@ import pytest
 from braid.graph.v1 import ingest_pb2_grpc, query_pb2_grpc
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_services
-from services.graph_query.episodes.extraction_result import EpisodeReader
+from services.graph_query.episodes.extraction_result import EpisodeExtractor
 from services.graph_query.graph_store import Neo4jStore
 from services.runtime.identity import hash_key
 from services.runtime.server import start_server
@@ -60,7 +60,7 @@ async def tier(store: Neo4jStore, tmp_path: Path) -> AsyncIterator[Tier]:
 
 @asynccontextmanager
 async def serve_tier(
-    store: Neo4jStore, folder: Path, reader: EpisodeReader | None = None
+    store: Neo4jStore, folder: Path, reader: EpisodeExtractor | None = None
 ) -> AsyncIterator[Tier]:
     """The tier with two spaces' keys, which a file in `folder` holds."""
     file = folder / "keys.json"

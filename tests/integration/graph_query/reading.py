@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from services.graph_query.app import build_reader
+from services.graph_query.app import build_extractor
 from services.graph_query.core.domain import Passage
 from services.graph_query.embeddings.space_models import SpaceModels
 from services.graph_query.episodes.intake import EpisodeIntake
@@ -44,6 +44,6 @@ async def reading(
     script = Script()
     async with scripted_model(script, provider, seconds) as (language, stub):
         configured = embedder or CountingEmbedder()
-        reader = build_reader(store, language)
+        reader = build_extractor(store, language)
         models = SpaceModels(store.embeddings, configured)
         yield Reading(EpisodeIntake(store, reader, models), stub, script, new_space())

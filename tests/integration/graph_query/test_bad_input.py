@@ -42,10 +42,10 @@ def around(**fields: object) -> Call:
 
 
 def adding(**fields: object) -> Call:
-    told = episode("d", "t", "text")
+    result = episode("d", "t", "text")
     for name, value in fields.items():
-        setattr(told, name, value)
-    request = ingest_pb2.AddEpisodeRequest(episode=told)
+        setattr(result, name, value)
+    request = ingest_pb2.AddEpisodeRequest(episode=result)
     return lambda tier: tier.ingest.AddEpisode(request, metadata=tier.ours)
 
 

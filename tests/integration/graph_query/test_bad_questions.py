@@ -141,10 +141,10 @@ async def test_text_that_looks_like_a_query_is_just_a_name(tier: Tier, text: str
         structure_pb2.ListFactsRequest(subject=selector), metadata=tier.ours
     )
     assert [one.source_entity.name for one in listed.facts] == [text]
-    told = await tier.query.GetEntityHistory(
+    result = await tier.query.GetEntityHistory(
         history_pb2.GetEntityHistoryRequest(entity=selector), metadata=tier.ours
     )
-    assert told.entity.name == text
+    assert result.entity.name == text
     await link(text)(tier, tier.ours)
     await facts(relation_type=text[:200])(tier, tier.ours)
     await history(entity=selector, relation_type=text[:200])(tier, tier.ours)

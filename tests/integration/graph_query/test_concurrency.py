@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from deploy.local.stores import LocalStores
 from services.graph_query.core.domain import DescribedEntity, EntityName, Passage
-from services.graph_query.episodes.extraction_result import Reading
+from services.graph_query.episodes.extraction_result import ExtractionResult
 from services.graph_query.graph_store import Neo4jStore
 from services.runtime.errors import BraidError
 from tests.conftest import LoopThread
@@ -18,13 +18,13 @@ from tests.store_suite.graph.neo4j_graph import dump, opened
 NAMES = ["Anna Bell", "Karl Otto", "Mira Okafor", "Payments Guild", "Ledger Works"]
 
 
-def read(space: str, number: int) -> tuple[Passage, Reading]:
+def read(space: str, number: int) -> tuple[Passage, ExtractionResult]:
     """An episode about two of the names, and what is read in it."""
     first, second = NAMES[number % 5], NAMES[(number + 1 + number // 5) % 5]
     one = passage(space, f"d{number}", f"Note {number}", f"{first} met {second}.")
     stated = replace(fact(first, "MET", second, fact=f"{number}"), episode_id=one.uuid)
     described = tuple(DescribedEntity(EntityName(name), name) for name in (second, first))
-    return one, Reading(entities=described, facts=(stated,))
+    return one, ExtractionResult(entities=described, facts=(stated,))
 
 
 async def test_episodes_readings_and_facts_at_once_fork_nothing_and_never_deadlock(
@@ -38,7 +38,7 @@ async def test_episodes_readings_and_facts_at_once_fork_nothing_and_never_deadlo
             for number in range(12):
                 store = stores[number % 4]
                 episode, found = read(space, number)
-                group.create_task(store.readings.add_reading(space, episode, found, ""))
+                group.create_task(store.extractions.add_extraction(space, episode, found, ""))
                 facts = [
                     fact(name.upper() if number % 3 else name, "KNOWS", NAMES[(place + 2) % 5])
                     for place, name in enumerate(reversed(NAMES))
@@ -47,8 +47,8 @@ async def test_episodes_readings_and_facts_at_once_fork_nothing_and_never_deadlo
                 plain = passage(space, f"p{number}", NAMES[number % 5], f"It knows {NAMES[0]}.")
                 group.create_task(store.add_episodes(space, [plain]))
         stats = await stores[0].stats(space)
-    held = await dump(graph_stores, space)
-    keys = [(key, kind) for key, kind, _ in held.entities.values()]
+    stored = await dump(graph_stores, space)
+    keys = [(key, kind) for key, kind, _ in stored.entities.values()]
     assert len(keys) == len(set(keys))
     assert {name.casefold() for name in NAMES} <= {key for key, _ in keys}
     assert (stats.episodes, stats.facts) == (24, 12 + 5)

@@ -21,8 +21,8 @@ Call = Callable[[Tier], Awaitable[Any]]
 def finding(statement: str = "It fails", **more: Any) -> findings_pb2.FindingInput:
     """Something found out, with fields of its own and of every finding."""
     names = findings_pb2.FindingDetails.DESCRIPTOR.fields_by_name
-    told = {name: more.pop(name) for name in list(more) if name in names}
-    details = findings_pb2.FindingDetails(key_insight=statement, **told)
+    parameters = {name: more.pop(name) for name in list(more) if name in names}
+    details = findings_pb2.FindingDetails(key_insight=statement, **parameters)
     return findings_pb2.FindingInput(finding=details, **more)
 
 

@@ -31,7 +31,7 @@ def span(since: str = "", until: str = "") -> retrieval_pb2.TimeSelector:
 
 async def owners(tier: Tier) -> None:
     """A service's owners, one after the other, and what one of them is."""
-    told: list[tuple[str, str, str, str | None, str | None]] = [
+    value: list[tuple[str, str, str, str | None, str | None]] = [
         ("Anna Bell", "OWNS", "Payments", "2018-01-01", "2020-01-01"),
         ("Karl Otto", "OWNS", "Payments", "2020-01-01", "2022-06-01"),
         ("Mira Okafor", "OWNS", "Payments", "2022-06-01", None),
@@ -39,7 +39,7 @@ async def owners(tier: Tier) -> None:
         ("Mira Okafor", "LIVES_IN", "Graz", "2021-01-01", None),
     ]
     facts = []
-    for subject, relation, target, since, until in told:
+    for subject, relation, target, since, until in value:
         dates: dict[str, Timestamp] = {}
         if since:
             dates["valid_time"] = stamp(since)
@@ -103,15 +103,15 @@ async def test_a_history_is_in_time_order_with_its_summary(tier: Tier) -> None:
         "Karl Otto",
         "Mira Okafor",
     ]
-    told = found.summary
-    assert (told.total, told.current_total) == (3, 1)
-    assert [one.source_entity.name for one in told.current] == ["Mira Okafor"]
-    assert told.unchanged_since_time == stamp("2022-06-01")
-    assert told.earliest_valid_time == stamp("2018-01-01")
-    assert not told.never_changed
+    value = found.summary
+    assert (value.total, value.current_total) == (3, 1)
+    assert [one.source_entity.name for one in value.current] == ["Mira Okafor"]
+    assert value.unchanged_since_time == stamp("2022-06-01")
+    assert value.earliest_valid_time == stamp("2018-01-01")
+    assert not value.never_changed
     periods = [
         (one.start_time.ToDatetime().year, one.began, one.ended)
-        for one in told.periods
+        for one in value.periods
         if one.HasField("start_time")
     ]
     assert periods == [(2018, 1, 0), (2019, 0, 1), (2020, 1, 0), (2022, 1, 1)]

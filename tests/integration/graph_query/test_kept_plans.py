@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from deploy.local.stores import LocalStores
 from services.graph_query.core.full_text import query_terms
 from services.graph_query.graph_store import Neo4jStore
 from tests.store_suite.graph.builders import ALWAYS, fact, listed, new_space, passage, unit
-from tests.store_suite.graph.neo4j_graph import connected, opened
-from tests.stores import FORGETFUL, data_folder
+from tests.store_suite.graph.neo4j_graph import connected, neo4j_alone, opened
+from tests.stores import data_folder
 
 # Neo4j looks at every use of a plan whether the graph has outgrown it, and tells of each that it gives up.
 _AT_ONCE = {"dbms.cypher.min_replan_interval": "0s"}
@@ -43,8 +42,11 @@ async def _given_up(data: Path) -> int:
 async def test_no_query_is_planned_anew_while_its_graph_grows() -> None:
     space = new_space()
     with data_folder() as data:
-        stores = LocalStores(data, postgres_settings=FORGETFUL, neo4j_settings=_AT_ONCE)
-        async with stores, opened(stores) as store, connected(stores) as driver:
+        async with (
+            neo4j_alone(data, _AT_ONCE) as stores,
+            opened(stores) as store,
+            connected(stores) as driver,
+        ):
             await driver.execute_query(_COUNTED, name="Anna Bell")
             for size in (1, 40, 400):
                 await _use(store, space, size)

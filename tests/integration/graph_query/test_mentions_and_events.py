@@ -39,11 +39,11 @@ def test_the_sample_marks_relations_of_its_facts() -> None:
 
 async def test_an_event_of_the_sample_happened_on_its_day_and_lasts_no_longer(tier: Tier) -> None:
     await put_if_absent(tier.ingest, Sample.of_the_stack().ontology(), tier.ours)
-    told = stream(
+    result = stream(
         fact("Ledger Service", "CAUSED", "INC-104", valid_time=stamp("2024-04-18")),
         fact("Jonas Weber", "OWNS", "Ledger Service", valid_time=stamp("2023-02-20")),
     )
-    await tier.ingest.AddFacts(told, metadata=tier.ours)
+    await tier.ingest.AddFacts(result, metadata=tier.ours)
     asked = "who owns the Ledger Service, and what has it caused?"
     found = await search(tier, asked, "2025-01-01")
     assert {one.relation: one.event for one in found} == {"CAUSED": True, "OWNS": False}
@@ -77,8 +77,8 @@ async def test_an_ontology_of_somebody_stays(tier: Tier) -> None:
     for ontology in (own, Sample.of_the_stack().ontology()):
         await put_if_absent(tier.ingest, ontology, tier.ours)
     asked = ontology_pb2.GetOntologyRequest()
-    held = await tier.ingest.GetOntology(asked, metadata=tier.ours)
-    assert (held.ontology, held.version) == (own, 1)
+    stored = await tier.ingest.GetOntology(asked, metadata=tier.ours)
+    assert (stored.ontology, stored.version) == (own, 1)
 
 
 async def test_a_mention_has_its_documents_date_and_claims_no_time(tier: Tier) -> None:
@@ -111,8 +111,8 @@ async def test_a_mention_of_what_a_stated_fact_ended_is_found_as_of_its_time_alo
         ingest_pb2.BatchAddEpisodesRequest(episodes=[page]), metadata=tier.ours
     )
     times = {"valid_time": stamp("2023-02-20"), "invalid_time": stamp("2024-06-10")}
-    told = stream(fact("Jonas Weber", "OWNS", "Ledger Service", **times))
-    await tier.ingest.AddFacts(told, metadata=tier.ours)
+    result = stream(fact("Jonas Weber", "OWNS", "Ledger Service", **times))
+    await tier.ingest.AddFacts(result, metadata=tier.ours)
     origins = {facts_pb2.FACT_ORIGIN_GIVEN, facts_pb2.FACT_ORIGIN_LOCAL}
     for day, shown in (("2024-01-01", origins), ("2025-01-01", set())):
         found = await search(tier, "who owns the Ledger Service?", day)

@@ -84,8 +84,8 @@ async def test_the_centre_of_another_space_is_not_found(tier: Tier) -> None:
 async def test_what_was_known_is_told_as_it_was_known(tier: Tier) -> None:
     note = episode("note", "Note", "Nothing of interest.")
     await tier.ingest.AddEpisode(ingest_pb2.AddEpisodeRequest(episode=note), metadata=tier.ours)
-    told = fact("Payments", "RUNS_ON", "Old Cluster", document_id="note")
-    await tier.ingest.AddFacts(stream(told), metadata=tier.ours)
+    result = fact("Payments", "RUNS_ON", "Old Cluster", document_id="note")
+    await tier.ingest.AddFacts(stream(result), metadata=tier.ours)
     known = Timestamp()
     known.GetCurrentTime()
     assert targets(await search(tier)) == ["Old Cluster"]

@@ -62,5 +62,5 @@ async def test_a_claim_of_somebody_is_found_among_all_those_of_its_fact(
     driver: AsyncDriver, name: str
 ) -> None:
     plan = await plan_of(driver, name)
-    seeks = [told for told in details(plan) if "UNIQUE" in told]
-    assert [told for told in seeks if "group_id, claimant, fact_uuid" in told]
+    seeks = [value for value in details(plan) if "UNIQUE" in value]
+    assert [value for value in seeks if "group_id, claimant, fact_uuid" in value]

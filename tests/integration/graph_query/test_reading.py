@@ -39,7 +39,7 @@ MIRA = "Mira Okafor has led the Payments Guild since March 2020."
 ANNA = "Anna Bell leads the Payments Guild from May 2023 on."
 
 
-def told(found: Reading) -> None:
+def script_answers(found: Reading) -> None:
     """What the model reads in the two notes."""
     found.script.entities = [
         ("Mira Okafor", "Person"),
@@ -64,7 +64,7 @@ async def test_an_episode_ends_in_the_graph_with_types_attributes_and_dates(
     store: Neo4jStore, provider: str
 ) -> None:
     async with reading(store, provider) as found:
-        told(found)
+        script_answers(found)
         await store.ontologies.put_ontology(found.space, PEOPLE, None)
         counts = await found.intake.add(found.space, [found.episode("d1", MIRA)])
     assert (counts.episodes, counts.facts, counts.ended) == (1, 1, 0)
@@ -83,7 +83,7 @@ async def test_what_a_later_episode_contradicts_ends_and_comes_back_when_it_is_d
     store: Neo4jStore,
 ) -> None:
     async with reading(store) as found:
-        told(found)
+        script_answers(found)
         await store.ontologies.put_ontology(found.space, PEOPLE, None)
         await found.intake.add(found.space, [found.episode("d1", MIRA)])
         found.script.contradicts = ["Mira Okafor leads Payments Guild"]
@@ -104,7 +104,7 @@ async def test_what_a_fact_that_was_read_before_ends_at_once_holds_again_without
     store: Neo4jStore,
 ) -> None:
     async with reading(store) as found:
-        told(found)
+        script_answers(found)
         await store.ontologies.put_ontology(found.space, PEOPLE, None)
         later = found.episode("d2", ANNA)
         await found.intake.add(found.space, [later])
@@ -121,7 +121,7 @@ async def test_an_end_that_a_text_states_stays_whatever_else_begins_then(
     store: Neo4jStore,
 ) -> None:
     async with reading(store) as found:
-        told(found)
+        script_answers(found)
         found.script.facts[0][3]["invalid_at"] = "2023-05-01T00:00:00Z"
         await store.ontologies.put_ontology(found.space, PEOPLE, None)
         later = found.episode("d2", ANNA)
@@ -135,7 +135,7 @@ async def test_an_end_that_a_text_states_stays_whatever_else_begins_then(
 
 async def test_nothing_is_like_vectors_of_another_model_than_the_spaces(store: Neo4jStore) -> None:
     async with reading(store) as found:
-        told(found)
+        script_answers(found)
         await found.intake.add(found.space, [found.episode("d1", MIRA)])
     for model, there in (("model", True), ("another", False)):
         known = store.known(found.space, model)
@@ -148,7 +148,7 @@ async def test_a_space_of_another_model_is_read_with_that_models_vectors(
 ) -> None:
     former = StubEmbedder("former", 8)
     async with reading(store, embedder=StubModels(others=[former])) as found:
-        told(found)
+        script_answers(found)
         known = fact("Ada", "KNOWS", "Bob", embedding=former.vector("Ada knows Bob"))
         await store.add_facts(found.space, [known], "former")
         counts = await found.intake.add(found.space, [found.episode("d1", MIRA)])
@@ -163,7 +163,7 @@ async def test_a_space_of_a_model_that_is_not_to_be_had_waits_and_no_text_is_rea
     store: Neo4jStore,
 ) -> None:
     async with reading(store) as found:
-        told(found)
+        script_answers(found)
         known = fact("Ada", "KNOWS", "Bob", embedding=unit(1))
         await store.add_facts(found.space, [known], "former")
         with pytest.raises(WrongStateError):
@@ -176,7 +176,7 @@ async def test_every_prompt_begins_with_telling_that_what_it_quotes_is_data(
     store: Neo4jStore, provider: str
 ) -> None:
     async with reading(store, provider) as found:
-        told(found)
+        script_answers(found)
         await store.ontologies.put_ontology(found.space, PEOPLE, None)
         await found.intake.add(found.space, [found.episode("d1", MIRA)])
         requests = [request.json for request in found.stub.requests]
@@ -192,7 +192,7 @@ async def test_every_prompt_begins_with_telling_that_what_it_quotes_is_data(
 
 async def test_a_fact_that_two_episodes_state_outlives_one_of_them(store: Neo4jStore) -> None:
     async with reading(store) as found:
-        told(found)
+        script_answers(found)
         first, second = found.episode("d1", MIRA), found.episode("d2", f"Again: {MIRA}")
         await found.intake.add(found.space, [first, second])
     [led] = await facts_of(store, found.space, "Mira Okafor")
@@ -209,7 +209,7 @@ async def test_entities_that_a_caller_stated_are_met_again_and_not_forked(
     store: Neo4jStore,
 ) -> None:
     async with reading(store) as found:
-        told(found)
+        script_answers(found)
         await store.add_facts(found.space, [fact("mira okafor", "WORKS_AT", "Braid Works")], "")
         await store.ontologies.put_ontology(found.space, PEOPLE, None)
         await found.intake.add(found.space, [found.episode("d1", MIRA)])
@@ -233,7 +233,7 @@ async def test_an_outage_in_the_middle_leaves_nothing_half_written_and_a_retry_c
     store: Neo4jStore, after: int, outage: Answer
 ) -> None:
     async with reading(store, seconds=1.0) as found:
-        told(found)
+        script_answers(found)
         await store.ontologies.put_ontology(found.space, PEOPLE, None)
         before = await store.stats(found.space)
         usual = dict(found.stub.routes)
@@ -252,7 +252,7 @@ async def test_an_outage_in_the_middle_leaves_nothing_half_written_and_a_retry_c
         assert failed.value.retry_after is not None
         assert await store.stats(found.space) == before
     async with reading(store) as again:
-        told(again)
+        script_answers(again)
         counts = await again.intake.add(found.space, [episode])
         repeated = await again.intake.add(found.space, [episode])
     assert (counts.episodes, counts.facts) == (1, 1)
@@ -263,7 +263,7 @@ async def test_an_outage_in_the_middle_leaves_nothing_half_written_and_a_retry_c
 async def test_a_strict_ontology_keeps_out_what_it_does_not_declare(store: Neo4jStore) -> None:
     strict = Ontology(PEOPLE.entity_types, PEOPLE.relation_types, strict=True)
     async with reading(store) as found:
-        told(found)
+        script_answers(found)
         found.script.facts.append(("Payments Guild", "ADMIRES", "Mira Okafor", {}))
         await store.ontologies.put_ontology(found.space, strict, None)
         counts = await found.intake.add(found.space, [found.episode("d1", MIRA)])

@@ -30,9 +30,9 @@ async def test_findings_are_read_before_facts_and_written_and_deleted_with_the_e
         assert found.script.asked.count("findings") == 1
         only = FindingFilter(about=Subject("payments service"), episode=note.uuid)
         (place,) = await store.findings.list_findings(found.space, only, None, 10)
-        held = (await store.findings.findings(found.space, [place.uuid]))[place.uuid]
-        assert (held.origin, held.fields.confidence) == (FindingOrigin.EXTRACTED, 0.9)
-        assert [(end.name, bool(end.uuid)) for end in held.about] == [("Payments Service", True)]
-        assert [cited.chunk_id for cited in held.citations] == [note.uuid]
+        stored = (await store.findings.findings(found.space, [place.uuid]))[place.uuid]
+        assert (stored.origin, stored.fields.confidence) == (FindingOrigin.EXTRACTED, 0.9)
+        assert [(end.name, bool(end.uuid)) for end in stored.about] == [("Payments Service", True)]
+        assert [cited.chunk_id for cited in stored.citations] == [note.uuid]
         assert (await store.findings.finding_state(found.space)).vectors == 1
         assert (await store.delete_episodes(found.space, [note.uuid])).findings == 1

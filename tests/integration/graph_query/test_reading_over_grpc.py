@@ -13,7 +13,7 @@ import grpc
 import pytest
 
 from braid.graph.v1 import facts_pb2, ingest_pb2, query_pb2
-from services.graph_query.app import build_reader
+from services.graph_query.app import build_extractor
 from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.llm_extraction.episode_extractor import load_session
 from services.runtime.errors import BraidError
@@ -66,7 +66,7 @@ async def reading_tier(store: Neo4jStore, folder: Path) -> AsyncIterator[Reads]:
     )
     await asyncio.to_thread(load_session)  # takes seconds, once in a process
     async with scripted_model(script) as (language, stub):
-        reader = build_reader(store, language)
+        reader = build_extractor(store, language)
         async with serve_tier(store, folder, reader) as tier:
             yield Reads(tier, stub, script)
 

@@ -34,8 +34,8 @@ async def paths(tier: Tier, source: str, target: str, **more: Any) -> list[list[
 
 
 async def test_an_entity_is_found_by_exact_name_whatever_its_case(tier: Tier) -> None:
-    told = fact("Anna  Bell", "OWNS", "Payments", subject_type="Person")
-    await tier.ingest.AddFacts(stream(told), metadata=tier.ours)
+    result = fact("Anna  Bell", "OWNS", "Payments", subject_type="Person")
+    await tier.ingest.AddFacts(stream(result), metadata=tier.ours)
     found = await details(tier, name="anna BELL")
     assert [(one.entity.name, one.entity.type, one.facts) for one in found] == [
         ("Anna Bell", "Person", 1)
@@ -84,8 +84,8 @@ async def test_entities_in_a_text_are_linked_in_their_order(tier: Tier) -> None:
     found = await tier.query.LinkEntities(
         entities_pb2.LinkEntitiesRequest(text=text), metadata=tier.ours
     )
-    told = [(one.entity.name, text[one.start : one.end]) for one in found.entities]
-    assert told == [
+    rows = [(one.entity.name, text[one.start : one.end]) for one in found.entities]
+    assert rows == [
         ("Payments Service", "payments SERVICE"),
         ("José Núñez", "Jose Nunez"),
         ("C++", "C"),
@@ -128,10 +128,10 @@ async def test_a_path_goes_round_a_sentence_that_facts_contradict(tier: Tier) ->
     await tier.ingest.AddEpisode(
         ingest_pb2.AddEpisodeRequest(episode=episode("d1", "Anna Bell", text)), metadata=tier.ours
     )
-    told = {"valid_time": stamp("2020-01-01"), "invalid_time": stamp("2021-01-01")}
+    parameters = {"valid_time": stamp("2020-01-01"), "invalid_time": stamp("2021-01-01")}
     await tier.ingest.AddFacts(
         stream(
-            fact("Karl Otto", "LEADS", "Lena Roth", **told),
+            fact("Karl Otto", "LEADS", "Lena Roth", **parameters),
             fact("Anna Bell", "OWNS", "Payments"),
             fact("Karl Otto", "USES", "Payments"),
         ),
@@ -154,11 +154,11 @@ async def test_a_subgraph_refers_to_its_episodes_and_entities_by_place(tier: Tie
         structure_pb2.GetMentionSubgraphRequest(chunk_ids=[chunks[0].uuid.upper()]),
         metadata=tier.ours,
     )
-    told = {
+    rows = {
         (found.episodes[one.episode].document_id, found.entities[one.entity].name, one.kind)
         for one in found.mentions
     }
-    assert told == {
+    assert rows == {
         ("d1", "Anna Bell", structure_pb2.MENTION_KIND_ABOUT),
         ("d1", "Karl Otto", structure_pb2.MENTION_KIND_NAME),
         ("d2", "Karl Otto", structure_pb2.MENTION_KIND_ABOUT),
@@ -173,9 +173,9 @@ async def test_a_fact_cites_its_sources_and_shows_neither_base_label_nor_vector(
         ingest_pb2.AddEpisodeRequest(episode=episode("d1", "Note", "Anna Bell owns Payments.")),
         metadata=tier.ours,
     )
-    told = fact("Anna Bell", "OWNS", "Payments", document_id="d1", subject_type="Person")
-    told.attributes.update({"since": "long ago"})
-    await tier.ingest.AddFacts(stream(told), metadata=tier.ours)
+    result = fact("Anna Bell", "OWNS", "Payments", document_id="d1", subject_type="Person")
+    result.attributes.update({"since": "long ago"})
+    await tier.ingest.AddFacts(stream(result), metadata=tier.ours)
     page = await tier.query.ListFacts(structure_pb2.ListFactsRequest(), metadata=tier.ours)
     one = page.facts[0]
     assert [cited.document_id for cited in one.sources] == ["d1"]

@@ -16,8 +16,8 @@ from tests.integration.graph_query.messages import fact, stamp, stream
 
 async def stated(tier: Tier) -> str:
     """The uuid of a fact of ours that holds since 2020."""
-    told = fact("Anna Bell", "LEADS", "Guild", valid_time=stamp("2020-01-01"))
-    await tier.ingest.AddFacts(stream(told), metadata=tier.ours)
+    result = fact("Anna Bell", "LEADS", "Guild", valid_time=stamp("2020-01-01"))
+    await tier.ingest.AddFacts(stream(result), metadata=tier.ours)
     found = await tier.query.GetNeighborhood(
         query_pb2.GetNeighborhoodRequest(entity_name="Guild"), metadata=tier.ours
     )
@@ -29,9 +29,9 @@ def ending(fact_uuid: str, day: str = "2022-01-01") -> ingest_pb2.EndFactRequest
 
 
 async def test_a_fact_is_ended_once(tier: Tier) -> None:
-    told = ending((await stated(tier)).upper())
-    first = await tier.ingest.EndFact(told, metadata=tier.ours)
-    again = await tier.ingest.EndFact(told, metadata=tier.ours)
+    result = ending((await stated(tier)).upper())
+    first = await tier.ingest.EndFact(result, metadata=tier.ours)
+    again = await tier.ingest.EndFact(result, metadata=tier.ours)
     assert (first.changed, again.changed) == (True, False)
     assert first.fact.invalid_time == stamp("2022-01-01")
     assert again.space_revision == first.space_revision
@@ -51,9 +51,9 @@ async def test_an_end_that_is_not_after_the_start_is_refused_by_its_field(
 
 async def test_facts_of_others_and_of_nobody_are_unknown(tier: Tier) -> None:
     known = await stated(tier)
-    for told, credential in ((known, tier.theirs), (str(uuid.uuid4()), tier.ours)):
+    for value, credential in ((known, tier.theirs), (str(uuid.uuid4()), tier.ours)):
         with pytest.raises(grpc.aio.AioRpcError) as failed:
-            await tier.ingest.EndFact(ending(told), metadata=credential)
+            await tier.ingest.EndFact(ending(value), metadata=credential)
         assert error_from_rpc(failed.value).reason == errors_pb2.ERROR_REASON_NOT_FOUND
 
 
@@ -91,8 +91,8 @@ async def test_an_ontology_is_the_spaces_own_and_counts_its_changes(tier: Tier) 
         await tier.ingest.PutOntology(changed, metadata=tier.ours)
     assert error_from_rpc(failed.value).reason == errors_pb2.ERROR_REASON_WRONG_STATE
     asked = ontology_pb2.GetOntologyRequest()
-    held = await tier.ingest.GetOntology(asked, metadata=tier.ours)
-    assert (held.ontology, held.version) == (ontology(), 1)
+    stored = await tier.ingest.GetOntology(asked, metadata=tier.ours)
+    assert (stored.ontology, stored.version) == (ontology(), 1)
     assert (await tier.ingest.GetOntology(asked, metadata=tier.theirs)).version == 0
 
 
@@ -139,5 +139,5 @@ async def test_what_is_wrong_with_an_ontology_is_told_by_field_and_changes_nothi
     error = error_from_rpc(failed.value)
     assert error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
     assert [one.field for one in error.fields] == [field]
-    held = await tier.ingest.GetOntology(ontology_pb2.GetOntologyRequest(), metadata=tier.ours)
-    assert held.version == 0
+    stored = await tier.ingest.GetOntology(ontology_pb2.GetOntologyRequest(), metadata=tier.ours)
+    assert stored.version == 0

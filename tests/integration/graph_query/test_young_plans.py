@@ -15,7 +15,6 @@ import pytest
 import pytest_asyncio
 from neo4j import AsyncDriver
 
-from deploy.local.stores import LocalStores
 from tests.integration.graph_query.plans import (
     IN_ORDER,
     ORDERING,
@@ -24,8 +23,8 @@ from tests.integration.graph_query.plans import (
     operators,
     plan_of,
 )
-from tests.store_suite.graph.neo4j_graph import connected, prepare
-from tests.stores import FORGETFUL, data_folder
+from tests.store_suite.graph.neo4j_graph import connected, neo4j_alone, prepare
+from tests.stores import data_folder
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -47,8 +46,7 @@ WHERE type = 'RANGE' AND entityType = 'NODE' RETURN labelsOrTypes[0] AS label, p
 async def driver() -> AsyncIterator[AsyncDriver]:
     unsampled = {"db.index_sampling.background_enabled": "false"}
     with data_folder() as data:
-        stores = LocalStores(data, postgres_settings=FORGETFUL, neo4j_settings=unsampled)
-        async with stores:
+        async with neo4j_alone(data, unsampled) as stores:
             await prepare(stores)
             async with connected(stores) as found:
                 await _fill(found)
@@ -61,8 +59,8 @@ async def _fill(driver: AsyncDriver) -> None:
     for record in (await driver.execute_query(_INDEXED)).records:
         columns[record["label"]].update(record["properties"])
     for label, names in columns.items():
-        told = ", ".join(f"{name}: '{name}' + i" for name in sorted(names))
-        await driver.execute_query(f"UNWIND range(1, {_COUNT}) AS i CREATE (:{label} {{{told}}})")
+        text = ", ".join(f"{name}: '{name}' + i" for name in sorted(names))
+        await driver.execute_query(f"UNWIND range(1, {_COUNT}) AS i CREATE (:{label} {{{text}}})")
     for kind, (start, end) in _ENDS.items():
         await driver.execute_query(
             f"MATCH (a:{start}) WITH collect(a) AS starts MATCH (b:{end}) WITH starts, collect(b) AS ends "

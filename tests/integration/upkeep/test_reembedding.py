@@ -18,7 +18,7 @@ from services.graph_query.core.domain import FIRST, DescribedEntity, EntityName
 from services.graph_query.embeddings import neo4j_store
 from services.graph_query.embeddings.domain import TextKind, TextVector
 from services.graph_query.embeddings.neo4j_store import Neo4jEmbeddings
-from services.graph_query.episodes.extraction_result import Reading
+from services.graph_query.episodes.extraction_result import ExtractionResult
 from tests.integration.upkeep.conftest import DIMENSION, OURS, Models, WideEmbedder, World
 from tests.integration.workers import worker_process
 from tests.store_suite.graph.builders import passage
@@ -181,8 +181,10 @@ async def fill(world: World) -> None:
     await world.findings.AddFindings(added, metadata=OURS, timeout=20)
     note = passage(world.space, "note", "Note", "Ada is an engineer.")
     vector = tuple(float(value) for value in (await WideEmbedder().embed(["Ada"]))[0])
-    read = Reading(entities=(DescribedEntity(EntityName("Ada"), "An engineer.", {}, vector),))
-    await world.graph.readings.add_reading(world.space, note, read, "stub")
+    read = ExtractionResult(
+        entities=(DescribedEntity(EntityName("Ada"), "An engineer.", {}, vector),)
+    )
+    await world.graph.extractions.add_extraction(world.space, note, read, "stub")
 
 
 async def search(world: World, *models: StubEmbedder) -> list[bool]:

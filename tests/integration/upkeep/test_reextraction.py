@@ -32,7 +32,7 @@ async def language_model(world: World) -> AsyncIterator[Script]:
     )
     embedder = WideEmbedder()
     async with scripted_model(script) as (model, _):
-        reader = graph_app.build_reader(world.graph, model)
+        reader = graph_app.build_extractor(world.graph, model)
         server = await start_server(
             settings=world.runtime,
             listen="127.0.0.1:0",

@@ -14,12 +14,12 @@ from tests.oracles.graph.versions import FakeVersion
 
 
 @dataclass(frozen=True, slots=True)
-class FakePast:
-    """`PastStore` over the spaces of a fake graph."""
+class FakeAsKnown:
+    """`AsKnownStore` over the spaces of a fake graph."""
 
     graph: FakeReads
 
-    async def words_known(
+    async def search_words_known(
         self,
         space: str,
         terms: Sequence[str],
@@ -29,20 +29,20 @@ class FakePast:
         """Facts by words and by named entities."""
         key = at.only.entity_key
         keys = {link_key(key)} if key else set(link_keys)
-        held = self.graph.readable(space)
+        stored = self.graph.readable(space)
         found = list(self._known(space, at))
         text = [
-            _hit(held, one, overlap(terms, f"{one.given.fact} {one.given.relation}"))
+            _hit(stored, one, overlap(terms, f"{one.given.fact} {one.given.relation}"))
             for one in found
         ]
         entity = [
-            _hit(held, one, float(len({link_key(name) for name in _names(one)} & keys)))
+            _hit(stored, one, float(len({link_key(name) for name in _names(one)} & keys)))
             for one in found
         ]
-        state = state_of(held)
+        state = state_of(stored)
         return WordHits(state, text=best(text, at.limit), entity=best(entity, at.limit))
 
-    async def near_known(
+    async def search_vector_known(
         self,
         space: str,
         vector: Sequence[float],
@@ -61,18 +61,18 @@ class FakePast:
         return sorted(near, key=lambda hit: (-hit.score, hit.uuid))[: at.limit], True
 
     def _known(self, space: str, at: Known) -> Iterator[FakeVersion]:
-        only, held = at.only, self.graph.readable(space)
-        for version in held.versions.known(at.known).values():
+        only, stored = at.only, self.graph.readable(space)
+        for version in stored.versions.known(at.known).values():
             given = version.given
-            found = holds(given, only) or is_past_event(held, version, only)
+            found = holds(given, only) or is_past_event(stored, version, only)
             fits = not only.relation or relation_key(given.relation) == relation_key(only.relation)
             named = {name_key(name) for name in _names(version)}
             if found and fits and (not only.entity_key or only.entity_key in named):
                 yield version
 
 
-def _hit(held: FakeSpace, one: FakeVersion, score: float) -> Hit:
-    stored = held.facts.get(one.uuid)
+def _hit(existing: FakeSpace, one: FakeVersion, score: float) -> Hit:
+    stored = existing.facts.get(one.uuid)
     return Hit(one.uuid, score, embedded=stored is not None and bool(stored.embedding))
 
 

@@ -40,10 +40,10 @@ class Stored:
     embedding: tuple[float, ...]
 
     @property
-    def held(self) -> Held:
+    def stored(self) -> Held:
         """What a plan asks of it."""
-        told = self.put.finding.fields.statement
-        return Held(self.put.digest, told, self.episodes, bool(self.embedding))
+        value = self.put.finding.fields.statement
+        return Held(self.put.digest, value, self.episodes, bool(self.embedding))
 
 
 @dataclass(slots=True)
@@ -57,22 +57,22 @@ class FakeFindings:
         self, space: str, findings: Sequence[GivenFinding], model: str
     ) -> FindingCounts:
         """Adds findings that are not there yet."""
-        held = self._writable(space)
+        existing = self._writable(space)
         length = next((len(one.embedding) for one in findings if one.embedding), 0)
-        held.check_vectors(model, length)
+        existing.check_vectors(model, length)
         stored = self.spaces.setdefault(space, {})
         known = references_of(space, findings) & stored.keys()
         uuids = {References.of(space, known, findings).uuid(one) for one in findings}
-        there = {uuid: stored[uuid].held for uuid in uuids & stored.keys()}
-        plan = Planner(space, known | there.keys(), there, held.passages).plan(findings)
+        there = {uuid: stored[uuid].stored for uuid in uuids & stored.keys()}
+        plan = Planner(space, known | there.keys(), there, existing.passages).plan(findings)
         now = utc_now().timestamp()
         for put in plan.changed():
             stored[put.uuid] = _stored(stored.get(put.uuid), put, now)
         if plan.changed():
-            held.revision += 1
+            existing.revision += 1
         if any(put.vector for put in plan.puts):
-            held.note_vectors(model, length)
-        return plan.counts(held.revision)
+            existing.note_vectors(model, length)
+        return plan.counts(existing.revision)
 
     def forget_extracted(self, space: str, episodes: Collection[str]) -> None:
         """Takes back what was read in these episodes."""
@@ -103,9 +103,9 @@ class FakeFindings:
 
     async def finding_state(self, space: str) -> SpaceState:
         """The space's revision, its findings with vectors, and the model of its vectors."""
-        held = self.graph.readable(space)
+        stored = self.graph.readable(space)
         vectors = sum(bool(one.embedding) for one in self.spaces.get(space, {}).values())
-        return SpaceState(held.revision, vectors, held.model, held.dimension)
+        return SpaceState(stored.revision, vectors, stored.model, stored.dimension)
 
     async def findings_by_words(
         self, space: str, terms: Sequence[str], only: FindingFilter, limit: int
@@ -142,19 +142,19 @@ class FakeFindings:
 
     async def findings(self, space: str, uuids: Sequence[str]) -> dict[str, Finding]:
         """Those of the findings that are there, in full."""
-        held = self.graph.readable(space)
+        existing = self.graph.readable(space)
         stored = self.spaces.get(space, {})
-        return {uuid: _in_full(held, stored[uuid]) for uuid in uuids if uuid in stored}
+        return {uuid: _in_full(existing, stored[uuid]) for uuid in uuids if uuid in stored}
 
     def _writable(self, space: str) -> FakeSpace:
         self.graph.readable(space)
         return self.graph.spaces.setdefault(space, FakeSpace(space))
 
     def _passing(self, space: str, only: FindingFilter) -> Iterator[Stored]:
-        held = self.graph.readable(space)
+        stored = self.graph.readable(space)
         for one in self.spaces.get(space, {}).values():
             said = _says(one.put.finding.fields, only) and _measured(one.put.finding.fields, only)
-            if said and _placed(one, only) and _is_about(held, one, only.about):
+            if said and _placed(one, only) and _is_about(stored, one, only.about):
                 yield one
 
 
@@ -172,32 +172,32 @@ def _stored(old: Stored | None, put: Put, now: float) -> Stored:
     )
 
 
-def _says(told: FindingFields, only: FindingFilter) -> bool:
+def _says(value: FindingFields, only: FindingFilter) -> bool:
     texts = (
-        (only.type, told.type),
-        (only.methodology, told.methodology),
-        (only.status, told.status),
-        (only.owner, told.owner),
+        (only.type, value.type),
+        (only.methodology, value.methodology),
+        (only.status, value.status),
+        (only.owner, value.owner),
     )
     if any(wanted and wanted != name_key(text) for wanted, text in texts):
         return False
-    if only.kinds and told.kind not in only.kinds:
+    if only.kinds and value.kind not in only.kinds:
         return False
-    return not only.priorities or told.priority in only.priorities
+    return not only.priorities or value.priority in only.priorities
 
 
-def _measured(told: FindingFields, only: FindingFilter) -> bool:
+def _measured(value: FindingFields, only: FindingFilter) -> bool:
     if only.confidence and not (
-        told.confidence is not None and only.confidence.hold(told.confidence)
+        value.confidence is not None and only.confidence.hold(value.confidence)
     ):
         return False
-    if only.blocker and only.blocker not in {name_key(one) for one in told.blockers}:
+    if only.blocker and only.blocker not in {name_key(one) for one in value.blockers}:
         return False
-    if only.has_blockers is not None and bool(told.blockers) != only.has_blockers:
+    if only.has_blockers is not None and bool(value.blockers) != only.has_blockers:
         return False
     metric = only.metric
     return metric is None or any(
-        name_key(one.name) == metric.key and metric.value.hold(one.value) for one in told.metrics
+        name_key(one.name) == metric.key and metric.value.hold(one.value) for one in value.metrics
     )
 
 
@@ -215,25 +215,25 @@ def _placed(one: Stored, only: FindingFilter) -> bool:
     return not only.about_findings or bool(one.about_findings & set(only.about_findings))
 
 
-def _is_about(held: FakeSpace, one: Stored, wanted: Subject | None) -> bool:
+def _is_about(stored: FakeSpace, one: Stored, wanted: Subject | None) -> bool:
     if wanted is None:
         return True
     return any(
-        name_key(end.name) == wanted.key and _means(held, end, wanted.type)
+        name_key(end.name) == wanted.key and _means(stored, end, wanted.type)
         for end in one.put.finding.about
     )
 
 
-def _means(held: FakeSpace, end: EntityName, wanted: str) -> bool:
-    known = held.types.get(name_key(end.name), {})
+def _means(stored: FakeSpace, end: EntityName, wanted: str) -> bool:
+    known = stored.types.get(name_key(end.name), {})
     first = next(iter(known), "")
     return wanted in ("", end.type) or (wanted == first and end.type not in known)
 
 
 def _overlap(terms: Sequence[str], one: Stored) -> float:
-    told = one.put.finding.fields
-    parts = [told.statement, told.type, told.methodology, told.status, told.owner]
-    parts += [metric.name for metric in told.metrics] + list(told.blockers)
+    value = one.put.finding.fields
+    parts = [value.statement, value.type, value.methodology, value.status, value.owner]
+    parts += [metric.name for metric in value.metrics] + list(value.blockers)
     words = all_words(" ".join(parts))
     return float(sum(term in words for term in terms))
 
@@ -242,8 +242,8 @@ def _best(hits: list[Hit], limit: int) -> list[Hit]:
     return sorted(hits, key=lambda hit: (-hit.score, hit.uuid))[:limit]
 
 
-def _in_full(held: FakeSpace, one: Stored) -> Finding:
-    cited = sorted(one.episodes & held.passages.keys())[:5]
+def _in_full(stored: FakeSpace, one: Stored) -> Finding:
+    cited = sorted(one.episodes & stored.passages.keys())[:5]
     return Finding(
         uuid=one.uuid,
         id=one.put.finding.id,
@@ -251,23 +251,23 @@ def _in_full(held: FakeSpace, one: Stored) -> Finding:
         origin=one.origin,
         created_at=datetime.fromtimestamp(one.created, UTC),
         updated_at=datetime.fromtimestamp(one.updated, UTC),
-        about=tuple(_subjects(held, one.put.finding)),
+        about=tuple(_subjects(stored, one.put.finding)),
         about_findings=tuple(sorted(one.about_findings)),
-        citations=tuple(_citation(held, uuid) for uuid in cited),
+        citations=tuple(_citation(stored, uuid) for uuid in cited),
     )
 
 
-def _subjects(held: FakeSpace, finding: GivenFinding) -> Iterator[EntityRef]:
+def _subjects(stored: FakeSpace, finding: GivenFinding) -> Iterator[EntityRef]:
     ends = {(name_key(end.name), end.type): end for end in finding.about}
     for key, end in sorted(ends.items()):
-        known = held.types.get(key[0], {})
+        known = stored.types.get(key[0], {})
         kind = end.type if end.type in known else next(iter(known), "")
         uuid = known.get(kind, "")
         yield EntityRef(
-            uuid, held.names[uuid] if uuid else clean_name(end.name), kind if uuid else end.type
+            uuid, stored.names[uuid] if uuid else clean_name(end.name), kind if uuid else end.type
         )
 
 
-def _citation(held: FakeSpace, episode: str) -> Citation:
-    passage = held.passages[episode]
+def _citation(stored: FakeSpace, episode: str) -> Citation:
+    passage = stored.passages[episode]
     return Citation(episode, passage.document_id, passage.title, passage.source)

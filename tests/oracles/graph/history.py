@@ -47,11 +47,12 @@ class FakeHistory:
         self, space: str, scope: Scope, only: FactFilter, after: Position | None, limit: int
     ) -> list[Fact]:
         """Facts by start and uuid after a position."""
-        held = self.graph.readable(space)
+        stored = self.graph.readable(space)
         facts = [
             fact
             for fact in self._scoped(space, scope)
-            if (lasts if scope.lasting else holds)(fact, only) or _happened(held, fact, scope, only)
+            if (lasts if scope.lasting else holds)(fact, only)
+            or _happened(stored, fact, scope, only)
         ]
         facts = [fact for fact in facts if after is None or _place(fact) > tuple(after)]
         return sorted(facts, key=_place)[:limit]
@@ -65,10 +66,10 @@ class FakeHistory:
         page: Page = NO_PAGE,
     ) -> Life:
         """An entity's facts at any time, a page of them in full."""
-        held = self.graph.readable(space)
+        stored = self.graph.readable(space)
         scope = Scope(either=entity, relation=relation, known=known)
         facts = list(self._scoped(space, scope))
-        named = _named(held, entity) or _formerly_named(facts, entity)
+        named = _named(stored, entity) or _formerly_named(facts, entity)
         if not named:
             raise NotFoundError("entity")
         if len(named) > 1:
@@ -101,22 +102,22 @@ class FakeHistory:
         found = []
         for fact in facts:
             event = is_short_event(stored_in, _stored(stored_in, fact, scope))
-            held = tuple(
+            stored = tuple(
                 holds(fact, time) or (event and start_of(fact.valid_at) <= time.until)
                 for time in times
             )
-            if held[0] != held[1] and _statement(fact) not in (after if held[0] else before):
+            if stored[0] != stored[1] and _statement(fact) not in (after if stored[0] else before):
                 place = (fact.source.uuid, relation_key(fact.relation), start_of(fact.valid_at))
-                found.append(Difference(fact.uuid, *place, held[0]))
+                found.append(Difference(fact.uuid, *place, stored[0]))
         return found[:limit]
 
     async def versions(self, space: str, uuid: str, limit: int) -> list[Version]:
         """The last versions of a fact, oldest first."""
-        held = self.graph.readable(space)
-        found = [one for one in held.versions.every if one.uuid == uuid]
+        stored = self.graph.readable(space)
+        found = [one for one in stored.versions.every if one.uuid == uuid]
         return [
             Version(
-                replace(_as_known(held, one), citations=()),
+                replace(_as_known(stored, one), citations=()),
                 datetime.fromtimestamp(one.known_from, UTC),
                 _until(one.known_until),
                 one.episode,
@@ -125,11 +126,11 @@ class FakeHistory:
         ]
 
     def _facts(self, space: str, known: float | None) -> Iterator[Fact]:
-        held = self.graph.readable(space)
+        existing = self.graph.readable(space)
         if known is None:
-            yield from (as_fact(held, stored) for stored in held.facts.values())
+            yield from (as_fact(existing, stored) for stored in existing.facts.values())
         else:
-            yield from (_as_known(held, one) for one in held.versions.known(known).values())
+            yield from (_as_known(existing, one) for one in existing.versions.known(known).values())
 
     def _scoped(self, space: str, scope: Scope) -> Iterator[Fact]:
         for fact in self._facts(space, scope.known):
@@ -145,8 +146,8 @@ class FakeHistory:
                 yield fact
 
 
-def _named(held: FakeSpace, entity: Selector) -> list[Entity]:
-    found = [entity_of(held, uuid) for uuid in held.entities()]
+def _named(stored: FakeSpace, entity: Selector) -> list[Entity]:
+    found = [entity_of(stored, uuid) for uuid in stored.entities()]
     return [one for one in found if entity.means(one)]
 
 
@@ -161,14 +162,14 @@ def _moment(fact: Fact) -> Moment:
     return Moment(fact.uuid, fact.relation, *interval, start_of(fact.created_at), fact.event)
 
 
-def _happened(held: FakeSpace, fact: Fact, scope: Scope, only: FactFilter) -> bool:
-    return not scope.lasting and is_past_event(held, _stored(held, fact, scope), only)
+def _happened(stored: FakeSpace, fact: Fact, scope: Scope, only: FactFilter) -> bool:
+    return not scope.lasting and is_past_event(stored, _stored(stored, fact, scope), only)
 
 
-def _stored(held: FakeSpace, fact: Fact, scope: Scope) -> StoredFact | FakeVersion:
+def _stored(stored: FakeSpace, fact: Fact, scope: Scope) -> StoredFact | FakeVersion:
     if scope.known is None:
-        return held.facts[fact.uuid]
-    return held.versions.known(scope.known)[fact.uuid]
+        return stored.facts[fact.uuid]
+    return stored.versions.known(scope.known)[fact.uuid]
 
 
 def _place(fact: Fact) -> tuple[float, str]:
@@ -180,24 +181,24 @@ def _statement(fact: Fact) -> tuple[object, ...]:
     return fact.source.uuid, relation_key(fact.relation), fact.target.uuid, attributes
 
 
-def _as_known(held: FakeSpace, one: FakeVersion) -> Fact:
+def _as_known(existing: FakeSpace, one: FakeVersion) -> Fact:
     """A fact as it was known, under the names that its ends have now if they are still there."""
-    there = held.entities()
-    stored = held.facts.get(one.uuid)
-    gone = (citation_of(held, one.episode),) if one.episode in held.passages else ()
+    there = existing.entities()
+    stored = existing.facts.get(one.uuid)
+    gone = (citation_of(existing, one.episode),) if one.episode in existing.passages else ()
     return Fact(
         uuid=one.uuid,
         fact=one.given.fact,
         relation=one.given.relation,
-        source=held.ref(one.source.uuid) if one.source.uuid in there else one.source,
-        target=held.ref(one.target.uuid) if one.target.uuid in there else one.target,
+        source=existing.ref(one.source.uuid) if one.source.uuid in there else one.source,
+        target=existing.ref(one.target.uuid) if one.target.uuid in there else one.target,
         origin=Origin.GIVEN,
         valid_at=one.given.valid_at,
         invalid_at=one.given.invalid_at,
         created_at=one.created_at,
-        citations=as_fact(held, stored).citations if stored else gone,
+        citations=as_fact(existing, stored).citations if stored else gone,
         attributes=one.given.attributes,
-        event=relation_key(one.given.relation) in held.events,
+        event=relation_key(one.given.relation) in existing.events,
     )
 
 

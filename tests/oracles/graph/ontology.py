@@ -24,9 +24,9 @@ class FakeOntologies:
 
     async def put_ontology(self, space: str, ontology: Ontology, expected: int | None) -> int:
         """Replaces the space's ontology."""
-        held = self._held.get(space, _NONE)
-        if expected not in (None, held.version):
-            raise WrongStateError(f"The ontology is of version {held.version} by now.")
-        if held.version == 0 or held.ontology != ontology:
-            held = self._held[space] = StoredOntology(ontology, held.version + 1)
-        return held.version
+        stored = self._held.get(space, _NONE)
+        if expected not in (None, stored.version):
+            raise WrongStateError(f"The ontology is of version {stored.version} by now.")
+        if stored.version == 0 or stored.ontology != ontology:
+            stored = self._held[space] = StoredOntology(ontology, stored.version + 1)
+        return stored.version

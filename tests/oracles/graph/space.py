@@ -38,7 +38,7 @@ from services.graph_query.core.names import (
 from services.graph_query.core.version_validity import Period, period_of
 from services.graph_query.local_extraction.cooccurrence import (
     PassageRows,
-    ReadPassage,
+    TokenizedPassage,
     passage_rows,
 )
 from services.graph_query.local_extraction.gazetteer import Gazetteer
@@ -53,7 +53,7 @@ FactKey = tuple[tuple[str, str], str, tuple[str, str], tuple[float, float], str]
 
 
 @dataclass(slots=True)
-class Told:
+class StatedFact:
     """A fact as it was given: how often and by whom does not matter, only by which documents and how spelt."""
 
     first: GivenFact
@@ -94,7 +94,7 @@ class FakeSpace:
 
     space: str
     passages: dict[str, Passage] = field(default_factory=dict)
-    told: dict[FactKey, Told] = field(default_factory=dict)
+    stated: dict[FactKey, StatedFact] = field(default_factory=dict)
     read: dict[str, list[DescribedEntity]] = field(default_factory=dict)
     ended: dict[str, dict[str, datetime]] = field(default_factory=dict)
     facts: dict[str, StoredFact] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class FakeSpace:
         found = self.state_facts()
         gazetteer = Gazetteer.of(self._linked(found))
         self.rows = {
-            uuid: passage_rows(self.space, ReadPassage.of(passage), gazetteer)
+            uuid: passage_rows(self.space, TokenizedPassage.of(passage), gazetteer)
             for uuid, passage in sorted(self.passages.items())
         }
         self._note_entities(found)
@@ -137,7 +137,7 @@ class FakeSpace:
 
     def resolution(self) -> Resolution:
         """What given names mean under all types that they are given with."""
-        ends = [end for told in self.told.values() for _, ends in told.claims for end in ends]
+        ends = [end for value in self.stated.values() for _, ends in value.claims for end in ends]
         ends += [name for _, name in self.described()]
         return Resolution.adding(self.space, {}, ends)
 
@@ -153,10 +153,10 @@ class FakeSpace:
 
     def tell(self, fact: GivenFact) -> None:
         """Notes how a fact is given."""
-        told = self.told.setdefault(fact_key(fact), Told(fact, utc_now()))
-        told.claims.add((claimant_of(fact), GivenEnds.of(fact)))
-        told.embedding = told.embedding or tuple(fact.embedding)
-        told.endings.update((cause, at) for cause, at in fact.ended_by if cause in self.passages)
+        result = self.stated.setdefault(fact_key(fact), StatedFact(fact, utc_now()))
+        result.claims.add((claimant_of(fact), GivenEnds.of(fact)))
+        result.embedding = result.embedding or tuple(fact.embedding)
+        result.endings.update((cause, at) for cause, at in fact.ended_by if cause in self.passages)
 
     def check_vectors(self, model: str, length: int) -> None:
         """Whether the space takes vectors of a model and a length, "" and 0 for none."""
@@ -176,12 +176,12 @@ class FakeSpace:
         Episodes that are there go on saying that they ended.
         """
         found = self.resolution()
-        for key, told in list(self.told.items()):
-            told.claims = {claim for claim in told.claims if claim[0] not in documents}
-            if not told.claims:
-                kept = {cause: at for cause, at in told.endings.items() if cause in self.passages}
-                self.ended.setdefault(self.uuid_of(told.first, found), {}).update(kept)
-                del self.told[key]
+        for key, value in list(self.stated.items()):
+            value.claims = {claim for claim in value.claims if claim[0] not in documents}
+            if not value.claims:
+                kept = {cause: at for cause, at in value.endings.items() if cause in self.passages}
+                self.ended.setdefault(self.uuid_of(value.first, found), {}).update(kept)
+                del self.stated[key]
 
     def picture(self) -> Picture:
         """The graph as sets."""
@@ -211,7 +211,12 @@ class FakeSpace:
     def type_of(self, uuid: str) -> str:
         """An entity's type, "" when none is known."""
         return next(
-            (kind for types in self.types.values() for kind, held in types.items() if held == uuid),
+            (
+                kind
+                for types in self.types.values()
+                for kind, stored in types.items()
+                if stored == uuid
+            ),
             "",
         )
 
@@ -295,17 +300,17 @@ class FakeSpace:
         """Computes the facts from what was told; what names mean."""
         found, former = self.resolution(), self.facts
         self.facts = {}
-        for told in self.told.values():
-            fact = told.first
+        for value in self.stated.values():
+            fact = value.first
             uuid = self.uuid_of(fact, found)
             ends = (found.uuid(fact.subject), found.uuid(fact.object))
-            endings = {**self.ended.get(uuid, {}), **told.endings}
+            endings = {**self.ended.get(uuid, {}), **value.endings}
             ended = effective_end(fact.invalid_at, [Ending(*one) for one in endings.items()])
             given = replace(fact, invalid_at=ended.at)
-            fresh = StoredFact(uuid, *ends, given, told.created_at, fact.invalid_at, ended.told_by)
-            held = self.facts.setdefault(uuid, fresh)
-            held.documents |= {document for document, _ in told.claims}
-            held.embedding = held.embedding or told.embedding
+            fresh = StoredFact(uuid, *ends, given, value.created_at, fact.invalid_at, ended.told_by)
+            stored = self.facts.setdefault(uuid, fresh)
+            stored.documents |= {document for document, _ in value.claims}
+            stored.embedding = stored.embedding or value.embedding
         self._note_past_claims(former)
         return found
 
@@ -317,8 +322,8 @@ class FakeSpace:
                 spelt.setdefault(uuid, []).append(rows.mentions[uuid].spelling)
                 types = found.types.get(key, frozenset())
                 self.types.setdefault(key, homonyms(self.space, key, types))
-        for told in self.told.values():
-            for end in (end for _, ends in told.claims for end in ends):
+        for value in self.stated.values():
+            for end in (end for _, ends in value.claims for end in ends):
                 spelt.setdefault(found.uuid(end), []).append(Spelling(Source.STATED, end.name))
                 key = name_key(end.name)
                 self.types[key] = homonyms(self.space, key, found.types[key])

@@ -22,22 +22,20 @@ from services.graph_query.core.domain import (
 from services.graph_query.core.fact_batch import FactBatch, GivenEnds, clean_end, episode_claimant
 from services.graph_query.core.intervals import start_of
 from services.graph_query.core.invalidation import CALLER
-from services.graph_query.episodes.extraction_result import Reading
+from services.graph_query.episodes.extraction_result import ExtractionResult
 from services.graph_query.search.reranking import FARTHEST
 from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
-from tests.oracles.graph.as_known import FakePast
+from tests.oracles.graph.as_known import FakeAsKnown
 from tests.oracles.graph.embeddings import FakeEmbeddings
 from tests.oracles.graph.findings import FakeFindings
 from tests.oracles.graph.history import FakeHistory
-from tests.oracles.graph.inventory import FakeInventory
 from tests.oracles.graph.reads import FakeReads, as_fact, joining_facts
-from tests.oracles.graph.space import FakeSpace, Told
-from tests.oracles.graph.structure import FakeStructure
+from tests.oracles.graph.space import FakeSpace, StatedFact
 
 
 @dataclass(frozen=True, slots=True)
-class FakeOrdering:
-    """`OrderingStore` over the spaces of a fake graph."""
+class FakeReranking:
+    """`RerankingStore` over the spaces of a fake graph."""
 
     graph: FakeReads
 
@@ -81,116 +79,116 @@ class Writer(Protocol):
         """InvalidFieldError for episodes of another space."""
 
 
-class FakeReadings:
-    """`ReadingStore` in memory, for unit tests."""
+class FakeExtractions:
+    """`ExtractionStore` in memory, for unit tests."""
 
     def __init__(self, store: Writer) -> None:
         self._store = store
 
     async def unread(self, space: str, passages: Sequence[Passage]) -> list[Passage]:
         """Those that no model has read as they are."""
-        held = self._store.writable(space)
+        stored = self._store.writable(space)
         self._store.refuse_foreign(space, passages)
-        return [one for one in passages if not _is_read(held, one)]
+        return [one for one in passages if not _is_read(stored, one)]
 
-    async def add_reading(
-        self, space: str, passage: Passage, reading: Reading, model: str
+    async def add_extraction(
+        self, space: str, passage: Passage, reading: ExtractionResult, model: str
     ) -> EpisodeCounts:
         """Adds a passage with what was read in it; one that is read already changes nothing."""
-        held = self._store.writable(space)
+        stored = self._store.writable(space)
         self._store.refuse_foreign(space, [passage])
-        held.check_vectors(model, reading.vector_length())
-        further = held.note_starts([passage])
-        if _is_read(held, passage):
+        stored.check_vectors(model, reading.vector_length())
+        further = stored.note_starts([passage])
+        if _is_read(stored, passage):
             if further:
-                held.rebuild()
-            return EpisodeCounts(revision=held.revision)
-        before, facts = held.picture(), set(held.facts)
-        forget_readings(held, [passage.uuid])
+                stored.rebuild()
+            return EpisodeCounts(revision=stored.revision)
+        before, facts = stored.picture(), set(stored.facts)
+        forget_extractions(stored, [passage.uuid])
         self._store.findings.forget_extracted(space, [passage.uuid])
-        held.passages[passage.uuid] = passage.untimed()
-        ended = _take(held, passage.uuid, reading)
+        stored.passages[passage.uuid] = passage.untimed()
+        ended = _take(stored, passage.uuid, reading)
         if length := reading.vector_length():
-            held.note_vectors(model, length)
-        held.rebuild()
+            stored.note_vectors(model, length)
+        stored.rebuild()
         if reading.findings:
             await self._store.findings.add_findings(space, reading.findings, model)
-        after = held.picture()
+        after = stored.picture()
         return EpisodeCounts(
             episodes=len(after.episodes - before.episodes),
             entities=len(after.entities - before.entities),
             mentions=len(after.mentions - before.mentions),
             local_facts=len(after.local_facts - before.local_facts),
-            facts=len(held.facts.keys() - facts),
+            facts=len(stored.facts.keys() - facts),
             ended=ended,
-            revision=held.revision,
+            revision=stored.revision,
         )
 
 
-def forget_readings(held: FakeSpace, episodes: Collection[str]) -> int:
+def forget_extractions(stored: FakeSpace, episodes: Collection[str]) -> int:
     """Takes back what was read in episodes; how many facts that they ended end otherwise now."""
-    before = ends_of(held)
+    before = ends_of(stored)
     for episode in episodes:
-        _forget_descriptions(held, episode)
-        for told in held.told.values():
-            told.endings.pop(episode, None)
-        for kept in held.ended.values():
+        _forget_descriptions(stored, episode)
+        for value in stored.stated.values():
+            value.endings.pop(episode, None)
+        for kept in stored.ended.values():
             kept.pop(episode, None)
-    held.drop_claims({episode_claimant(episode) for episode in episodes})
-    held.state_facts()
-    after = ends_of(held)
+    stored.drop_claims({episode_claimant(episode) for episode in episodes})
+    stored.state_facts()
+    after = ends_of(stored)
     return sum(uuid in after and after[uuid] != end for uuid, end in before.items())
 
 
-def ends_of(held: FakeSpace) -> dict[str, datetime | None]:
+def ends_of(stored: FakeSpace) -> dict[str, datetime | None]:
     """When each fact ends."""
-    return {uuid: fact.given.invalid_at for uuid, fact in held.facts.items()}
+    return {uuid: fact.given.invalid_at for uuid, fact in stored.facts.items()}
 
 
-def _is_read(held: FakeSpace, passage: Passage) -> bool:
-    same = held.passages.get(passage.uuid) == passage.untimed()
-    return same and passage.uuid in held.read
+def _is_read(stored: FakeSpace, passage: Passage) -> bool:
+    same = stored.passages.get(passage.uuid) == passage.untimed()
+    return same and passage.uuid in stored.read
 
 
-def _take(held: FakeSpace, episode: str, reading: Reading) -> int:
+def _take(stored: FakeSpace, episode: str, reading: ExtractionResult) -> int:
     """Takes in what was read; how many facts end otherwise now."""
-    before, by_uuid = ends_of(held), _told_by_uuid(held)
+    before, by_uuid = ends_of(stored), _told_by_uuid(stored)
     for uuid, given in reading.supported:
         if uuid not in by_uuid:
-            held.tell(given)
-        for told in by_uuid.get(uuid, ())[:1]:
-            told.claims.add((episode_claimant(episode), GivenEnds.of(given)))
+            stored.tell(given)
+        for value in by_uuid.get(uuid, ())[:1]:
+            value.claims.add((episode_claimant(episode), GivenEnds.of(given)))
     for uuid, at in reading.contradicted:
-        for told in by_uuid.get(uuid, ()):
-            if start_of(told.first.valid_at) < at.timestamp():
-                told.endings[episode] = at
-    held.state_facts()
-    after = ends_of(held)
+        for value in by_uuid.get(uuid, ()):
+            if start_of(value.first.valid_at) < at.timestamp():
+                value.endings[episode] = at
+    stored.state_facts()
+    after = ends_of(stored)
     for fact in reading.facts:
-        held.tell(fact)
-    held.read[episode] = list(reading.entities)
+        stored.tell(fact)
+    stored.read[episode] = list(reading.entities)
     return sum(after[uuid] != end for uuid, end in before.items())
 
 
-def _told_by_uuid(held: FakeSpace) -> dict[str, list[Told]]:
-    found = held.resolution()
-    by_uuid: dict[str, list[Told]] = {}
-    for told in held.told.values():
-        by_uuid.setdefault(held.uuid_of(told.first, found), []).append(told)
+def _told_by_uuid(stored: FakeSpace) -> dict[str, list[StatedFact]]:
+    found = stored.resolution()
+    by_uuid: dict[str, list[StatedFact]] = {}
+    for value in stored.stated.values():
+        by_uuid.setdefault(stored.uuid_of(value.first, found), []).append(value)
     return by_uuid
 
 
-def _forget_descriptions(held: FakeSpace, episode: str) -> None:
+def _forget_descriptions(stored: FakeSpace, episode: str) -> None:
     """What later episodes say of the same entities was written with the former before the model's eyes."""
-    if episode not in held.read:
+    if episode not in stored.read:
         return
-    order = list(held.read)
-    found = held.resolution()
-    gone = {found.uuid(clean_end(one.name)) for one in held.read.pop(episode)}
+    order = list(stored.read)
+    found = stored.resolution()
+    gone = {found.uuid(clean_end(one.name)) for one in stored.read.pop(episode)}
     for later in order[order.index(episode) + 1 :]:
-        held.read[later] = [
+        stored.read[later] = [
             DescribedEntity(one.name) if found.uuid(clean_end(one.name)) in gone else one
-            for one in held.read[later]
+            for one in stored.read[later]
         ]
 
 
@@ -200,36 +198,34 @@ class FakeGraphStore(FakeReads):
     def __init__(self) -> None:
         super().__init__()
         self.findings = FakeFindings(self)
-        self.readings = FakeReadings(self)
+        self.extractions = FakeExtractions(self)
         self.history = FakeHistory(self)
-        self.ordering = FakeOrdering(self)
-        self.past = FakePast(self)
-        self.structure = FakeStructure(self)
-        self.inventory = FakeInventory(self)
+        self.reranking = FakeReranking(self)
+        self.as_known = FakeAsKnown(self)
         self.embeddings = FakeEmbeddings(self)
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
         """Adds passages; one that is there and unchanged changes nothing."""
-        held = self.writable(space)
+        stored = self.writable(space)
         self.refuse_foreign(space, passages)
         fresh = [one.untimed() for one in passages]
-        further = held.note_starts(passages)
-        if not further and all(held.passages.get(passage.uuid) == passage for passage in fresh):
-            return EpisodeCounts(revision=held.revision)
-        changed = [one.uuid for one in fresh if held.passages.get(one.uuid) != one]
-        before = held.picture()
-        forget_readings(held, changed)
+        further = stored.note_starts(passages)
+        if not further and all(stored.passages.get(passage.uuid) == passage for passage in fresh):
+            return EpisodeCounts(revision=stored.revision)
+        changed = [one.uuid for one in fresh if stored.passages.get(one.uuid) != one]
+        before = stored.picture()
+        forget_extractions(stored, changed)
         self.findings.forget_extracted(space, changed)
         for passage in fresh:
-            held.passages[passage.uuid] = passage
-        held.rebuild()
-        after = held.picture()
+            stored.passages[passage.uuid] = passage
+        stored.rebuild()
+        after = stored.picture()
         return EpisodeCounts(
             episodes=len(after.episodes - before.episodes),
             entities=len(after.entities - before.entities),
             mentions=len(after.mentions - before.mentions),
             local_facts=len(after.local_facts - before.local_facts),
-            revision=held.revision,
+            revision=stored.revision,
         )
 
     async def delete_episodes(self, space: str, uuids: Sequence[str]) -> DeletionCounts:
@@ -248,23 +244,23 @@ class FakeGraphStore(FakeReads):
 
         With `erase` also what they had made known of the past.
         """
-        held = self.writable(space)
-        before = held.picture()
-        facts = len(held.facts)
-        revived = forget_readings(held, [uuid for uuid in uuids if uuid in held.passages])
-        gone = [held.passages.pop(uuid) for uuid in uuids if uuid in held.passages]
+        stored = self.writable(space)
+        before = stored.picture()
+        facts = len(stored.facts)
+        revived = forget_extractions(stored, [uuid for uuid in uuids if uuid in stored.passages])
+        gone = [stored.passages.pop(uuid) for uuid in uuids if uuid in stored.passages]
         if not gone and not claimed:
             return DeletionCounts()
-        left = {passage.document_id for passage in held.passages.values()}
-        held.drop_claims({passage.document_id for passage in gone} - left | set(claimed))
-        held.rebuild()
-        versions = held.erase(claimed, {passage.uuid for passage in gone}) if erase else 0
-        after = held.picture()
+        left = {passage.document_id for passage in stored.passages.values()}
+        stored.drop_claims({passage.document_id for passage in gone} - left | set(claimed))
+        stored.rebuild()
+        versions = stored.erase(claimed, {passage.uuid for passage in gone}) if erase else 0
+        after = stored.picture()
         lost = before.local_facts - after.local_facts
         removed = {passage.uuid for passage in gone}
         return DeletionCounts(
             episodes=len(gone),
-            facts=facts - len(held.facts),
+            facts=facts - len(stored.facts),
             local_facts=sum(episode in removed for episode, *_ in lost),
             mentions=len(before.mentions - after.mentions),
             entities=len(before.entities - after.entities),
@@ -278,43 +274,43 @@ class FakeGraphStore(FakeReads):
     ) -> FactCounts:
         """Adds facts that are not there yet."""
         given = facts.given() if isinstance(facts, FactBatch) else facts
-        held = self.writable(space)
+        stored = self.writable(space)
         length = next((len(fact.embedding) for fact in given if fact.embedding), 0)
-        held.check_vectors(model, length)
-        before = deepcopy(held.told)
+        stored.check_vectors(model, length)
+        before = deepcopy(stored.stated)
         for fact in given:
-            held.tell(fact)
-        if held.told == before:
-            return FactCounts(0, len(facts), held.revision)
-        found = held.resolution()
-        there = {held.uuid_of(told.first, found) for told in before.values()}
+            stored.tell(fact)
+        if stored.stated == before:
+            return FactCounts(0, len(facts), stored.revision)
+        found = stored.resolution()
+        there = {stored.uuid_of(value.first, found) for value in before.values()}
         if length:
-            held.note_vectors(model, length)
-        held.rebuild()
-        added = len({held.uuid_of(fact, found) for fact in given} - there)
-        return FactCounts(added, len(facts) - added, held.revision)
+            stored.note_vectors(model, length)
+        stored.rebuild()
+        added = len({stored.uuid_of(fact, found) for fact in given} - there)
+        return FactCounts(added, len(facts) - added, stored.revision)
 
     async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
         """Ends a fact by a caller's word."""
-        held = self.writable(space)
-        if uuid not in held.facts:
+        stored = self.writable(space)
+        if uuid not in stored.facts:
             raise NotFoundError("fact")
-        if start_of(held.facts[uuid].given.valid_at) >= at.timestamp():
+        if start_of(stored.facts[uuid].given.valid_at) >= at.timestamp():
             raise InvalidFieldError(
                 FieldError("invalid_time", "must be after the time since when the fact holds")
             )
-        before, found = held.facts[uuid].given.invalid_at, held.resolution()
-        told = [one for one in held.told.values() if held.uuid_of(one.first, found) == uuid]
-        if any(one.endings.get(CALLER) != at for one in told):
-            for one in told:
+        before, found = stored.facts[uuid].given.invalid_at, stored.resolution()
+        rows = [one for one in stored.stated.values() if stored.uuid_of(one.first, found) == uuid]
+        if any(one.endings.get(CALLER) != at for one in rows):
+            for one in rows:
                 one.endings[CALLER] = at
-            held.rebuild()
-        return EndedFact(as_fact(held, held.facts[uuid]), before != at, held.revision)
+            stored.rebuild()
+        return EndedFact(as_fact(stored, stored.facts[uuid]), before != at, stored.revision)
 
     def refuse_foreign(self, space: str, passages: Iterable[Passage]) -> None:
         """InvalidFieldError for episodes of another space."""
-        others = (held for name, held in self.spaces.items() if name != space)
-        taken = {uuid for held in others for uuid in held.passages}
+        others = (stored for name, stored in self.spaces.items() if name != space)
+        taken = {uuid for stored in others for uuid in stored.passages}
         if any(passage.uuid in taken for passage in passages):
             raise InvalidFieldError(FieldError("uuid", "is not the id of a chunk of this space"))
 

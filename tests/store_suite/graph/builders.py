@@ -51,8 +51,8 @@ def fact(
 ) -> GivenFact:
     """A given fact; ends may be plain names."""
     ends = [EntityName(end) if isinstance(end, str) else end for end in (subject, target)]
-    told = more.pop("fact", f"{ends[0].name} {relation.lower()} {ends[1].name}")
-    return GivenFact(ends[0], relation, ends[1], told, **more)
+    result = more.pop("fact", f"{ends[0].name} {relation.lower()} {ends[1].name}")
+    return GivenFact(ends[0], relation, ends[1], result, **more)
 
 
 async def listed(
@@ -81,17 +81,17 @@ def unit(*values: float) -> tuple[float, ...]:
 
 def fake_dump(store: FakeGraphStore, space: str) -> Dump:
     """The picture of a space in memory."""
-    held = store.spaces[space]
-    rows = list(held.rows.values())
+    stored = store.spaces[space]
+    rows = list(stored.rows.values())
     return Dump(
         mentions={tuple(row) for one in rows for row in one.mentions.values()},
         sentences={tuple(row) for one in rows for row in one.sentences.values()},
         entities={
-            uuid: (key, kind, held.names[uuid])
-            for key, types in held.types.items()
+            uuid: (key, kind, stored.names[uuid])
+            for key, types in stored.types.items()
             for kind, uuid in types.items()
         },
-        facts={f.uuid: (f.source, f.target, tuple(held.cited(f))) for f in held.facts.values()},
+        facts={f.uuid: (f.source, f.target, tuple(stored.cited(f))) for f in stored.facts.values()},
     )
 
 

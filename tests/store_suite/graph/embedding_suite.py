@@ -92,8 +92,8 @@ class EmbeddingSuite:
         space = new_space()
         begun = (None, day("1066-10-14"), day("1999-12-31"), day("2020-02-29"), day("1999-12-31"))
         ends = zip(FACTS, begun, strict=True)
-        told = [fact(name, "KNOWS", "Zoe", valid_at=since) for name, since in ends]
-        await store.add_facts(space, told, "")
+        rows = [fact(name, "KNOWS", "Zoe", valid_at=since) for name, since in ends]
+        await store.add_facts(space, rows, "")
         texts, place = [], FIRST
         while page := await store.embeddings.unembedded(space, TextKind.FACT, NEW, place, 1):
             texts.append(page[0].text)
@@ -151,10 +151,10 @@ class EmbeddingSuite:
     ) -> None:
         for length in (2, 16, DIMENSION, 1_536):
             space = new_space()
-            told = [
+            rows = [
                 fact(n, "KNOWS", "Zoe", embedding=spread(length, i)) for i, n in enumerate(FACTS)
             ]
-            await store.add_facts(space, told, f"model of {length}")
+            await store.add_facts(space, rows, f"model of {length}")
             assert (await store.embeddings.vectors(space)).dimension == length
             for exact in (True, False):
                 hits = await store.search_vector(space, spread(length, 0), ALWAYS, 3, exact=exact)

@@ -17,7 +17,11 @@ from services.graph_query.core.domain import (
 )
 from services.graph_query.core.full_text import query_terms
 from services.graph_query.embeddings.space_models import SpaceModels
-from services.graph_query.episodes.extraction_result import Contradicted, Reading, Supported
+from services.graph_query.episodes.extraction_result import (
+    Contradicted,
+    ExtractionResult,
+    Supported,
+)
 from services.graph_query.episodes.intake import Stores
 from services.graph_query.findings.domain import (
     FindingFields,
@@ -27,7 +31,7 @@ from services.graph_query.findings.domain import (
     FindingStore,
     GivenFinding,
 )
-from services.graph_query.search.as_known import Known, PastStore
+from services.graph_query.search.as_known import AsKnownStore, Known
 from services.runtime.errors import InvalidFieldError, NotFoundError, WrongStateError
 from tests.store_suite.graph.builders import (
     ALWAYS,
@@ -52,7 +56,7 @@ class Graph(Stores, Protocol):
     def findings(self) -> FindingStore: ...
 
     @property
-    def past(self) -> PastStore: ...
+    def as_known(self) -> AsKnownStore: ...
 
 
 async def around(
@@ -73,8 +77,8 @@ class EndingSuite:
 
     async def test_an_ended_fact_holds_until_then_and_stays_on_record(self, store: Graph) -> None:
         space = new_space()
-        told = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
-        await store.add_facts(space, [told], "")
+        result = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
+        await store.add_facts(space, [result], "")
         [before] = await around(store, space)
         ended = await store.end_fact(space, before.uuid, day("2022-01-01"))
         assert (ended.changed, ended.fact.invalid_at) == (True, day("2022-01-01"))
@@ -97,8 +101,8 @@ class EndingSuite:
 
     async def test_an_end_before_the_start_is_refused(self, store: Graph) -> None:
         space = new_space()
-        told = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
-        await store.add_facts(space, [told], "")
+        result = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
+        await store.add_facts(space, [result], "")
         [one] = await around(store, space)
         for wrong in ("2020-01-01", "2019-01-01"):
             with pytest.raises(InvalidFieldError, match="valid_time"):
@@ -117,11 +121,11 @@ class EndingSuite:
         self, store: Graph
     ) -> None:
         space = new_space()
-        told = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
-        await store.add_facts(space, [told], "")
+        result = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
+        await store.add_facts(space, [result], "")
         [one] = await around(store, space)
         await store.end_fact(space, one.uuid, day("2022-01-01"))
-        assert (await store.add_facts(space, [told], "")).added == 0
+        assert (await store.add_facts(space, [result], "")).added == 0
         assert [fact.invalid_at for fact in await around(store, space)] == [day("2022-01-01")]
 
     async def test_an_end_moves_with_a_fact_whose_entity_takes_another_uuid(
@@ -146,16 +150,16 @@ class ReadingSuite:
     ) -> None:
         space = new_space()
         one = passage(space, "d1", "Note", TEXT)
-        found = Reading(
+        found = ExtractionResult(
             entities=(DescribedEntity(EntityName("Anna Bell", "Person"), "Leads.", {"age": 40}),),
             facts=(read(one, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01")),),
         )
-        assert await store.readings.unread(space, [one]) == [one]
-        first = await store.readings.add_reading(space, one, found, "")
-        again = await store.readings.add_reading(space, one, found, "")
+        assert await store.extractions.unread(space, [one]) == [one]
+        first = await store.extractions.add_extraction(space, one, found, "")
+        again = await store.extractions.add_extraction(space, one, found, "")
         assert (first.episodes, first.facts) == (1, 1)
         assert (again.episodes, again.facts, again.revision) == (0, 0, first.revision)
-        assert await store.readings.unread(space, [one]) == []
+        assert await store.extractions.unread(space, [one]) == []
         [led] = await around(store, space)
         assert [cited.chunk_id for cited in led.citations] == [one.uuid]
         people = await listed(store, space, "Person")
@@ -168,7 +172,9 @@ class ReadingSuite:
             read(one, "Anna Bell", "WORKS_ON", "Guild", fact=f"Anna Bell works on {part}.")
             for part in ("the front", "the back")
         )
-        counts = await store.readings.add_reading(space, one, Reading(facts=facts), "")
+        counts = await store.extractions.add_extraction(
+            space, one, ExtractionResult(facts=facts), ""
+        )
         assert counts.facts == 2
 
     async def test_deleting_an_episode_keeps_what_others_support_and_revives_what_it_ended(
@@ -177,15 +183,15 @@ class ReadingSuite:
         space = new_space()
         first, second = (passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2))
         led = read(first, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
-        await store.readings.add_reading(space, first, Reading(facts=(led,)), "")
+        await store.extractions.add_extraction(space, first, ExtractionResult(facts=(led,)), "")
         [there] = await around(store, space)
         new = read(second, "Karl Otto", "LEADS", "Guild", valid_at=day("2022-01-01"))
-        found = Reading(
+        found = ExtractionResult(
             facts=(new,),
             supported=(Supported(there.uuid, replace(led, episode_id=second.uuid)),),
             contradicted=(Contradicted(there.uuid, day("2022-01-01")),),
         )
-        counts = await store.readings.add_reading(space, second, found, "")
+        counts = await store.extractions.add_extraction(space, second, found, "")
         assert (counts.facts, counts.ended) == (1, 1)
         assert [one.invalid_at for one in await around(store, space, "Anna Bell")] == [
             day("2022-01-01")
@@ -203,8 +209,8 @@ class ReadingSuite:
         [there] = await around(store, space)
         episodes = [passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2)]
         for episode, end in zip(episodes, ("2022-01-01", "2021-01-01"), strict=True):
-            found = Reading(contradicted=(Contradicted(there.uuid, day(end)),))
-            await store.readings.add_reading(space, episode, found, "")
+            found = ExtractionResult(contradicted=(Contradicted(there.uuid, day(end)),))
+            await store.extractions.add_extraction(space, episode, found, "")
         [ended] = await around(store, space)
         assert ended.invalid_at == day("2021-01-01")
         for episode, left in ((episodes[1], day("2022-01-01")), (episodes[0], None)):
@@ -217,30 +223,30 @@ class ReadingSuite:
         space = new_space()
         first, second = (passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2))
         led = read(first, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
-        await store.readings.add_reading(space, first, Reading(facts=(led,)), "")
+        await store.extractions.add_extraction(space, first, ExtractionResult(facts=(led,)), "")
         [there] = await around(store, space)
         await store.end_fact(space, there.uuid, day("2021-01-01"))
-        ends = Reading(contradicted=(Contradicted(there.uuid, day("2022-01-01")),))
-        await store.readings.add_reading(space, second, ends, "")
+        ends = ExtractionResult(contradicted=(Contradicted(there.uuid, day("2022-01-01")),))
+        await store.extractions.add_extraction(space, second, ends, "")
         assert (await store.delete_episodes(space, [first.uuid])).facts == 1
-        await store.readings.add_reading(space, first, Reading(facts=(led,)), "")
+        await store.extractions.add_extraction(space, first, ExtractionResult(facts=(led,)), "")
         # The caller ended what went; the other episode is still there.
-        assert [held.invalid_at for held in await around(store, space)] == [day("2022-01-01")]
+        assert [stored.invalid_at for stored in await around(store, space)] == [day("2022-01-01")]
         assert (await store.delete_episodes(space, [second.uuid])).revived == 1
-        assert [held.invalid_at for held in await around(store, space)] == [None]
+        assert [stored.invalid_at for stored in await around(store, space)] == [None]
 
     async def test_what_ended_a_fact_that_is_gone_goes_with_its_episode(self, store: Graph) -> None:
         space = new_space()
         first, second = (passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2))
         led = read(first, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
-        await store.readings.add_reading(space, first, Reading(facts=(led,)), "")
+        await store.extractions.add_extraction(space, first, ExtractionResult(facts=(led,)), "")
         [there] = await around(store, space)
-        ends = Reading(contradicted=(Contradicted(there.uuid, day("2022-01-01")),))
-        await store.readings.add_reading(space, second, ends, "")
+        ends = ExtractionResult(contradicted=(Contradicted(there.uuid, day("2022-01-01")),))
+        await store.extractions.add_extraction(space, second, ends, "")
         for episode in (first, second):
             await store.delete_episodes(space, [episode.uuid])
-        await store.readings.add_reading(space, first, Reading(facts=(led,)), "")
-        assert [held.invalid_at for held in await around(store, space)] == [None]
+        await store.extractions.add_extraction(space, first, ExtractionResult(facts=(led,)), "")
+        assert [stored.invalid_at for stored in await around(store, space)] == [None]
 
     async def test_a_new_fact_that_comes_contradicted_holds_on_once_all_that_contradict_it_are_gone(
         self, store: Graph
@@ -248,29 +254,29 @@ class ReadingSuite:
         space = new_space()
         first, second, third = (passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2, 3))
         for episode in (first, second):
-            await store.readings.add_reading(space, episode, Reading(), "")
+            await store.extractions.add_extraction(space, episode, ExtractionResult(), "")
         gone = passage(space, "d4", "Note 4", TEXT).uuid
         end = day("2022-01-01")
         led = replace(
             read(third, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01")),
             ended_by=((first.uuid, end), (second.uuid, end), (gone, day("2021-01-01"))),
         )
-        await store.readings.add_reading(space, third, Reading(facts=(led,)), "")
-        assert [held.invalid_at for held in await around(store, space)] == [end]
+        await store.extractions.add_extraction(space, third, ExtractionResult(facts=(led,)), "")
+        assert [stored.invalid_at for stored in await around(store, space)] == [end]
         for episode, left in ((first, end), (second, None)):
             await store.delete_episodes(space, [episode.uuid])
-            assert [held.invalid_at for held in await around(store, space)] == [left]
+            assert [stored.invalid_at for stored in await around(store, space)] == [left]
 
     async def test_a_callers_end_outlives_the_episode_that_said_so_too(self, store: Graph) -> None:
         space = new_space()
         await store.add_facts(space, [fact("Anna Bell", "LEADS", "Guild")], "")
         [there] = await around(store, space)
         one = passage(space, "d1", "Note", TEXT)
-        found = Reading(contradicted=(Contradicted(there.uuid, day("2021-01-01")),))
-        await store.readings.add_reading(space, one, found, "")
+        found = ExtractionResult(contradicted=(Contradicted(there.uuid, day("2021-01-01")),))
+        await store.extractions.add_extraction(space, one, found, "")
         await store.end_fact(space, there.uuid, day("2022-01-01"))
         assert (await store.delete_episodes(space, [one.uuid])).revived == 0
-        assert [held.invalid_at for held in await around(store, space)] == [day("2022-01-01")]
+        assert [stored.invalid_at for stored in await around(store, space)] == [day("2022-01-01")]
 
     async def test_what_was_said_of_an_entity_goes_with_the_episode_and_what_built_upon_it(
         self, store: Graph
@@ -278,10 +284,12 @@ class ReadingSuite:
         space = new_space()
         episodes = [passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2, 3)]
         for number, episode in enumerate(episodes):
-            told = DescribedEntity(
+            result = DescribedEntity(
                 EntityName("Anna Bell", "Person"), f"Known {number}", {"n": number}
             )
-            await store.readings.add_reading(space, episode, Reading(entities=(told,)), "")
+            await store.extractions.add_extraction(
+                space, episode, ExtractionResult(entities=(result,)), ""
+            )
         assert await _described(store, space) == [("Known 2", {"n": 2})]
         await store.delete_episodes(space, [episodes[1].uuid])
         assert await _described(store, space) == [("Known 0", {"n": 0})]
@@ -293,13 +301,13 @@ class ReadingSuite:
     ) -> None:
         space = new_space()
         one = passage(space, "d1", "Note", TEXT)
-        found = Reading(facts=(read(one, "Anna Bell", "LEADS", "Guild"),))
-        await store.readings.add_reading(space, one, found, "")
+        found = ExtractionResult(facts=(read(one, "Anna Bell", "LEADS", "Guild"),))
+        await store.extractions.add_extraction(space, one, found, "")
         changed = replace(one, content="Anna Bell left the Guild.")
-        assert await store.readings.unread(space, [changed]) == [changed]
-        other = Reading(facts=(read(one, "Anna Bell", "LEFT", "Guild"),))
-        await store.readings.add_reading(space, changed, other, "")
-        assert [held.relation for held in await around(store, space)] == ["LEFT"]
+        assert await store.extractions.unread(space, [changed]) == [changed]
+        other = ExtractionResult(facts=(read(one, "Anna Bell", "LEFT", "Guild"),))
+        await store.extractions.add_extraction(space, changed, other, "")
+        assert [stored.relation for stored in await around(store, space)] == ["LEFT"]
 
     async def test_a_fact_that_one_write_ends_and_moves_is_found_by_words_as_it_was_known_before(
         self, store: Graph
@@ -313,15 +321,15 @@ class ReadingSuite:
         assert known is not None
         one = passage(space, "d1", "Note", TEXT)
         element = read(one, "Mercury", "IS_IN", "Old Thermometer")
-        found = Reading(
+        found = ExtractionResult(
             facts=(replace(element, subject=EntityName("Mercury", "Element")),),
             contradicted=(Contradicted(before.uuid, day("2022-01-01")),),
         )
-        await store.readings.add_reading(space, one, found, "")
+        await store.extractions.add_extraction(space, one, found, "")
         [moved] = await around(store, space, "Sun Star")
         assert (moved.uuid != before.uuid, moved.invalid_at) == (True, day("2022-01-01"))
         then = Known(ALWAYS, known.timestamp(), 10)
-        hits = await store.past.words_known(space, query_terms("orbits"), [], then)
+        hits = await store.as_known.search_words_known(space, query_terms("orbits"), [], then)
         assert [hit.uuid for hit in hits.text] == [before.uuid]
 
     async def test_findings_that_were_read_in_another_text_of_an_episode_go_and_given_ones_stay(
@@ -333,16 +341,18 @@ class ReadingSuite:
             _found(f"The {part} works.", FindingOrigin.EXTRACTED)
             for part in ("front", "back", "side")
         )
-        here = Reading(findings=tuple(replace(f, episodes=(one.uuid,)) for f in (only, both)))
-        await store.readings.add_reading(space, one, here, "m")
-        there = Reading(findings=(replace(both, episodes=(other.uuid,)),))
-        await store.readings.add_reading(space, other, there, "m")
+        here = ExtractionResult(
+            findings=tuple(replace(f, episodes=(one.uuid,)) for f in (only, both))
+        )
+        await store.extractions.add_extraction(space, one, here, "m")
+        there = ExtractionResult(findings=(replace(both, episodes=(other.uuid,)),))
+        await store.extractions.add_extraction(space, other, there, "m")
         given = replace(_found("It is old.", FindingOrigin.GIVEN), episodes=(one.uuid,))
         await store.findings.add_findings(space, [given], "")
         assert (await store.findings.finding_state(space)).vectors == 2
         changed = replace(one, content="Anna Bell left the Guild.")
-        again = Reading(findings=(replace(late, episodes=(one.uuid,)),))
-        await store.readings.add_reading(space, changed, again, "m")
+        again = ExtractionResult(findings=(replace(late, episodes=(one.uuid,)),))
+        await store.extractions.add_extraction(space, changed, again, "m")
         assert await _statements(store, space) == {
             "It is old.": [one.uuid],
             "The back works.": [other.uuid],
@@ -371,17 +381,17 @@ class ReadingSuite:
         await store.add_facts(space, [fact("Aaa Bbb", "IS", "Ccc Ddd", embedding=unit(1))], "one")
         one = passage(space, "d1", "Note", TEXT)
         with pytest.raises(WrongStateError):
-            await store.readings.add_reading(space, one, Reading(), "two")
+            await store.extractions.add_extraction(space, one, ExtractionResult(), "two")
         assert (await store.stats(space)).episodes == 0
 
     async def test_an_episode_of_another_space_is_refused(self, store: Graph) -> None:
         space, other = new_space(), new_space()
         one = passage(space, "d1", "Note", TEXT)
-        await store.readings.add_reading(space, one, Reading(), "")
+        await store.extractions.add_extraction(space, one, ExtractionResult(), "")
         with pytest.raises(InvalidFieldError):
-            await store.readings.unread(other, [one])
+            await store.extractions.unread(other, [one])
         with pytest.raises(InvalidFieldError):
-            await store.readings.add_reading(other, one, Reading(), "")
+            await store.extractions.add_extraction(other, one, ExtractionResult(), "")
 
 
 async def _described(store: Graph, space: str) -> list[tuple[str, object]]:

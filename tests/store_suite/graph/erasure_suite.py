@@ -8,9 +8,13 @@ from typing import Protocol
 
 from services.graph_query.core.domain import EntityName, Passage
 from services.graph_query.core.full_text import query_terms
-from services.graph_query.episodes.extraction_result import Contradicted, Reading, Supported
+from services.graph_query.episodes.extraction_result import (
+    Contradicted,
+    ExtractionResult,
+    Supported,
+)
 from services.graph_query.history.domain import Scope
-from services.graph_query.search.as_known import Known, PastStore
+from services.graph_query.search.as_known import AsKnownStore, Known
 from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, passage
 from tests.store_suite.graph.inventory_suite import Store as Inventory
 from tests.store_suite.graph.inventory_suite import deletion, moment
@@ -24,7 +28,7 @@ class Store(Inventory, Protocol):
     """The graph with its inventory and its past."""
 
     @property
-    def past(self) -> PastStore: ...
+    def as_known(self) -> AsKnownStore: ...
 
 
 def note(space: str, document: str) -> Passage:
@@ -45,8 +49,8 @@ async def ends_known(store: Store, space: str, known: float) -> list[datetime | 
 async def end(store: Store, space: str, document: str, at: datetime = OVER) -> float:
     """Lets a document end the only fact; when that was."""
     over = Contradicted(await only_fact(store, space), at)
-    reading = Reading(contradicted=(over,))
-    await store.readings.add_reading(space, note(space, document), reading, "")
+    reading = ExtractionResult(contradicted=(over,))
+    await store.extractions.add_extraction(space, note(space, document), reading, "")
     return await moment(store, space)
 
 
@@ -78,7 +82,7 @@ class ErasureSuite:
         await store.add_facts(space, [OWNS], "")
         known = await end(store, space, "d2")
         changed = replace(note(space, "d2"), content="Something else.")
-        await store.readings.add_reading(space, changed, Reading(), "")
+        await store.extractions.add_extraction(space, changed, ExtractionResult(), "")
         assert await erase(store, space, "d2") == 1
         assert await ends_known(store, space, known) == [None]
 
@@ -103,11 +107,11 @@ class ErasureSuite:
         await store.add_facts(space, [ORBITS], "")
         one = note(space, "d2")
         element = fact(EntityName("Mercury", "Element"), "IS_IN", "Old Thermometer")
-        reading = Reading(
+        reading = ExtractionResult(
             facts=(replace(element, episode_id=one.uuid),),
             contradicted=(Contradicted(await only_fact(store, space), OVER),),
         )
-        await store.readings.add_reading(space, one, reading, "")
+        await store.extractions.add_extraction(space, one, reading, "")
         known = await moment(store, space)
         assert OVER in await ends_known(store, space, known)
         await erase(store, space, "d2")
@@ -118,11 +122,11 @@ class ErasureSuite:
         space = new_space()
         await store.add_facts(space, [OWNS], "")
         owns, one = await only_fact(store, space), note(space, "d2")
-        reading = Reading(
+        reading = ExtractionResult(
             supported=(Supported(owns, replace(OWNS, episode_id=one.uuid)),),
             contradicted=(Contradicted(owns, OVER),),
         )
-        await store.readings.add_reading(space, one, reading, "")
+        await store.extractions.add_extraction(space, one, reading, "")
         known = []
         for at in (day("2016-01-01"), day("2017-01-01")):
             await store.end_fact(space, owns, at)
@@ -160,11 +164,11 @@ class ErasureSuite:
     ) -> None:
         space = new_space()
         one = note(space, "d1")
-        reading = Reading(facts=(replace(OWNS, episode_id=one.uuid),))
-        await store.readings.add_reading(space, one, reading, "")
+        reading = ExtractionResult(facts=(replace(OWNS, episode_id=one.uuid),))
+        await store.extractions.add_extraction(space, one, reading, "")
         await end(store, space, "d2")
         await store.delete_episodes(space, [one.uuid])
-        await store.readings.add_reading(space, one, reading, "")
+        await store.extractions.add_extraction(space, one, reading, "")
         known = await moment(store, space)
         assert await ends_known(store, space, known) == [OVER]
         await erase(store, space, "d2")
@@ -182,6 +186,6 @@ class ErasureSuite:
         assert await erase(store, space, "d1") == 1
         for known in (stated, ended):
             then = Known(ALWAYS, known, 10)
-            found = await store.past.words_known(space, query_terms("owns"), [], then)
+            found = await store.as_known.search_words_known(space, query_terms("owns"), [], then)
             assert [hit.uuid for hit in found.text] == [owns]
             assert await ends_known(store, space, known) == [None]

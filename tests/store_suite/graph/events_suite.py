@@ -12,11 +12,11 @@ from services.graph_query.core.domain import Fact, FactFilter, GivenFact
 from services.graph_query.core.full_text import name_candidates, query_terms
 from services.graph_query.core.intervals import OPEN
 from services.graph_query.core.store import GraphStore, SpaceState
-from services.graph_query.entities.domain import StructureStore
+from services.graph_query.entities.domain import EntityStore
 from services.graph_query.history.domain import HistoryStore, Page, Scope, Selector, Times
 from services.graph_query.history.summary import summarize
 from services.graph_query.ontology.domain import Ontology, OntologyStore, RelationType
-from services.graph_query.search.as_known import Known, PastStore
+from services.graph_query.search.as_known import AsKnownStore, Known
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, unit
 from tests.store_suite.graph.structure_suite import only_uuid
 
@@ -35,10 +35,10 @@ class Store(GraphStore, Protocol):
     def history(self) -> HistoryStore: ...
 
     @property
-    def past(self) -> PastStore: ...
+    def as_known(self) -> AsKnownStore: ...
 
     @property
-    def structure(self) -> StructureStore: ...
+    def entities(self) -> EntityStore: ...
 
     @property
     def ontologies(self) -> OntologyStore: ...
@@ -46,8 +46,8 @@ class Store(GraphStore, Protocol):
 
 def caused(**more: object) -> GivenFact:
     """What happened."""
-    told = {"relation": "CAUSED", "valid_at": DAY, "embedding": unit(1), **more}
-    return fact("Harbour Ledger", str(told.pop("relation")), "Great Flood", **told)
+    parameters = {"relation": "CAUSED", "valid_at": DAY, "embedding": unit(1), **more}
+    return fact("Harbour Ledger", str(parameters.pop("relation")), "Great Flood", **parameters)
 
 
 async def filled(store, *facts: GivenFact) -> str:  # type: ignore[no-untyped-def]
@@ -67,9 +67,9 @@ async def found_by(store, space: str, only: FactFilter) -> dict[str, list[Fact]]
     of_relation = replace(only, relation="caused")
     by_relation = await store.search_vector(space, unit(1), of_relation, 10, exact=False)
     ledger = await only_uuid(store, space, "Harbour Ledger")
-    steps = await store.structure.steps(space, [ledger], only, 10, local=False)
+    steps = await store.entities.steps(space, [ledger], only, 10, local=False)
     pairs = [(one.source, one.target) for one in steps]
-    joined = await store.structure.joining(space, pairs, only, local=False)
+    joined = await store.entities.joining(space, pairs, only, local=False)
     uuids = {
         name: [hit.uuid for hit in hits]
         for name, hits in (
@@ -80,7 +80,9 @@ async def found_by(store, space: str, only: FactFilter) -> dict[str, list[Fact]]
             ("near of relation", by_relation),
         )
     }
-    found = {name: list((await store.facts(space, told)).values()) for name, told in uuids.items()}
+    found = {
+        name: list((await store.facts(space, value)).values()) for name, value in uuids.items()
+    }
     return found | {
         "neighborhood": list(
             (await store.neighborhood(space, "harbour ledger", "", 9, only)).edges
@@ -99,10 +101,12 @@ async def known_by(store, space: str, only: FactFilter, known: float) -> dict[st
     """What each way of looking finds at a time, as it was known, as uuids."""
     asked = "what did the harbour ledger do"
     at_all, first = Known(only, known, 10), Known(only, known, 1)
-    words = await store.past.words_known(space, query_terms(asked), name_candidates(asked), at_all)
+    words = await store.as_known.search_words_known(
+        space, query_terms(asked), name_candidates(asked), at_all
+    )
     small, large = (SpaceState(1, vectors, "model") for vectors in (1, 100_000))
-    near, _ = await store.past.near_known(space, unit(1), at_all, small)
-    by_index, _ = await store.past.near_known(space, unit(1), first, large)
+    near, _ = await store.as_known.search_vector_known(space, unit(1), at_all, small)
+    by_index, _ = await store.as_known.search_vector_known(space, unit(1), first, large)
     found = {"text": words.text, "entity": words.entity, "near": near, "near by index": by_index}
     scopes = {
         "listed": Scope(known=known),
@@ -116,7 +120,9 @@ async def known_by(store, space: str, only: FactFilter, known: float) -> dict[st
     return {name: [one.uuid for one in hits] for name, hits in (found | listed).items()}
 
 
-async def held(store: Store, space: str, only: FactFilter, known: float | None = None) -> list[int]:
+async def counts_at(
+    store: Store, space: str, only: FactFilter, known: float | None = None
+) -> list[int]:
     """How many facts hold at a time: in the space, of an entity, of a relation."""
     scopes = (
         Scope(lasting=True, known=known),
@@ -184,8 +190,8 @@ class EventsSuite:
             (at("2024-04-01"), BEFORE, []),
         ):
             times = Times(before, after)
-            told = await store.history.differences(space, scope, times, 9)
-            assert [one.held_before for one in told] == found, times
+            result = await store.history.differences(space, scope, times, 9)
+            assert [one.held_before for one in result] == found, times
 
     async def test_a_version_tells_that_it_happened(self, store: Store) -> None:
         space = await filled(store, caused(relation="CAUSÉ PAR"))
@@ -203,11 +209,11 @@ class EventsSuite:
 
     async def test_it_is_no_part_of_what_holds_after_its_day(self, store: Store) -> None:
         space = await filled(store, caused())
-        assert await held(store, space, MORNING) == [1, 1, 1]
-        assert await held(store, space, LATER) == [0, 0, 0]
+        assert await counts_at(store, space, MORNING) == [1, 1, 1]
+        assert await counts_at(store, space, LATER) == [0, 0, 0]
         known = day("2999-01-01").timestamp()
-        assert await held(store, space, MORNING, known) == [1, 1, 1]
-        assert await held(store, space, LATER, known) == [0, 0, 0]
+        assert await counts_at(store, space, MORNING, known) == [1, 1, 1]
+        assert await counts_at(store, space, LATER, known) == [0, 0, 0]
 
     @pytest.mark.parametrize("known", [None, day("2999-01-01").timestamp()])
     async def test_a_history_tells_it_and_has_it_as_current_on_its_day_alone(
@@ -217,11 +223,15 @@ class EventsSuite:
         for when, current in ((MORNING, 1), (LATER, 0)):
             page = Page(limit=9, since=-OPEN, reference=when.since)
             life = await store.history.life(space, LEDGER, "", known, page)
-            told = summarize(life, life.moments, when.since)
-            assert (len(life.page), len(life.current), told.current_total) == (1, current, current)
-            assert told.never_changed
+            result = summarize(life, life.moments, when.since)
+            assert (len(life.page), len(life.current), result.current_total) == (
+                1,
+                current,
+                current,
+            )
+            assert result.never_changed
         for when, number in ((MORNING, 1), (LATER, 0)):
-            (details,) = await store.structure.entities(space, LEDGER, when.since)
+            (details,) = await store.entities.entities(space, LEDGER, when.since)
             assert details.facts == number
 
     async def test_one_that_was_ended_or_lasted_for_days_holds_as_long_as_it_says(
@@ -230,12 +240,12 @@ class EventsSuite:
         space = await filled(store, caused(invalid_at=day("2024-04-21")))
         (lasted,) = await store.history.list_facts(space, Scope(), ALWAYS, None, 9)
         assert not lasted.happened
-        assert await held(store, space, at("2024-04-20")) == [1, 1, 1]
+        assert await counts_at(store, space, at("2024-04-20")) == [1, 1, 1]
         assert not any((await found_by(store, space, LATER)).values())
 
     async def test_a_day_alone_makes_no_event_that_is_found_later(self, store: Store) -> None:
-        told = fact("Harbour Ledger", "HELD", "Great Fair", valid_at=DAY, invalid_at=NEXT_DAY)
-        space = await filled(store, told)
+        result = fact("Harbour Ledger", "HELD", "Great Fair", valid_at=DAY, invalid_at=NEXT_DAY)
+        space = await filled(store, result)
         (fair,) = await store.history.list_facts(space, Scope(), MORNING, None, 9)
         assert fair.happened
         assert not any((await found_by(store, space, LATER)).values())

@@ -58,8 +58,8 @@ class FactsSuite:
     ) -> None:
         space = new_space()
         for kind in kinds:
-            told = fact(EntityName("Mercury", kind), "IS_KIND", f"Kind {kind or 'Unknown'}")
-            await store.add_facts(space, [told], "")
+            result = fact(EntityName("Mercury", kind), "IS_KIND", f"Kind {kind or 'Unknown'}")
+            await store.add_facts(space, [result], "")
         found = await store.neighborhood(space, "mercury", "Element", 10, ALWAYS)
         assert {node.name for node in found.nodes} == {"Kind Element", "Kind Unknown"}
         assert (await store.stats(space)).facts == 3
@@ -83,8 +83,8 @@ class FactsSuite:
         note = passage(space, "d1", "Note", "Anna Bell owns the Payments Service.")
         await store.add_episodes(space, [note])
         for document in ("d1", ""):
-            told = fact("Anna Bell", "OWNS", "Payments Service", document_id=document)
-            await store.add_facts(space, [told], "")
+            result = fact("Anna Bell", "OWNS", "Payments Service", document_id=document)
+            await store.add_facts(space, [result], "")
         assert (await store.delete_episodes(space, [note.uuid])).facts == 0
         found = await store.neighborhood(space, "anna bell", "", 10, ALWAYS)
         assert [edge.citations for edge in found.edges] == [()]

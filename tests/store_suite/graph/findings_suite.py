@@ -56,8 +56,8 @@ def outcome(statement: str, **more: Any) -> GivenFinding:
 
 def _given(kind: FindingKind, statement: str, more: dict[str, Any]) -> GivenFinding:
     names = set(FindingFields.__dataclass_fields__)
-    told = {name: more.pop(name) for name in list(more) if name in names}
-    return GivenFinding(FindingFields(kind, statement, **told), **more)
+    parameters = {name: more.pop(name) for name in list(more) if name in names}
+    return GivenFinding(FindingFields(kind, statement, **parameters), **more)
 
 
 async def listed(
@@ -211,10 +211,10 @@ class FindingsSuite:
         second = intent("Move", id="move-1", status="done", about=(EntityName("New Cluster"),))
         changed = await store.findings.add_findings(space, [second], "")
         assert (changed.added, changed.updated, changed.uuids) == (0, 1, added.uuids)
-        (held,) = await listed(store, space)
-        assert (held.fields, held.id) == (second.fields, "move-1")
-        assert [end.name for end in held.about] == ["New Cluster"]
-        assert held.updated_at > held.created_at
+        (stored,) = await listed(store, space)
+        assert (stored.fields, stored.id) == (second.fields, "move-1")
+        assert [end.name for end in stored.about] == ["New Cluster"]
+        assert stored.updated_at > stored.created_at
         assert await statements(store, space, FindingFilter(about=Subject("old cluster"))) == set()
 
     async def test_a_finding_may_be_about_another_of_the_call_or_of_the_space(
@@ -305,11 +305,11 @@ class FindingsSuite:
             ("", "mercury RECORDS"),
             ("", "Mercury"),
         }
-        told = [
+        rows = [
             fact("Mercury Records", "SIGNED", EntityName("Mercury", "Band")),
             fact(EntityName("Mercury", "Element"), "IS_IN", "Old Thermometers"),
         ]
-        await store.add_facts(space, told, "")
+        await store.add_facts(space, rows, "")
         (late,) = await listed(store, space)
         assert {(end.name, end.type) for end in late.about} == {
             ("Mercury Records", ""),
@@ -356,6 +356,6 @@ class FindingsSuite:
             text, type=text[:90], methodology=text, id=text[:90], about=(EntityName(text[:90]),)
         )
         await store.findings.add_findings(space, [odd], "")
-        (held,) = await listed(store, space)
-        assert held.fields == odd.fields
+        (stored,) = await listed(store, space)
+        assert stored.fields == odd.fields
         await searched(store, space, text, ALL)

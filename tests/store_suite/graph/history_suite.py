@@ -46,7 +46,7 @@ def _place(one: Fact) -> Place:
 async def office(store: Store) -> str:
     """A space in which an office is held, left and held again."""
     space = new_space()
-    told = [
+    rows = [
         ("Anna Bell", "LEADS", "Guild", "2000-01-01", "2004-01-01"),
         ("Anna Bell", "LEADS", "Guild", "2008-01-01", None),
         ("Karl Otto", "LEADS", "Guild", "2004-01-01", "2008-01-01"),
@@ -56,7 +56,7 @@ async def office(store: Store) -> str:
     ]
     facts = [
         fact(a, relation, b, valid_at=since and day(since), invalid_at=until and day(until))
-        for a, relation, b, since, until in told
+        for a, relation, b, since, until in rows
     ]
     await store.add_facts(space, facts, "")
     return space
@@ -135,10 +135,10 @@ class HistorySuite:
 
     async def test_attributes_come_back_as_they_were_given(self, store: Store) -> None:
         space = new_space()
-        told = {"title": "Dr", "grade": 3.5, "paid": True}
-        await store.add_facts(space, [fact("Anna Bell", "IS", "Nurse", attributes=told)], "")
+        parameters = {"title": "Dr", "grade": 3.5, "paid": True}
+        await store.add_facts(space, [fact("Anna Bell", "IS", "Nurse", attributes=parameters)], "")
         found = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
-        assert found[0].attributes == told
+        assert found[0].attributes == parameters
 
     async def test_a_name_that_several_entities_share_filters_by_all_of_them(
         self, store: Store
@@ -172,16 +172,16 @@ class HistorySuite:
             page = Page(limit=2, reference=day("2005-01-01").timestamp())
             while True:
                 life = await store.history.life(space, named("anna bell"), "", known, page)
-                told = [_place(one) for one in life.page]
+                rows = [_place(one) for one in life.page]
                 if page.after is None:
                     assert sorted(life.moments) == sorted(whole.moments)
                     assert {one.relation for one in life.current} == {"LIVES_IN", "KNOWS"}
                 else:
                     assert (life.moments, life.current) == ((), ())
-                if not told:
+                if not rows:
                     break
-                found += told
-                page = replace(page, after=told[-1])
+                found += rows
+                page = replace(page, after=rows[-1])
             assert found == places
             assert len(found) == 5
 
@@ -239,7 +239,7 @@ class HistorySuite:
         space = new_space()
         spans = (("2000-01-01", "2005-01-01"), ("2005-01-01", "2010-01-01"), ("2010-01-01", None))
         for (since, until), title in zip(spans, ("clerk", "boss", "boss"), strict=True):
-            told = fact(
+            result = fact(
                 "Anna Bell",
                 "WORKS_AT",
                 "Guild",
@@ -247,7 +247,7 @@ class HistorySuite:
                 invalid_at=until and day(until),
                 attributes={"title": title},
             )
-            await store.add_facts(space, [told], "")
+            await store.add_facts(space, [result], "")
         scope = Scope(subject=named("anna bell"))
         promoted = Times(at("2001-01-01"), at("2011-01-01"))
         diff = grouped(await store.history.differences(space, scope, promoted, 10), 10)
@@ -268,8 +268,8 @@ class HistorySuite:
         space = new_space()
         note = passage(space, "d1", "Note", "Nothing of interest.")
         await store.add_episodes(space, [note])
-        told = fact("Anna Bell", "OWNS", "Payments", document_id="d1")
-        await store.add_facts(space, [told], "")
+        result = fact("Anna Bell", "OWNS", "Payments", document_id="d1")
+        await store.add_facts(space, [result], "")
         then = (await store.stats(space)).last_write
         assert then is not None
         await store.delete_episodes(space, [note.uuid])

@@ -8,7 +8,11 @@ from typing import Protocol
 from services.graph_query.core.domain import FIRST, DeletionCounts
 from services.graph_query.core.identity import document_uuid
 from services.graph_query.core.store import GraphStore
-from services.graph_query.episodes.extraction_result import Contradicted, Reading, ReadingStore
+from services.graph_query.episodes.extraction_result import (
+    Contradicted,
+    ExtractionResult,
+    ExtractionStore,
+)
 from services.graph_query.history.domain import HistoryStore, Scope
 from services.graph_query.inventory.domain import EPISODES_AT_ONCE, InventoryStore
 from tests.store_suite.graph.builders import ALWAYS, day, fact, listed, new_space, passage
@@ -24,7 +28,7 @@ class Store(GraphStore, Protocol):
     def history(self) -> HistoryStore: ...
 
     @property
-    def readings(self) -> ReadingStore: ...
+    def extractions(self) -> ExtractionStore: ...
 
 
 def deletion() -> str:
@@ -87,12 +91,12 @@ class InventorySuite:
             passage(space, "other", "Bob", "Bob met Ada.", 2),
         ]
         await store.add_episodes(space, both)
-        told = [
+        rows = [
             fact("Ada", "KNOWS", "Bob", document_id="mine"),
             fact("Ada", "KNOWS", "Dora", document_id="mine"),
             fact("Ada", "KNOWS", "Bob", document_id="other"),
         ]
-        await store.add_facts(space, told, "")
+        await store.add_facts(space, rows, "")
         counts, ended = await store.inventory.delete_document(space, "mine", deletion())
         assert ended
         assert (counts.episodes, counts.facts) == (2, 1)
@@ -105,11 +109,11 @@ class InventorySuite:
         self, store: Store
     ) -> None:
         space = new_space()
-        told = [
+        rows = [
             fact("Ada", "KNOWS", "Bob", document_id="mine"),
             fact("Ada", "KNOWS", "Eve", document_id="other"),
         ]
-        await store.add_facts(space, told, "")
+        await store.add_facts(space, rows, "")
         counts, ended = await store.inventory.delete_document(space, "mine", deletion())
         assert ended
         assert counts == DeletionCounts(facts=1, entities=1)
@@ -150,8 +154,8 @@ class InventorySuite:
         space = new_space()
         note = passage(space, "d1", "Note", "Nothing of interest.")
         await store.add_episodes(space, [note])
-        told = fact("Anna Bell", "OWNS", "Payments", document_id="d1")
-        await store.add_facts(space, [told], "")
+        result = fact("Anna Bell", "OWNS", "Payments", document_id="d1")
+        await store.add_facts(space, [result], "")
         known = await moment(store, space)
         (owns,) = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
         await store.end_fact(space, owns.uuid, day("2020-01-01"))
@@ -166,8 +170,8 @@ class InventorySuite:
         space = new_space()
         note = passage(space, "d1", "Note", "Nothing of interest.")
         await store.add_episodes(space, [note])
-        told = fact("Anna Bell", "OWNS", "Payments", document_id="d1")
-        await store.add_facts(space, [told], "")
+        result = fact("Anna Bell", "OWNS", "Payments", document_id="d1")
+        await store.add_facts(space, [result], "")
         known = await moment(store, space)
         await store.delete_episodes(space, [note.uuid])
         past = Scope(known=known)
@@ -183,8 +187,8 @@ class InventorySuite:
         notes = [passage(space, one, "Note", f"Nothing of {one}.") for one in ("d1", "d2")]
         await store.add_episodes(space, notes)
         for note in notes:
-            told = fact("Anna Bell", "OWNS", "Payments", document_id=note.document_id)
-            await store.add_facts(space, [told], "")
+            result = fact("Anna Bell", "OWNS", "Payments", document_id=note.document_id)
+            await store.add_facts(space, [result], "")
         past = Scope(known=await moment(store, space))
         counts, _ = await store.inventory.delete_document(space, "d1", deletion())
         assert (counts.facts, counts.versions) == (0, 0)
@@ -202,7 +206,9 @@ class InventorySuite:
         await store.add_facts(space, [fact("Anna Bell", "OWNS", "Payments", document_id="d1")], "")
         (owns,) = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
         over = Contradicted(owns.uuid, day("2020-01-01"))
-        await store.readings.add_reading(space, later, Reading(contradicted=(over,)), "")
+        await store.extractions.add_extraction(
+            space, later, ExtractionResult(contradicted=(over,)), ""
+        )
         known = await moment(store, space)
         counts, _ = await store.inventory.delete_document(space, "d2", deletion())
         assert (counts.facts, counts.revived, counts.versions) == (0, 1, 0)

@@ -30,10 +30,10 @@ BOTH = FactFilter(day("2021-06-01").timestamp(), day("2023-01-01").timestamp())
 async def filled(store: Store, facts: Sequence[GivenFact], *passages: Passage) -> str:
     """A space with these."""
     space = new_space()
-    told = [
+    rows = [
         replace(one, uuid=passage(space, f"d{n}", "", "").uuid) for n, one in enumerate(passages)
     ]
-    await store.add_episodes(space, told)
+    await store.add_episodes(space, rows)
     await store.add_facts(space, list(facts), "")
     return space
 
@@ -55,12 +55,12 @@ async def mentioned(store: Store, space: str, name: str, only: FactFilter) -> di
     """The sentences of a neighbourhood by neighbour; the number of all neighbours is right."""
     found = await store.neighborhood(space, name, "", 20, only)
     assert found.total == len(found.nodes)
-    told: dict[str, list[str]] = {node.name: [] for node in found.nodes}
+    value: dict[str, list[str]] = {node.name: [] for node in found.nodes}
     for edge in found.edges:
         if edge.origin is Origin.LOCAL:
             ends = {edge.source.name, edge.target.name} - {found.center.name}
-            told[ends.pop()].append(edge.fact)
-    return told
+            value[ends.pop()].append(edge.fact)
+    return value
 
 
 class MentionsSuite:
@@ -79,7 +79,7 @@ class MentionsSuite:
         assert near == ({"Jonas Weber": [TEXT]} if shown else {})
         ledger = await only_uuid(store, space, "Harbour Ledger")
         jonas = await only_uuid(store, space, "Jonas Weber")
-        steps = await store.structure.steps(space, [ledger], only, 10, local=True)
+        steps = await store.entities.steps(space, [ledger], only, 10, local=True)
         assert [one.target for one in steps] == [jonas] * shown
 
     async def test_it_may_name_them_beside_what_its_document_is_about(self, store: Store) -> None:
@@ -95,7 +95,7 @@ class MentionsSuite:
         ends = [await only_uuid(store, space, one) for one in ("Owner Change", "Jonas Weber")]
         pair = (ends[0], ends[1])
         for only, number in ((THEN, 1), (LATER, 0)):
-            joined = await store.structure.joining(space, [pair], only, local=True)
+            joined = await store.entities.joining(space, [pair], only, local=True)
             assert len(joined) == number
 
     async def test_one_that_holds_does_not_save_what_another_contradicts(
@@ -149,7 +149,7 @@ class MentionsSuite:
         for (one, other), shown in ((unchecked, [text]), (checked, [])):
             await store.add_facts(space, [replace_ends(OWNED, one, other)], "")
             found = await store.search_words(space, query_terms("quill"), [], LATER, 10)
-            assert [told[0].fact for told, _ in found.sentences] == shown
+            assert [value[0].fact for value, _ in found.sentences] == shown
 
 
 def replace_ends(one: GivenFact, subject: str, target: str) -> GivenFact:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from neo4j import AsyncDriver, AsyncGraphDatabase
@@ -63,6 +64,20 @@ async def opened(stores: LocalStores) -> AsyncIterator[Neo4jStore]:
 
 
 @asynccontextmanager
+async def neo4j_alone(data: Path, neo4j_settings: Mapping[str, str]) -> AsyncIterator[LocalStores]:
+    """A Neo4j of the test's own with these settings; PostgreSQL is not started."""
+    stores = LocalStores(data, neo4j_settings=neo4j_settings)
+    stores.prepare()
+    try:
+        await stores.fetch()
+        await stores.neo4j.start()
+        yield stores
+    finally:
+        await stores.neo4j.stop()
+        stores.release()
+
+
+@asynccontextmanager
 async def connected(stores: LocalStores) -> AsyncIterator[AsyncDriver]:
     """A driver beside the store's, for statements that no service would make."""
     found = settings(stores)
@@ -85,8 +100,8 @@ async def dump(stores: LocalStores, space: str) -> Dump:
         mentions = {(e, n, k, tuple(s), name) for e, n, k, s, name in await rows(_MENTIONS)}
         sentences = {(*row[:5], tuple(row[5])) for row in await rows(_SENTENCES)}
         pairs = sorted(tuple(row) for row in await rows(_PAIRS))
-        told = sorted((row[0], row[4], target) for row in sentences for target in row[5])
-        assert pairs == told
+        entries = sorted((row[0], row[4], target) for row in sentences for target in row[5])
+        assert pairs == entries
         entities = {}
         for uuid, key, kind, name, labels, rank, title in await rows(_ENTITIES):
             assert labels == ([kind] if kind else [])

@@ -11,7 +11,7 @@ from services.graph_query.core.domain import EntityName, FactFilter
 from services.graph_query.core.identity import entity_uuid
 from services.graph_query.core.store import Hit
 from services.graph_query.search.as_known import Known
-from services.graph_query.search.search import SearchStores
+from services.graph_query.search.fact_search import SearchStores
 from services.runtime.times import utc_now
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage, unit
 
@@ -21,7 +21,7 @@ def ids(space: str, *names: str) -> list[str]:
     return [entity_uuid(space, name) for name in names]
 
 
-async def told(store: SearchStores, space: str, hits: list[Hit], known: float) -> set[str]:
+async def names_of(store: SearchStores, space: str, hits: list[Hit], known: float) -> set[str]:
     """The objects of the facts found, as they were known."""
     found = await store.history.facts_known(space, [hit.uuid for hit in hits], known)
     return {one.target.name for one in found.values()}
@@ -37,7 +37,7 @@ class OrderingSuite:
         await store.add_facts(space, [*chain, fact("Ggg", "KNOWS", "Hhh")], "")
         centers = ids(space, "aaa")
         asked = ids(space, "bbb", "ccc", "eee", "fff", "hhh")
-        far = await store.ordering.distances(space, centers, asked, ALWAYS)
+        far = await store.reranking.distances(space, centers, asked, ALWAYS)
         assert far == dict(zip(asked[:3], (1, 2, 4), strict=True))
 
     async def test_distance_goes_over_facts_of_the_time_and_over_co_occurrences(
@@ -50,8 +50,8 @@ class OrderingSuite:
         await store.add_episodes(space, [note])
         asked = ids(space, "bbb", "karl otto")
         centers = ids(space, "aaa", "anna bell")
-        before = await store.ordering.distances(space, centers, asked, at("2019-01-01"))
-        after = await store.ordering.distances(space, centers, asked, at("2021-01-01"))
+        before = await store.reranking.distances(space, centers, asked, at("2019-01-01"))
+        after = await store.reranking.distances(space, centers, asked, at("2021-01-01"))
         assert before == dict.fromkeys(asked, 1)
         assert after == {asked[1]: 1}
 
@@ -66,26 +66,26 @@ class OrderingSuite:
         (karl,), centers = ids(space, "karl otto"), ids(space, "anna bell")
         for year, far in ((2019, {}), (2020, {karl: 1}), (2021, {}), (2022, {karl: 1})):
             then = at(f"{year}-06-01")
-            assert await store.ordering.distances(space, centers, [karl], then) == far
+            assert await store.reranking.distances(space, centers, [karl], then) == far
 
     async def test_entities_of_another_space_are_neither_named_nor_reached(
         self, store: SearchStores
     ) -> None:
         space, other = new_space(), new_space()
         await store.add_facts(space, [fact("Aaa", "KNOWS", "Bbb", embedding=unit(1))], "m")
-        assert await store.ordering.entities_named(other, "aaa", "") == []
+        assert await store.reranking.entities_named(other, "aaa", "") == []
         ours = ids(space, "aaa", "bbb")
-        assert await store.ordering.distances(other, ours[:1], ours[1:], ALWAYS) == {}
+        assert await store.reranking.distances(other, ours[:1], ours[1:], ALWAYS) == {}
         (hit,) = await store.search_vector(space, unit(1), ALWAYS, 5, exact=True)
-        assert list(await store.ordering.fact_vectors(space, [hit.uuid])) == [hit.uuid]
-        assert await store.ordering.fact_vectors(other, [hit.uuid]) == {}
+        assert list(await store.reranking.fact_vectors(space, [hit.uuid])) == [hit.uuid]
+        assert await store.reranking.fact_vectors(other, [hit.uuid]) == {}
 
     async def test_entities_of_a_name_are_told_apart_by_type(self, store: SearchStores) -> None:
         space = new_space()
         facts = [fact(EntityName("Mercury", kind), "IS", f"A {kind}") for kind in ("Band", "God")]
         await store.add_facts(space, facts, "")
-        both = await store.ordering.entities_named(space, "mercury", "")
-        god = await store.ordering.entities_named(space, "mercury", "God")
+        both = await store.reranking.entities_named(space, "mercury", "")
+        god = await store.reranking.entities_named(space, "mercury", "God")
         assert (len(both), len(god)) == (2, 1)
         assert god[0] in both
 
@@ -103,11 +103,15 @@ class PastSuite:
         state = (await store.search_words(space, ["payments"], [], ALWAYS, 5)).state
         for moment, names in ((between, {"Early"}), (utc_now().timestamp(), {"Early", "Late"})):
             at_then = Known(ALWAYS, moment, 5)
-            words = await store.past.words_known(space, ["payments"], ["payments"], at_then)
-            near, compared = await store.past.near_known(space, unit(1), at_then, state)
+            words = await store.as_known.search_words_known(
+                space, ["payments"], ["payments"], at_then
+            )
+            near, compared = await store.as_known.search_vector_known(
+                space, unit(1), at_then, state
+            )
             assert compared
             for hits in (words.text, words.entity, near):
-                assert await told(store, space, hits, moment) == names
+                assert await names_of(store, space, hits, moment) == names
 
     async def test_what_was_taken_back_was_known_until_then(self, store: SearchStores) -> None:
         space = new_space()
@@ -119,24 +123,26 @@ class PastSuite:
         await store.delete_episodes(space, [note.uuid])
         for moment, names in ((before, {"Harbour"}), (utc_now().timestamp(), set())):
             then = Known(ALWAYS, moment, 5)
-            words = await store.past.words_known(space, ["harbour"], [], then)
-            assert await told(store, space, words.text, moment) == names
+            words = await store.as_known.search_words_known(space, ["harbour"], [], then)
+            assert await names_of(store, space, words.text, moment) == names
             named = FactFilter(ALWAYS.since, ALWAYS.until, "karl otto")
-            words = await store.past.words_known(space, ["harbour"], [], Known(named, moment, 5))
-            assert await told(store, space, words.text, moment) == names
+            words = await store.as_known.search_words_known(
+                space, ["harbour"], [], Known(named, moment, 5)
+            )
+            assert await names_of(store, space, words.text, moment) == names
 
     async def test_both_clocks_and_the_filters_count(self, store: SearchStores) -> None:
         space = new_space()
-        held = fact("Anna", "LEADS", "Guild", invalid_at=day("2020-01-01"), embedding=unit(1))
-        await store.add_facts(space, [held, fact("Karl", "JOINS", "Guild")], "model")
+        stored = fact("Anna", "LEADS", "Guild", invalid_at=day("2020-01-01"), embedding=unit(1))
+        await store.add_facts(space, [stored, fact("Karl", "JOINS", "Guild")], "model")
         now = utc_now().timestamp()
         state = (await store.search_words(space, ["guild"], [], ALWAYS, 5)).state
         expected = {"2019-01-01": 1, "2021-01-01": 0}
         for moment, number in expected.items():
             only = FactFilter(at(moment).since, at(moment).until, relation="leads")
             then = Known(only, now, 5)
-            words = await store.past.words_known(space, ["guild"], [], then)
-            near, _ = await store.past.near_known(space, unit(1), then, state)
+            words = await store.as_known.search_words_known(space, ["guild"], [], then)
+            near, _ = await store.as_known.search_vector_known(space, unit(1), then, state)
             assert (len(words.text), len(near)) == (number, number)
 
     async def test_another_space_is_never_seen(self, store: SearchStores) -> None:
@@ -144,8 +150,8 @@ class PastSuite:
         await store.add_facts(space, [fact("Anna", "LEADS", "Guild", embedding=unit(1))], "model")
         state = (await store.search_words(space, ["guild"], [], ALWAYS, 5)).state
         then = Known(ALWAYS, utc_now().timestamp(), 5)
-        words = await store.past.words_known(other, ["guild"], ["anna"], then)
-        near, _ = await store.past.near_known(other, unit(1), then, state)
+        words = await store.as_known.search_words_known(other, ["guild"], ["anna"], then)
+        near, _ = await store.as_known.search_vector_known(other, unit(1), then, state)
         assert (words.text, words.entity, near) == ([], [], [])
 
 

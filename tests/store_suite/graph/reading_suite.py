@@ -67,17 +67,17 @@ class ReadingSuite:
         owned = fact("Anna Bell", "OWNS", "Payments", fact="Hers", valid_at=day("2020-01-01"))
         await store.add_facts(space, [*newer, owned], "")
         for asked in ("Who owns Payments?", "Who is the owner of Payments?"):
-            told = (query_terms(asked), name_candidates(asked))
-            words = await store.search_words(space, *told, ALWAYS, 5)
+            value = (query_terms(asked), name_candidates(asked))
+            words = await store.search_words(space, *value, ALWAYS, 5)
             assert words.entity[0].relation == "OWNS"
 
     async def test_a_list_by_words_tells_which_facts_have_a_vector(self, store: GraphStore) -> None:
         space = new_space()
-        told = [
+        rows = [
             fact("Anna Bell", "OWNS", "Payments", embedding=unit(1)),
             fact("Anna Bell", "OWNS", "Ledger"),
         ]
-        await store.add_facts(space, told, "model")
+        await store.add_facts(space, rows, "model")
         asked = "who owns what of Anna Bell"
         words = await store.search_words(
             space, query_terms(asked), name_candidates(asked), ALWAYS, 5
@@ -111,7 +111,7 @@ class ReadingSuite:
         self, store: GraphStore, question: str, sources: list[str]
     ) -> None:
         space = new_space()
-        told = [
+        rows = [
             fact("Anna Bell", "RUNS", "Caf\u00e9 Z\u00fcrich"),
             fact("Mira Okafor", "RUNS", "Cafe Berlin"),
             fact("Karl Otto", "KNOWS", "\u00d8rsted"),
@@ -123,7 +123,7 @@ class ReadingSuite:
                 "\u0e01\u0e23\u0e38\u0e07\u0e40\u0e17\u0e1e\u0e21\u0e2b\u0e32\u0e19\u0e04\u0e23",
             ),
         ]
-        await store.add_facts(space, told, "")
+        await store.add_facts(space, rows, "")
         found = await store.search_words(space, query_terms(question), [], ALWAYS, 10)
         shown = await in_full(store, space, found.text)
         assert sorted(one.source.name for one in shown) == sources
@@ -132,18 +132,18 @@ class ReadingSuite:
         self, store: GraphStore
     ) -> None:
         space = new_space()
-        told = [
+        rows = [
             fact("\u65e5\u672c", "OWNS", "\u8239"),
             fact("\u30c9\u30a4\u30c4", "OWNS", "\u8eca"),
         ]
-        await store.add_facts(space, told, "")
+        await store.add_facts(space, rows, "")
         for question, relation in (
             ("\u65e5\u672c\u306f\u4f55\u3092", 0),
             ("\u30c9\u30a4\u30c4\u306f?", 1),
         ):
             found = await search(store, space, question)
             shown = await in_full(store, space, found.entity)
-            assert [one.source.name for one in shown] == [told[relation].subject.name]
+            assert [one.source.name for one in shown] == [rows[relation].subject.name]
 
     async def test_sentences_are_found_regardless_of_accents(self, store: GraphStore) -> None:
         space = new_space()
@@ -277,9 +277,9 @@ class ReadingSuite:
         self, store: GraphStore, gaps: Scalar
     ) -> None:
         space = new_space()
-        told: dict[str, Scalar] = {"gaps": gaps, "sentence_uuid": "1", "kind": 7, "local": False}
+        value: dict[str, Scalar] = {"gaps": gaps, "sentence_uuid": "1", "kind": 7, "local": False}
         stated = fact("Anna Bell", "KNOWS", "Karl Otto", valid_at=day("2020-01-01"))
-        await store.add_facts(space, [replace(stated, attributes=told)], "")
+        await store.add_facts(space, [replace(stated, attributes=value)], "")
         await store.add_episodes(space, [passage(space, "d1", "Anna Bell", "She met Karl Otto.")])
         for only in (ALWAYS, at("2021-01-01")):
             found = await store.neighborhood(space, "anna bell", "", 5, only)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from services.graph_query.core.domain import EntityName, Origin
 from services.graph_query.core.store import GraphStore
-from services.graph_query.entities.domain import Seeds, StructureStore
+from services.graph_query.entities.domain import EntityStore, Seeds
 from services.graph_query.entities.paths import shortest
 from services.graph_query.history.domain import Selector
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, passage
@@ -20,7 +20,7 @@ class Store(GraphStore, Protocol):
     """The graph with its shape."""
 
     @property
-    def structure(self) -> StructureStore: ...
+    def entities(self) -> EntityStore: ...
 
 
 async def ways(store: Store, space: str, ends: tuple[str, str], hops: int = 4) -> list[list[str]]:
@@ -28,16 +28,16 @@ async def ways(store: Store, space: str, ends: tuple[str, str], hops: int = 4) -
     uuids = [await only_uuid(store, space, name) for name in ends]
 
     async def steps(frontier, limit):  # type: ignore[no-untyped-def]
-        return await store.structure.steps(space, frontier, ALWAYS, limit, local=False)
+        return await store.entities.steps(space, frontier, ALWAYS, limit, local=False)
 
     found = await shortest((uuids[0], uuids[1]), steps, hops, 9)
-    known = await store.structure.titled(space, sorted({one for way in found.ways for one in way}))
+    known = await store.entities.titled(space, sorted({one for way in found.ways for one in way}))
     return [[known[uuid].entity.name for uuid in way] for way in found.ways]
 
 
 async def only_uuid(store: Store, space: str, name: str) -> str:
     """The uuid of the only entity of a name."""
-    found = await store.structure.entities(space, Selector(name_key=name.casefold()), NOW)
+    found = await store.entities.entities(space, Selector(name_key=name.casefold()), NOW)
     assert len(found) == 1
     return found[0].entity.uuid
 
@@ -56,7 +56,7 @@ class StructureSuite:
         )
         past = fact("nats stream", "IS", "Queue", invalid_at=day("2001-01-01"))
         await store.add_facts(space, [past, fact("nats stream", "IS", "Chosen Queue")], "")
-        found = await store.structure.entities(space, Selector(name_key="nats stream"), NOW)
+        found = await store.entities.entities(space, Selector(name_key="nats stream"), NOW)
         assert [one.entity.name for one in found] == ["Nats Stream"]
         assert found[0].aliases == ("NATS STREAM", "nats stream")
         assert (found[0].facts, found[0].entity.mentions) == (1, 2)
@@ -64,16 +64,16 @@ class StructureSuite:
     async def test_all_entities_of_a_name_are_listed(self, store: Store) -> None:
         space = new_space()
         planet, element = EntityName("Mercury", "Planet"), EntityName("Mercury", "Element")
-        told = [
+        rows = [
             fact(planet, "ORBITS", "Sun Star"),
             fact(planet, "IS", "Small"),
             fact(element, "IS", "Metal"),
         ]
-        await store.add_facts(space, told, "")
-        found = await store.structure.entities(space, Selector(name_key="mercury"), NOW)
+        await store.add_facts(space, rows, "")
+        found = await store.entities.entities(space, Selector(name_key="mercury"), NOW)
         assert [one.entity.type for one in found] == ["Planet", "Element"]
         typed = Selector(name_key="mercury", type="Element")
-        assert [one.entity.type for one in await store.structure.entities(space, typed, NOW)] == [
+        assert [one.entity.type for one in await store.entities.entities(space, typed, NOW)] == [
             "Element"
         ]
 
@@ -83,10 +83,10 @@ class StructureSuite:
         await store.add_episodes(space, [chunk])
         await store.add_facts(space, [fact("Anna Bell", "KNOWS", "Karl Otto")], "")
         uuid = await only_uuid(store, space, "Anna Bell")
-        ours = store.structure
+        ours = store.entities
         assert await ours.entities(other, Selector(uuid=uuid), NOW) == []
         assert await ours.entities(other, Selector(name_key="anna bell"), NOW) == []
-        assert await ours.names_linked(other, ["anna bell"]) == {}
+        assert await ours.entities_by_link_key(other, ["anna bell"]) == {}
         assert await ours.titled(other, [uuid]) == {}
         assert await ours.steps(other, [uuid], ALWAYS, 10, local=True) == []
         karl = await only_uuid(store, space, "Karl Otto")
@@ -100,7 +100,7 @@ class StructureSuite:
         space = new_space()
         await store.add_episodes(space, [passage(space, "d1", "Anna Bell", "She met Zoe Zimmer.")])
         await store.add_facts(space, [fact("C++", "IS", "Language")], "")
-        found = await store.structure.names_linked(
+        found = await store.entities.entities_by_link_key(
             space, ["anna bell", "c", "zoe zimmer", "nobody"]
         )
         assert {key: [one.name_key for one in names] for key, names in found.items()} == {
@@ -111,20 +111,20 @@ class StructureSuite:
     async def test_steps_hold_at_the_time_that_is_asked_for(self, store: Store) -> None:
         space = new_space()
         await store.add_episodes(space, [passage(space, "d1", "Anna Bell", "She met Zoe Zimmer.")])
-        told = [
+        rows = [
             fact("Anna Bell", "KNOWS", "Karl Otto", invalid_at=day("2001-01-01")),
             fact("Lena Roth", "KNOWS", "Anna Bell", valid_at=day("2001-01-01")),
             fact("Anna Bell", "IS", "Anna Bell"),
         ]
-        await store.add_facts(space, told, "")
+        await store.add_facts(space, rows, "")
         uuid = await only_uuid(store, space, "Anna Bell")
         for instant, local, names in (
             (at("2000-01-01"), False, {"Karl Otto"}),
             (at("2002-01-01"), False, {"Lena Roth"}),
             (at("2002-01-01"), True, {"Lena Roth", "Zoe Zimmer"}),
         ):
-            steps = await store.structure.steps(space, [uuid], instant, 10, local=local)
-            there = await store.structure.titled(space, [step.target for step in steps])
+            steps = await store.entities.steps(space, [uuid], instant, 10, local=local)
+            there = await store.entities.titled(space, [step.target for step in steps])
             assert {one.entity.name for one in there.values()} == names
 
     async def test_co_occurrences_join_while_a_version_of_their_document_says_so(
@@ -132,16 +132,16 @@ class StructureSuite:
     ) -> None:
         space = new_space()
         text = "Ada Byron leads Orion Team."
-        for year, told in ((2020, text), (2021, "Nobody does."), (2022, text)):
-            chunk = passage(space, "d1", "Ada Byron", told, len(told))
+        for year, value in ((2020, text), (2021, "Nobody does."), (2022, text)):
+            chunk = passage(space, "d1", "Ada Byron", value, len(value))
             await store.add_episodes(space, [replace(chunk, version_time=day(f"{year}-01-01"))])
         ada = await only_uuid(store, space, "Ada Byron")
         team = await only_uuid(store, space, "Orion Team")
         for year, holds in ((2019, False), (2020, True), (2021, False), (2022, True)):
             then = at(f"{year}-06-01")
-            steps = await store.structure.steps(space, [ada], then, 10, local=True)
+            steps = await store.entities.steps(space, [ada], then, 10, local=True)
             assert [step.target for step in steps] == [team] * holds
-            joined = await store.structure.joining(space, [(ada, team)], then, local=True)
+            joined = await store.entities.joining(space, [(ada, team)], then, local=True)
             assert len(joined) == holds
             assert {fact.valid_at for fact in joined.values()} <= {day("2020-01-01")}
 
@@ -157,11 +157,11 @@ class StructureSuite:
         await store.add_episodes(space, chunks)
         ada = await only_uuid(store, space, "Ada Byron")
         carl = await only_uuid(store, space, "Carl Orff")
-        (best,) = (await store.structure.joining(space, [(ada, carl)], ALWAYS, local=True)).values()
+        (best,) = (await store.entities.joining(space, [(ada, carl)], ALWAYS, local=True)).values()
         assert best.valid_at == day("2021-01-01")
         near = await store.neighborhood(space, "ada byron", "", 5, ALWAYS)
-        told = [day("2021-01-01"), day("2020-01-01"), None]
-        assert [fact.valid_at for fact in near.edges] == told
+        rows = [day("2021-01-01"), day("2020-01-01"), None]
+        assert [fact.valid_at for fact in near.edges] == rows
 
     async def test_a_stated_fact_joins_better_than_a_co_occurrence(self, store: Store) -> None:
         space = new_space()
@@ -169,12 +169,14 @@ class StructureSuite:
         await store.add_episodes(space, [chunk])
         anna = await only_uuid(store, space, "Anna Bell")
         karl = await only_uuid(store, space, "Karl Otto")
-        joining = partial(store.structure.joining, space, [(karl, anna)], ALWAYS)
+        joining = partial(store.entities.joining, space, [(karl, anna)], ALWAYS)
         local = (await joining(local=True))[karl, anna]
         assert (local.origin, local.citations[0].quote) == (Origin.LOCAL, "She met Karl Otto.")
         assert await joining(local=False) == {}
-        told = fact("Anna Bell", "KNOWS", "Karl Otto", document_id="d1", attributes={"how": "work"})
-        await store.add_facts(space, [told], "")
+        result = fact(
+            "Anna Bell", "KNOWS", "Karl Otto", document_id="d1", attributes={"how": "work"}
+        )
+        await store.add_facts(space, [result], "")
         stated = (await joining(local=True))[karl, anna]
         assert (stated.origin, stated.attributes) == (Origin.GIVEN, {"how": "work"})
         assert [cited.chunk_id for cited in stated.citations] == [chunk.uuid]
@@ -183,7 +185,7 @@ class StructureSuite:
         self, store: Store
     ) -> None:
         space = new_space()
-        told = [
+        rows = [
             fact("Start Here", "KNOWS", "Busy Hub"),
             fact("Busy Hub", "KNOWS", "End There"),
             fact("Start Here", "KNOWS", "Quiet One"),
@@ -192,7 +194,7 @@ class StructureSuite:
             fact("Busy Hub", "KNOWS", "Other Bbb"),
             fact("Other Bbb", "KNOWS", "Far Away"),
         ]
-        await store.add_facts(space, told, "")
+        await store.add_facts(space, rows, "")
         assert await ways(store, space, ("Start Here", "End There")) == [
             ["Start Here", "Quiet One", "End There"],
             ["Start Here", "Busy Hub", "End There"],
@@ -211,7 +213,7 @@ class StructureSuite:
             passage(space, "d3", "Lena Roth", "She lives in Graz Town."),
         ]
         await store.add_episodes(space, chunks)
-        found = await store.structure.subgraph(space, Seeds([chunks[0].uuid], [], 20, 10, 10))
+        found = await store.entities.subgraph(space, Seeds([chunks[0].uuid], [], 20, 10, 10))
         assert [(one.document_id, one.seed) for one in found.episodes] == [
             ("d1", True),
             ("d2", False),
@@ -241,12 +243,12 @@ class StructureSuite:
         about = passage(space, "d9", "Karl Otto", "He is here.")
         await store.add_episodes(space, [*chunks, about])
         karl = await only_uuid(store, space, "Karl Otto")
-        whole = await store.structure.subgraph(space, Seeds([], [karl], 5, 10, 10))
+        whole = await store.entities.subgraph(space, Seeds([], [karl], 5, 10, 10))
         assert len(whole.episodes) == 5
-        rare = await store.structure.subgraph(space, Seeds([], [karl], 4, 10, 10))
+        rare = await store.entities.subgraph(space, Seeds([], [karl], 4, 10, 10))
         assert [one.document_id for one in rare.episodes] == ["d9"]
         assert [one.ref.uuid for one in rare.entities] == [karl]
-        cut = await store.structure.subgraph(space, Seeds([], [karl], 5, 10, 3))
+        cut = await store.entities.subgraph(space, Seeds([], [karl], 5, 10, 3))
         assert (len(cut.episodes), cut.truncated) == (3, True)
-        nothing = await store.structure.subgraph(space, Seeds([], [], 5, 10, 3))
+        nothing = await store.entities.subgraph(space, Seeds([], [], 5, 10, 3))
         assert (nothing.episodes, nothing.truncated) == ([], False)

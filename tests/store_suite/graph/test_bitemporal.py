@@ -172,8 +172,8 @@ async def check_lives(world: World, write: int, known: float | None) -> None:
         except NotFoundError:
             assert rows == []
             continue
-        told = {(one.relation, one.valid_from, one.valid_until) for one in life.moments}
-        assert told == {(row[1], row[3], row[4]) for row in rows}
+        entries = {(one.relation, one.valid_from, one.valid_until) for one in life.moments}
+        assert entries == {(row[1], row[3], row[4]) for row in rows}
         assert life.entity is not None
         assert life.entity.name == name
 
@@ -195,9 +195,9 @@ async def check_differences(world: World, write: int, known: float | None) -> No
             entity = Selector(name_key=name_key(name)) if name else None
             scope = Scope(either=entity, known=known)
             found = await history.differences(space, scope, Times(before, after), 100)
-            for told, held in ((ended, True), (added, False)):
-                said = {statement(facts[one.uuid]) for one in found if one.held_before is held}
-                assert said == {one for one in told if not name or name in (one[0], one[2])}
+            for value, stored in ((ended, True), (added, False)):
+                said = {statement(facts[one.uuid]) for one in found if one.held_before is stored}
+                assert said == {one for one in value if not name or name in (one[0], one[2])}
 
 
 async def check_versions(world: World) -> None:

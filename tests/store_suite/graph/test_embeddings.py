@@ -89,18 +89,18 @@ class TestNeo4j(EmbeddingSuite):
     ) -> None:
         space = new_space()
         starts = [None] * 4 + [day("1066-10-14")] * 3 + [day("1999-12-31")]
-        told = [
+        rows = [
             fact(f"Name {n}", "KNOWS", "Zoe", valid_at=since, embedding=unit(1.0))
             for n, since in enumerate(starts)
         ]
-        await store.add_facts(space, told, OLD)
+        await store.add_facts(space, rows, OLD)
         texts = await missing(store, space)
-        assert await put(store, space, texts, NEW, (0.6, 0.8)) == len(told)
+        assert await put(store, space, texts, NEW, (0.6, 0.8)) == len(rows)
         monkeypatch.setattr(neo4j_store, "AT_ONCE", 3)
         await store.embeddings.activate(space, NEW)
-        assert await store.embeddings.vectors(space) == Vectors(NEW, "", len(told), 2)
+        assert await store.embeddings.vectors(space) == Vectors(NEW, "", len(rows), 2)
         hits = await store.search_vector(space, (0.6, 0.8), ALWAYS, 20, exact=True)
-        assert [round(hit.score, 2) for hit in hits] == [1.0] * len(told)
+        assert [round(hit.score, 2) for hit in hits] == [1.0] * len(rows)
 
     async def test_a_second_call_that_comes_late_finds_the_change_made_and_leaves_the_vectors(
         self, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
@@ -169,8 +169,8 @@ class TestNeo4j(EmbeddingSuite):
 
         monkeypatch.setattr(store.embeddings, "_move", respelt)
         await store.embeddings.activate(space, NEW)
-        told = "AND n.name_embedding IS NOT NULL RETURN n.name_embedding AS vector"
-        found = await _name_vectors(graph_stores, space, told, among="true")
+        text = "AND n.name_embedding IS NOT NULL RETURN n.name_embedding AS vector"
+        found = await _name_vectors(graph_stores, space, text, among="true")
         assert found == [[0.0, 1.0]] * 2
 
     async def test_names_with_vectors_change_as_well(
@@ -185,15 +185,15 @@ class TestNeo4j(EmbeddingSuite):
         ]
         assert await store.embeddings.put_vectors(space, TextKind.NAME, NEW, vectors) == 2
         await store.embeddings.activate(space, NEW)
-        told = "RETURN n.name_embedding AS vector"
-        assert await _name_vectors(graph_stores, space, told) == [[0.0, 1.0]] * 2
+        text = "RETURN n.name_embedding AS vector"
+        assert await _name_vectors(graph_stores, space, text) == [[0.0, 1.0]] * 2
 
     async def test_what_has_vectors_of_another_length_in_the_midst_of_a_change_is_passed_over(
         self, store: Neo4jStore, graph_stores: LocalStores, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         space = await filled(store)
-        told = [finding(f"F{n}", embedding=unit(1.0)) for n in range(4)]
-        await store.findings.add_findings(space, told, OLD)
+        rows = [finding(f"F{n}", embedding=unit(1.0)) for n in range(4)]
+        await store.findings.add_findings(space, rows, OLD)
         await _name_vectors(graph_stores, space, f"SET n.name_embedding = {list(unit(1.0))}")
         await lay_beside(store, space, (0.0, 1.0))
         monkeypatch.setattr(neo4j_store, "AT_ONCE", 2)
@@ -237,15 +237,15 @@ async def found(store: Neo4jStore, space: str, vector: Sequence[float]) -> tuple
                 space, vector, replace(ALWAYS, relation="knows"), 9, exact=False
             )
         ),
-        len((await store.past.near_known(space, vector, past, state))[0]),
+        len((await store.as_known.search_vector_known(space, vector, past, state))[0]),
     }
     findings = {
         len(await store.findings.findings_near(space, vector, FindingFilter(), 9, exact=exact))
         for exact in (True, False)
     }
-    told = {"space": space, "vector": list(vector), "limit": 9, "least": 0.0}
+    parameters = {"space": space, "vector": list(vector), "limit": 9, "least": 0.0}
     names = {
-        len(await store._database.read(query, **told))
+        len(await store._database.read(query, **parameters))
         for query in ("known_by_index", "known_by_comparison")
     }
     [fact_count], [finding_count], [name_count] = facts, findings, names

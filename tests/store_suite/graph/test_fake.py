@@ -6,13 +6,10 @@ import pytest
 
 from services.graph_query.core.store import GraphStore
 from tests.oracles.graph.store import FakeGraphStore
-from tests.store_suite.graph.events_suite import EventsSuite
 from tests.store_suite.graph.facts_suite import FactsSuite
 from tests.store_suite.graph.history_suite import HistorySuite
 from tests.store_suite.graph.listing_suite import ListingSuite
-from tests.store_suite.graph.mentions_suite import MentionsSuite
 from tests.store_suite.graph.reading_suite import ReadingSuite
-from tests.store_suite.graph.structure_suite import StructureSuite
 from tests.store_suite.graph.versions_suite import VersionsSuite
 from tests.store_suite.graph.writing_suite import WritingSuite
 
@@ -34,20 +31,8 @@ class TestReading(ReadingSuite):
     """Reads in memory."""
 
 
-class TestMentions(MentionsSuite):
-    """Mentions beside stated facts in memory."""
-
-
-class TestEvents(EventsSuite):
-    """Events in memory."""
-
-
 class TestHistory(HistorySuite):
     """Both clocks in memory."""
-
-
-class TestStructure(StructureSuite):
-    """The graph's shape in memory."""
 
 
 class TestVersions(VersionsSuite):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.graph_query.search.search import SearchStores
+from services.graph_query.search.fact_search import SearchStores
 from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.ordering_suite import OrderingSuite, PastSuite, RareSuite
 

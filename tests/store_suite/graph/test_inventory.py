@@ -1,4 +1,4 @@
-"""Both stores' inventories keep the same promises; Neo4j's also finds what no write of ours leaves behind."""
+"""The inventory and erasure in Neo4j, and strays that no write of ours leaves behind."""
 
 from __future__ import annotations
 
@@ -9,23 +9,14 @@ import pytest
 from deploy.local.stores import LocalStores
 from services.graph_query.core.domain import FIRST
 from services.graph_query.graph_store import Neo4jStore
-from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.builders import fact, new_space
-from tests.store_suite.graph.erasure_suite import ErasureSuite, Store
+from tests.store_suite.graph.erasure_suite import ErasureSuite
 from tests.store_suite.graph.inventory_suite import InventorySuite
 from tests.store_suite.graph.neo4j_graph import connected, opened
 
 _STRAY = """CREATE (:Entity {uuid: $uuid, group_id: $space, name: 'Stray'})
 CREATE (:EntityName {entity_uuid: $uuid, group_id: $space, name_key: 'stray', type: ''})"""
 UUID = "11111111-1111-4111-8111-111111111111"
-
-
-class TestFake(InventorySuite, ErasureSuite):
-    """Ids and erasure in memory."""
-
-    @pytest.fixture
-    def store(self) -> Store:
-        return FakeGraphStore()
 
 
 class TestNeo4j(InventorySuite, ErasureSuite):

@@ -44,10 +44,10 @@ given_fact = st.builds(
 )
 
 
-def passages_of(space: str, told: list[tuple[str, list[str]]], prefix: str = "") -> list[Passage]:
+def passages_of(space: str, value: list[tuple[str, list[str]]], prefix: str = "") -> list[Passage]:
     return [
         passage(space, f"{prefix}d{number}", title, content, part)
-        for number, (title, parts) in enumerate(told)
+        for number, (title, parts) in enumerate(value)
         for part, content in enumerate(parts)
     ]
 
@@ -61,13 +61,13 @@ def passages_of(space: str, told: list[tuple[str, list[str]]], prefix: str = "")
 @given(told=documents, gone=documents, facts=st.lists(given_fact, max_size=5), data=st.data())
 async def test_order_batches_and_deletions_leave_no_trace(
     graph_stores: LocalStores,
-    told: list[tuple[str, list[str]]],
+    value: list[tuple[str, list[str]]],
     gone: list[tuple[str, list[str]]],
     facts: list[GivenFact],
     data: st.DataObject,
 ) -> None:
     space = new_space()
-    kept, passing = passages_of(space, told), passages_of(space, gone, "gone-")
+    kept, passing = passages_of(space, value), passages_of(space, gone, "gone-")
     documents = {one.document_id for one in (*kept, *passing)}
     facts = [one for one in facts if one.document_id in {"", *documents}]
     order = data.draw(st.permutations([*kept, *passing, *facts]))

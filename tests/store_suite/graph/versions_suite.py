@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from services.graph_query.core.domain import Fact, FactFilter, Passage
 from services.graph_query.core.full_text import query_terms
-from services.graph_query.episodes.extraction_result import Reading
+from services.graph_query.episodes.extraction_result import ExtractionResult
 from services.graph_query.episodes.intake import Stores
 from tests.store_suite.graph.builders import ALWAYS, at, day, new_space, passage
 
@@ -33,7 +33,7 @@ def bare(space: str, *texts: str) -> list[Passage]:
     return [replace(one, version_time=None) for one in parts(space, FIRST, *texts)]
 
 
-async def told(store: Stores, space: str, only: FactFilter) -> list[Fact]:
+async def co_occurrences(store: Stores, space: str, only: FactFilter) -> list[Fact]:
     """What sentences say at a time: by words, which the neighbourhood of their subject must agree with."""
     found = await store.search_words(space, query_terms("leads met"), [], only, 20)
     facts = [fact for facts, _ in found.sentences for fact in facts]
@@ -45,7 +45,7 @@ async def told(store: Stores, space: str, only: FactFilter) -> list[Fact]:
 
 async def texts(store: Stores, space: str, only: FactFilter) -> Sequence[str]:
     """The sentences that hold at a time."""
-    return list(dict.fromkeys(fact.fact for fact in await told(store, space, only)))
+    return list(dict.fromkeys(fact.fact for fact in await co_occurrences(store, space, only)))
 
 
 def since(own: str, version: str, text: str, space: str) -> Passage:
@@ -102,7 +102,7 @@ class VersionsSuite:
         space = new_space()
         await store.add_episodes(space, parts(space, FIRST, ADA))
         await store.add_episodes(space, parts(space, SECOND, BERTA))
-        facts = {fact.fact: fact for fact in await told(store, space, ALWAYS)}
+        facts = {fact.fact: fact for fact in await co_occurrences(store, space, ALWAYS)}
         assert (facts[ADA].valid_at, facts[ADA].invalid_at) == (day(FIRST), day(SECOND))
         assert (facts[BERTA].valid_at, facts[BERTA].invalid_at) == (day(SECOND), None)
         near = await store.neighborhood(space, "status", "", 20, ALWAYS)
@@ -127,9 +127,9 @@ class VersionsSuite:
         space = new_space()
         for since, text in ((FIRST, ADA), (SECOND, BERTA), (THIRD, ADA)):
             await store.add_episodes(space, parts(space, since, text))
-        held = [await texts(store, space, at(f"{year}-06-01")) for year in (2020, 2021, 2022)]
-        assert held == [[ADA], [BERTA], [ADA]]
-        again = await told(store, space, at("2022-06-01"))
+        stored = [await texts(store, space, at(f"{year}-06-01")) for year in (2020, 2021, 2022)]
+        assert stored == [[ADA], [BERTA], [ADA]]
+        again = await co_occurrences(store, space, at("2022-06-01"))
         assert {(fact.fact, fact.invalid_at) for fact in again} == {(ADA, None)}
 
     async def test_versions_may_come_in_any_order_and_again(self, store: Stores) -> None:
@@ -141,8 +141,8 @@ class VersionsSuite:
         for version in versions:
             await store.add_episodes(space, version)
         assert (await store.stats(space)).revision == revision
-        held = [await texts(store, space, at(f"{year}-06-01")) for year in (2020, 2021, 2022)]
-        assert held == [[ADA], [BERTA], [TEAM]]
+        stored = [await texts(store, space, at(f"{year}-06-01")) for year in (2020, 2021, 2022)]
+        assert stored == [[ADA], [BERTA], [TEAM]]
 
     async def test_a_version_may_come_in_parts(self, store: Stores) -> None:
         space = new_space()
@@ -158,7 +158,7 @@ class VersionsSuite:
         await store.add_episodes(space, parts(space, SECOND, BERTA))
         await store.delete_episodes(space, [parts(space, SECOND, BERTA)[0].uuid])
         assert await texts(store, space, at("2021-06-01")) == [ADA]
-        left = await told(store, space, ALWAYS)
+        left = await co_occurrences(store, space, ALWAYS)
         assert {(fact.fact, fact.invalid_at) for fact in left} == {(ADA, None)}
 
     async def test_a_version_of_another_title_keeps_what_was_said_before(
@@ -178,7 +178,7 @@ class VersionsSuite:
         await store.add_episodes(space, parts(space, FIRST, TEAM))
         await store.add_episodes(space, parts(space, SECOND, BERTA))
         await store.add_episodes(space, [passage(space, "e", "Old Red Room", "It is closed.")])
-        then = await told(store, space, at("2020-06-01"))
+        then = await co_occurrences(store, space, at("2020-06-01"))
         assert {fact.target.name for fact in then} == {"Carl Orff", "Old Red Room"}
         assert {fact.invalid_at for fact in then} == {day(SECOND)}
         assert await texts(store, space, at("2021-06-01")) == [BERTA]
@@ -206,7 +206,7 @@ class VersionsSuite:
         await store.add_episodes(space, parts(space, SECOND, BERTA))
         await store.delete_episodes(space, [parts(space, SECOND, BERTA)[0].uuid])
         assert await texts(store, space, at("2021-06-01")) == [ADA]
-        left = await told(store, space, ALWAYS)
+        left = await co_occurrences(store, space, ALWAYS)
         assert {(fact.valid_at, fact.invalid_at) for fact in left} == {(None, None)}
 
     async def test_what_is_of_no_version_holds_until_the_first_in_whatever_order_they_come(
@@ -237,9 +237,9 @@ class VersionsSuite:
         await store.add_episodes(space, parts(space, SECOND, BERTA))
         for since in (FIRST, SECOND):
             [one] = parts(space, since, ADA)
-            await store.readings.add_reading(space, one, Reading(), "")
+            await store.extractions.add_extraction(space, one, ExtractionResult(), "")
         assert await texts(store, space, at("2020-06-01")) == [ADA]
         assert await texts(store, space, at("2021-06-01")) == [ADA, BERTA]
         revision = (await store.stats(space)).revision
-        await store.readings.add_reading(space, one, Reading(), "")
+        await store.extractions.add_extraction(space, one, ExtractionResult(), "")
         assert (await store.stats(space)).revision == revision

@@ -13,7 +13,7 @@ from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.pipeline.graph_turn import is_suspicious
 from services.agent_orchestrator.ingest.pipeline.refusals import is_of_a_document
 from services.agent_orchestrator.jobs.queue import Turn
-from services.agent_orchestrator.jobs.retries import Retries, told, will_pass
+from services.agent_orchestrator.jobs.retries import Retries, reason_of, will_pass
 from services.agent_orchestrator.jobs.store import Waiting
 from services.agent_orchestrator.jobs.time_slice import call_of
 from services.agent_orchestrator.search.comprehensive import MAX_MARGIN, leg_budget
@@ -70,9 +70,9 @@ def test_what_waiting_can_help_and_what_one_document_may_be_to_blame_for(
 
 def test_a_defect_is_told_with_the_request_that_the_logs_have_it_under() -> None:
     turn = Turn(7, "search", "space", uuid4())
-    assert told(InternalError()) == INTERNAL_MESSAGE
+    assert reason_of(InternalError()) == INTERNAL_MESSAGE
     with call_scope(call_of(turn, "space")) as call:
-        assert told(InternalError()) == f"{INTERNAL_MESSAGE} It is {call.request_id}."
+        assert reason_of(InternalError()) == f"{INTERNAL_MESSAGE} It is {call.request_id}."
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_document_is_suspected_only_when_nothing_but_the_graph_itself_failed(
 
 def test_a_reason_leaves_out_positions_that_the_caller_never_sent() -> None:
     error = InvalidFieldError(FieldError("documents[3].title", "is too long"))
-    assert told(error) == "is too long"
+    assert reason_of(error) == "is too long"
 
 
 async def test_work_that_never_succeeds_ends_with_its_last_failure() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from braid.graph.v1 import embeddings_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
-from services.agent_orchestrator.clients.models import Recorded
+from services.agent_orchestrator.clients.space_models import Recorded
 from services.agent_orchestrator.ingest.facts import FactVectors
 from tests.stubs.embedders import StubEmbedder, StubModels
 

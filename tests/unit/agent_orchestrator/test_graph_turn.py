@@ -13,9 +13,10 @@ import pytest
 from braid.graph.v1 import ingest_pb2
 from services.agent_orchestrator.ingest.pipeline import graph_turn
 from services.agent_orchestrator.ingest.pipeline.graph_turn import GraphTurns
+from services.agent_orchestrator.ingest.pipeline.stored_episodes import encode_episodes
 from services.agent_orchestrator.jobs.queue import GRAPH, Turn
 from services.agent_orchestrator.jobs.retries import Retries
-from services.agent_orchestrator.jobs.time_slice import Courtesy, WaitingError
+from services.agent_orchestrator.jobs.time_slice import StagePriority, WaitingError
 from services.agent_orchestrator.jobs.work import GraphOutcome, WaitingDocument
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable
 from services.runtime.errors import FieldError, InvalidFieldError, StoreUnavailableError
@@ -29,7 +30,7 @@ Act = Callable[[Sequence[str]], Awaitable[None]]
 def document(*passages: str) -> WaitingDocument:
     """A document on its way, whose episodes are named as their passages."""
     episodes = [ingest_pb2.EpisodeInput(uuid=one) for one in passages]
-    told = ingest_pb2.BatchAddEpisodesRequest(episodes=episodes).SerializeToString()
+    told = encode_episodes(episodes)
     return WaitingDocument(1, "j", 0, "d", len(passages), told, attempts=0, gone=False)
 
 
@@ -54,13 +55,13 @@ class Work:
         self.refused += [(one.document_id, reason) for one, reason in outcome.refused]
         self.waiting = None
 
-    async def blame(self, turn: Turn, waiting: WaitingDocument, attempts: int) -> None:
+    async def record_attempt(self, turn: Turn, waiting: WaitingDocument, attempts: int) -> None:
         self.waiting = replace(waiting, attempts=attempts)
 
-    async def say_waiting(self, turn: Turn, reason: str) -> None:
+    async def set_waiting_reason(self, turn: Turn, reason: str) -> None:
         """Nobody asks."""
 
-    async def others_wait(self, stage: str) -> bool:
+    async def others_waiting(self, stage: str) -> bool:
         return False
 
 
@@ -88,7 +89,9 @@ def turns(work: Work, graph: Graph) -> GraphTurns:
 
     store: Any = work
     tier: Any = graph
-    return GraphTurns(store, tier, Retries(0), Courtesy(), check_serving=serves, turn_seconds=60)
+    return GraphTurns(
+        store, tier, Retries(0), StagePriority(), check_serving=serves, turn_seconds=60
+    )
 
 
 @pytest.fixture(autouse=True)

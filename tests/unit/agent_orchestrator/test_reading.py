@@ -16,8 +16,8 @@ from services.agent_orchestrator.ingest.documents import (
 )
 from services.agent_orchestrator.ingest.pipeline.batches import (
     BATCH_DOCUMENTS,
-    LEAST_DOCUMENTS,
     MAX_TAKES,
+    MIN_DOCUMENTS,
     UPLOADS_AT_ONCE,
     Batch,
     Reader,
@@ -80,11 +80,11 @@ def kind_of(upload: TakenUpload, content_type: str, data: bytes) -> TakenUpload:
 async def read(
     *uploads: TakenUpload, max_size: int = MAX, parsers: Parsers | None = None
 ) -> list[Batch]:
-    async def more(in_hand: Sequence[str]) -> list[TakenUpload]:
-        return [one for one in uploads if one.job.id not in in_hand][:UPLOADS_AT_ONCE]
+    async def more(claimed: Sequence[str]) -> list[TakenUpload]:
+        return [one for one in uploads if one.job.id not in claimed][:UPLOADS_AT_ONCE]
 
     parse = (parsers or Parsers()).parse
-    reader = Reader(more, parse, space="space", dimension=4, max_size=max_size, in_hand=set())
+    reader = Reader(more, parse, space="space", dimension=4, max_size=max_size, claimed=set())
     return [batch async for batch in reader.batches()]
 
 
@@ -97,20 +97,20 @@ async def sizes(*uploads: TakenUpload, max_size: int = MAX) -> list[int]:
 
 
 async def test_documents_travel_in_batches_that_are_small_where_the_embedder_would_wait() -> None:
-    many = [str(n) for n in range(LEAST_DOCUMENTS + 4 * BATCH_DOCUMENTS)]
+    many = [str(n) for n in range(MIN_DOCUMENTS + 4 * BATCH_DOCUMENTS)]
     first, *others = await sizes(taken("j", *many))
-    assert first == LEAST_DOCUMENTS
+    assert first == MIN_DOCUMENTS
     assert others == [BATCH_DOCUMENTS] * 3 + [
         BATCH_DOCUMENTS // 2,
-        LEAST_DOCUMENTS,
-        LEAST_DOCUMENTS,
+        MIN_DOCUMENTS,
+        MIN_DOCUMENTS,
     ]
 
 
 async def test_batches_grow_small_where_nothing_is_left_of_all_uploads_that_wait_together() -> None:
-    half = LEAST_DOCUMENTS // 2
+    half = MIN_DOCUMENTS // 2
     one, other = ([f"{job}{n}" for n in range(3 * half)] for job in ("a", "b"))
-    assert await sizes(taken("j1", *one), taken("j2", *other)) == [LEAST_DOCUMENTS] * 3
+    assert await sizes(taken("j1", *one), taken("j2", *other)) == [MIN_DOCUMENTS] * 3
 
 
 async def test_batches_of_many_small_uploads_are_large_though_few_uploads_are_taken_at_once() -> (
@@ -118,17 +118,17 @@ async def test_batches_of_many_small_uploads_are_large_though_few_uploads_are_ta
 ):
     many = [taken(f"j{n}", f"d{n}") for n in range(12 * UPLOADS_AT_ONCE)]
     first, *others, last, _ = await sizes(*many)
-    assert first == LEAST_DOCUMENTS
+    assert first == MIN_DOCUMENTS
     assert others == [BATCH_DOCUMENTS] * len(others)
-    assert last >= LEAST_DOCUMENTS
+    assert last >= MIN_DOCUMENTS
 
 
 async def test_an_upload_that_is_read_again_from_its_beginning_counts_as_what_is_left_of_it() -> (
     None
 ):
-    many = [str(n) for n in range(3 * LEAST_DOCUMENTS)]
-    upload = taken("j", *many, position=LEAST_DOCUMENTS)
-    assert await sizes(upload) == [LEAST_DOCUMENTS, LEAST_DOCUMENTS]
+    many = [str(n) for n in range(3 * MIN_DOCUMENTS)]
+    upload = taken("j", *many, position=MIN_DOCUMENTS)
+    assert await sizes(upload) == [MIN_DOCUMENTS, MIN_DOCUMENTS]
 
 
 async def test_a_batch_keeps_within_one_message() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from braid.graph.v1 import embeddings_pb2
-from services.agent_orchestrator.clients.models import Recorded
+from services.agent_orchestrator.clients.space_models import Recorded
 from services.agent_orchestrator.ingest.pipeline.space_embedder import Registry, SingleModel
 from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.model_migration.reembedding import Reembedding

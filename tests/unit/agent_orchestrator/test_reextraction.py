@@ -11,7 +11,11 @@ import pytest
 from braid.graph.v1 import ingest_pb2
 from braid.vector.v1 import chunks_pb2
 from services.agent_orchestrator.ingest.pipeline import episode_retry
-from services.agent_orchestrator.ingest.pipeline.episode_retry import MOST_ATTEMPTS, Giver, Pace
+from services.agent_orchestrator.ingest.pipeline.episode_retry import (
+    MAX_ATTEMPTS,
+    AdaptiveBatch,
+    EpisodeSender,
+)
 from services.agent_orchestrator.jobs.records import Failure
 from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.tasks import Counts
@@ -80,7 +84,7 @@ def reextraction(tiers: Tiers) -> Reextraction:
     given: Any = SimpleNamespace(chunks=tiers.chunks, add_episodes=tiers.add_episodes)
     ids: Any = SimpleNamespace(chunks=tiers.list_ids)
     models: Any = SimpleNamespace(chunks=tiers.count)
-    return Reextraction(given, ids, models, given, retries=Retries(0), others_wait=nobody_waits)
+    return Reextraction(given, ids, models, given, retries=Retries(0), others_waiting=nobody_waits)
 
 
 async def test_unreadable_chunks_are_listed_with_their_documents_and_all_others_are_read() -> None:
@@ -97,7 +101,7 @@ async def test_unreadable_chunks_are_listed_with_their_documents_and_all_others_
 
 
 async def test_a_chunk_that_is_answered_well_at_last_is_no_failure() -> None:
-    tiers, task = Tiers(3, ["c001"], times=MOST_ATTEMPTS - 1), Saved({})
+    tiers, task = Tiers(3, ["c001"], times=MAX_ATTEMPTS - 1), Saved({})
     told: Any = task
     assert await reextraction(tiers).run(told) == {"chunks": 3, "failed": 0}
     assert tiers.read == ["c000", "c001", "c002"]
@@ -109,4 +113,6 @@ async def test_a_model_that_is_away_ends_the_try_and_gives_nothing_up() -> None:
 
     graph: Any = SimpleNamespace(add_episodes=away)
     with pytest.raises(LanguageModelUnavailable):
-        await Giver(graph, Retries(0), Pace(8)).give([ingest_pb2.EpisodeInput(uuid="a")])
+        await EpisodeSender(graph, Retries(0), AdaptiveBatch(8)).send(
+            [ingest_pb2.EpisodeInput(uuid="a")]
+        )

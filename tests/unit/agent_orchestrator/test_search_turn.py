@@ -12,7 +12,7 @@ from services.agent_orchestrator.ingest.pipeline.batches import Batch
 from services.agent_orchestrator.ingest.pipeline.search_turn import SearchTurns
 from services.agent_orchestrator.ingest.sandbox.reader import Parsers
 from services.agent_orchestrator.jobs.queue import SEARCH, Turn, TurnLostError
-from services.agent_orchestrator.jobs.time_slice import Courtesy
+from services.agent_orchestrator.jobs.time_slice import StagePriority
 from services.agent_orchestrator.jobs.work import ReadJob, TakenUpload
 from tests.unit.agent_orchestrator.test_reading import taken
 
@@ -25,12 +25,12 @@ class Work:
         self.left: set[str] = set()
         self.noted = 0
 
-    async def take_uploads(
-        self, turn: Turn, in_hand: Collection[str], *, count: int, size: int
+    async def claim_uploads(
+        self, turn: Turn, claimed: Collection[str], *, count: int, size: int
     ) -> list[TakenUpload]:
-        return [] if in_hand else [taken("j", "a")]
+        return [] if claimed else [taken("j", "a")]
 
-    async def going_on(self, jobs: Mapping[str, int]) -> set[str]:
+    async def unchanged(self, jobs: Mapping[str, int]) -> set[str]:
         return set(jobs)
 
     async def note_read(self, turn: Turn, read: Sequence[ReadJob]) -> None:
@@ -38,7 +38,7 @@ class Work:
         if self.lost:
             raise TurnLostError
 
-    async def leave_uploads(self, job_ids: Collection[str]) -> None:
+    async def release_uploads(self, job_ids: Collection[str]) -> None:
         self.left.update(job_ids)
 
 
@@ -70,7 +70,7 @@ async def interrupted(work: Work, *, stopped: bool) -> None:
         work,  # type: ignore[arg-type] # what a turn asks of it
         stages,  # type: ignore[arg-type] # as above
         Parsers().parse,
-        Courtesy(),
+        StagePriority(),
         max_message_bytes=2**20,
         turn_seconds=60,
     )

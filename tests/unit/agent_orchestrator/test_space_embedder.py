@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from services.agent_orchestrator.clients.models import Recorded
+from services.agent_orchestrator.clients.space_models import Recorded, SpaceModels
 from services.agent_orchestrator.ingest.pipeline.refusals import is_of_the_model
 from services.agent_orchestrator.ingest.pipeline.space_embedder import (
     Registry,
@@ -57,7 +57,7 @@ def embedder(registry: Registry, *recorded: Recorded) -> SpaceEmbedder:
     async def ask() -> Recorded:
         return next(coming)
 
-    return SpaceEmbedder(registry, ask)
+    return SpaceEmbedder(registry, ask, SpaceModels())
 
 
 @pytest.mark.parametrize("configured", ["newer", "former"])

@@ -99,17 +99,17 @@ def _body(message: EmailMessage, limit: int) -> str:
 
 
 def _metadata(message: EmailMessage) -> Metadata:
-    told: Metadata = {"from": _header(message, "From"), "to": _header(message, "To")}
+    metadata: Metadata = {"from": _header(message, "From"), "to": _header(message, "To")}
     references = _header(message, "References") or _header(message, "In-Reply-To")
     root = references.split() or [_header(message, "Message-ID")]
-    told["thread"] = _id(root[0])
+    metadata["thread"] = _id(root[0])
     names = (clean(part.get_filename() or "") for part in message.iter_attachments())
-    told["attachments"] = [name for name in names if name][:MAX_ATTACHMENTS]
-    return {name: value for name, value in told.items() if value}
+    metadata["attachments"] = [name for name in names if name][:MAX_ATTACHMENTS]
+    return {name: value for name, value in metadata.items() if value}
 
 
-def _id(told: str) -> str:
-    return told.strip("<> ")[:MAX_ID]
+def _id(metadata: str) -> str:
+    return metadata.strip("<> ")[:MAX_ID]
 
 
 def _time(message: EmailMessage) -> datetime | None:

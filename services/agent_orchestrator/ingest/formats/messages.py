@@ -65,7 +65,7 @@ def read_messages(
 ) -> Iterator[Thread | Rejected]:
     """The threads in order of their first message; those without a name of their own belong to `thread`.
 
-    Lines that cannot be read are told by their number. Of messages of one id the last counts, in the first one's place.
+    Lines that cannot be read are named by their number. Of messages of one id the last counts, in place of the first.
     In place of the first `done` there is anything: a thread may end with the last line, so that all lines are read.
     """
     threads: dict[str, dict[str, Message]] = {}
@@ -154,8 +154,8 @@ def _pieces(layout: Layout) -> Iterator[Piece]:
     for begin, end in pairwise([*begins, len(layout.text)]):
         for span in split(layout.text, begin, breaks=_between(layout.breaks, begin, end), end=end):
             first = max(bisect_right(starts, span.start) - 1, 0)
-            told = times[first : bisect_left(starts, span.end)]
-            yield Piece(span.start, span.end, time=max(told, default=None))
+            spoken = times[first : bisect_left(starts, span.end)]
+            yield Piece(span.start, span.end, time=max(spoken, default=None))
 
 
 def _exchanges(times: Sequence[tuple[int, datetime]]) -> list[int]:

@@ -70,7 +70,7 @@ _SHORT = 32 * 1024
 def count_documents(upload: Upload) -> int:
     """How many documents an upload holds, readable or not. UnreadableError for a single one that is empty or no text.
 
-    No more is told of what is inside yet: each document, and each bad line, fails for itself.
+    What is inside is not examined yet: each document, and each bad line, fails for itself.
     """
     if upload.content_type == JSON_LINES:
         return count_lines(upload.data)
@@ -198,8 +198,8 @@ def document_of(
     values = values or {}
     if not layout.text[body_start:].strip():
         raise UnreadableError("has no text")
-    source = upload.source or _told(values, "source")
-    title = upload.title or _told(values, "title") or layout.title or _last_part(source)
+    source = upload.source or _text_value(values, "source")
+    title = upload.title or _text_value(values, "title") or layout.title or _last_part(source)
     metadata = {**_extra(values, source), **upload.metadata}
     title = title[:MAX_TITLE]
     document_id = upload.document_id or source or derived_uuid("document", title, layout.text)
@@ -268,7 +268,7 @@ def _within(breaks: Sequence[Break], start: int, end: int) -> Sequence[Break]:
     return breaks[first:last]
 
 
-def _told(values: dict[str, Any], name: str) -> str:
+def _text_value(values: dict[str, Any], name: str) -> str:
     value = values.get(name)
     return str(value).strip()[:MAX_SOURCE] if isinstance(value, str | int | float) else ""
 
@@ -276,8 +276,8 @@ def _told(values: dict[str, Any], name: str) -> str:
 def _extra(values: dict[str, Any], source: str) -> Metadata:
     """What the front matter says beyond the fields that have a place of their own."""
     extra = {key: as_json(value) for key, value in values.items() if key not in _OWN_FIELDS}
-    told = _told(values, "source")
-    return {**extra, "source": told} if told and told != source else extra
+    source_value = _text_value(values, "source")
+    return {**extra, "source": source_value} if source_value and source_value != source else extra
 
 
 def _last_part(source: str) -> str:

@@ -49,8 +49,8 @@ def _open(data: bytes) -> PdfDocument:
 
 
 def _title(document: PdfDocument) -> str:
-    told: Any = document.get_metadata_dict(skip_empty=True)  # type: ignore[no-untyped-call]
-    return " ".join(clean(str(told.get("Title", ""))).split())
+    info: Any = document.get_metadata_dict(skip_empty=True)  # type: ignore[no-untyped-call]
+    return " ".join(clean(str(info.get("Title", ""))).split())
 
 
 def _read_page(document: PdfDocument, number: int, writer: Writer) -> None:

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from braid.graph.v1 import ingest_pb2
 from services.agent_orchestrator.ingest.documents import (
     BEGINNING,
     ParsedDocument,
@@ -17,6 +16,7 @@ from services.agent_orchestrator.ingest.documents import (
 )
 from services.agent_orchestrator.ingest.formats.parsing import Upload
 from services.agent_orchestrator.ingest.pipeline.prepare import Prepared, prepare
+from services.agent_orchestrator.ingest.pipeline.stored_episodes import encode_episodes
 from services.agent_orchestrator.ingest.uploads import stored_upload
 from services.agent_orchestrator.jobs.queue import SEARCH
 from services.agent_orchestrator.jobs.records import Failure
@@ -24,13 +24,13 @@ from services.agent_orchestrator.jobs.work import ReadJob, Searchable, TakenUplo
 from services.runtime.times import to_timestamp
 
 BATCH_DOCUMENTS = 200
-LEAST_DOCUMENTS = 50
+MIN_DOCUMENTS = 50
 BATCH_CHUNKS = 512
 
 
 @dataclass(eq=False, slots=True)
 class Source:
-    """An upload in hand: how far it has been read in this pass, and whether to its end."""
+    """An upload in progress: how far it has been read in this pass, and whether to its end."""
 
     taken: TakenUpload
     upload: Upload
@@ -95,19 +95,19 @@ class Batch:
         if not self.entries:
             return True
         return (
-            len(self.entries) < self._most(left)
+            len(self.entries) < self._max_documents(left)
             and self.chunks + len(document.input.chunks) <= BATCH_CHUNKS
             and self.size + document.size <= max_size
             and document.id not in self._ids
         )
 
-    def _most(self, left: int) -> int:
+    def _max_documents(self, left: int) -> int:
         """Documents that it may have. While the first batch of a turn is read, and while the last is stored, the
         embedder has nothing to do: the first is small, and one with as many as are left is closed.
         """
         if not self.number:
-            return LEAST_DOCUMENTS
-        return min(BATCH_DOCUMENTS, max(LEAST_DOCUMENTS, left))
+            return MIN_DOCUMENTS
+        return min(BATCH_DOCUMENTS, max(MIN_DOCUMENTS, left))
 
     def add(self, source: Source, position: int, document: Prepared) -> None:
         """Joins a document to the batch."""
@@ -172,12 +172,11 @@ def ended_jobs(batch: Batch) -> Iterable[str]:
 def _searchable(entry: Entry) -> Searchable:
     document = entry.document
     accepted = to_timestamp(entry.source.taken.job.create_time)
-    episodes = ingest_pb2.BatchAddEpisodesRequest(episodes=document.episodes(accepted))
     return Searchable(
         position=entry.position,
         document_id=document.id,
         chunks=len(document.input.chunks),
-        episodes=episodes.SerializeToString(),
+        episodes=encode_episodes(document.episodes(accepted)),
         unchanged=document.unchanged,
         chunks_added=document.chunks_added,
     )
@@ -195,7 +194,7 @@ NextUploads = Callable[[Sequence[str]], Awaitable[Sequence[TakenUpload]]]
 class Reader:
     """The batches of one turn: `next_uploads` gives more uploads, without those whose ids it is given.
 
-    `in_hand` holds the jobs that are taken up; the turn takes out those that were noted as read to their end.
+    `claimed` holds the jobs that are taken up; the turn takes out those that were noted as read to their end.
     """
 
     def __init__(
@@ -206,7 +205,7 @@ class Reader:
         space: str,
         dimension: int,
         max_size: int,
-        in_hand: set[str],
+        claimed: set[str],
     ) -> None:
         self._next_uploads = next_uploads
         self._parse = parse
@@ -215,12 +214,12 @@ class Reader:
         self._max_size = max_size
         self._batch = Batch()
         self._left = 0
-        self.in_hand = in_hand
+        self.claimed = claimed
 
     async def batches(self) -> AsyncIterator[Batch]:
         """Full batches, and whatever there is once no upload is left. Ends when there is nothing to read."""
-        while taken := await self._next_uploads(sorted(self.in_hand)):
-            self.in_hand.update(one.job.id for one in taken)
+        while taken := await self._next_uploads(sorted(self.claimed)):
+            self.claimed.update(one.job.id for one in taken)
             sources = [_source(one) for one in taken]
             self._left = sum(one.left for one in sources)
             if len(sources) >= UPLOADS_AT_ONCE:  # what is left beyond them is not known
@@ -283,7 +282,7 @@ class Reader:
 
 
 def _source(taken: TakenUpload) -> Source:
-    """An upload in hand, read as far as what it comes without."""
+    """An upload in progress, read as far as what it comes without."""
     upload = stored_upload(taken)
     position = taken.position if upload.begin.offset else 0
     return Source(taken, upload, position, upload.begin)

@@ -10,30 +10,30 @@ from contextlib import contextmanager
 from braid.graph.v1 import ingest_pb2
 from braid.vector.v1 import chunks_pb2
 from services.agent_orchestrator.clients.tiers import GraphTier
-from services.agent_orchestrator.jobs.retries import Retries, told
+from services.agent_orchestrator.jobs.retries import Retries, reason_of
 from services.models.errors import is_unusable
 from services.runtime.errors import BraidError
 
 # Failures of a document alone while the graph serves, and answers to a passage that cannot be used, in a row. What is
 # away, or at its limit, counts for nothing.
-MOST_ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 QUICK_SECONDS = 2.0
 SLOW_SECONDS = 15.0
 # A document that is to blame is alone after three failures.
 FAILED_SHARE = 8
 
 
-class Pace:
+class AdaptiveBatch:
     """A batch's size, from 1 to `most`: an eighth after a failure, half after a slow one, double after a quick one."""
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        self._max_size = most
         self.size = most
 
     @property
     def is_full(self) -> bool:
         """Whether nothing has slowed it down."""
-        return self.size == self._most
+        return self.size == self._max_size
 
     @contextmanager
     def measured(self) -> Iterator[None]:
@@ -48,7 +48,7 @@ class Pace:
         if took > SLOW_SECONDS:
             self.size = max(1, self.size // 2)
         elif took < QUICK_SECONDS:
-            self.size = min(self._most, self.size * 2)
+            self.size = min(self._max_size, self.size * 2)
 
 
 AGAIN_SECONDS = 0.25
@@ -56,15 +56,15 @@ AGAIN_SECONDS = 0.25
 Episodes = Sequence[ingest_pb2.EpisodeInput]
 
 
-class Giver:
-    """Gives episodes to the graph, in parts that it takes at the given pace."""
+class EpisodeSender:
+    """Gives episodes to the graph, in parts that it takes of the size that it takes."""
 
-    def __init__(self, graph: GraphTier, retries: Retries, pace: Pace) -> None:
+    def __init__(self, graph: GraphTier, retries: Retries, batch_size: AdaptiveBatch) -> None:
         self._graph = graph
         self._retries = retries
-        self._pace = pace
+        self._batch_size = batch_size
 
-    async def give(self, episodes: Episodes) -> dict[str, str]:
+    async def send(self, episodes: Episodes) -> dict[str, str]:
         """Why episodes are given up, by uuid; all others are in the graph."""
         try:
             await self._add(episodes)
@@ -74,26 +74,26 @@ class Giver:
             if len(episodes) == 1:
                 return await self._try_again(episodes)
             half = (len(episodes) + 1) // 2
-            return {**await self.give(episodes[:half]), **await self.give(episodes[half:])}
+            return {**await self.send(episodes[:half]), **await self.send(episodes[half:])}
         return {}
 
     async def _try_again(self, episode: Episodes) -> dict[str, str]:
         reason = ""
-        for attempt in range(1, MOST_ATTEMPTS):
+        for attempt in range(1, MAX_ATTEMPTS):
             await asyncio.sleep(AGAIN_SECONDS * 2 ** (attempt - 1))
             try:
                 await self._add(episode)
             except BraidError as error:
                 if not is_unusable(error):
                     raise
-                reason = told(error)
+                reason = reason_of(error)
             else:
                 return {}
         return {episode[0].uuid: reason}
 
     async def _add(self, episodes: Episodes) -> None:
         if episodes:
-            with self._pace.measured():
+            with self._batch_size.measured():
                 await self._retries.run(lambda: self._graph.add_episodes(episodes))
 
 

@@ -15,13 +15,14 @@ from itertools import groupby
 from braid.common.v1 import errors_pb2
 from braid.graph.v1 import ingest_pb2
 from services.agent_orchestrator.clients.tiers import GraphTier
-from services.agent_orchestrator.ingest.pipeline.episode_retry import MOST_ATTEMPTS, Pace
+from services.agent_orchestrator.ingest.pipeline.episode_retry import MAX_ATTEMPTS, AdaptiveBatch
 from services.agent_orchestrator.ingest.pipeline.refusals import is_of_a_document
+from services.agent_orchestrator.ingest.pipeline.stored_episodes import decode_episodes
 from services.agent_orchestrator.jobs.queue import GRAPH, Turn
-from services.agent_orchestrator.jobs.retries import Retries, told
+from services.agent_orchestrator.jobs.retries import Retries, reason_of
 from services.agent_orchestrator.jobs.time_slice import (
-    Courtesy,
-    Slice,
+    StagePriority,
+    TimeSlice,
     WaitingError,
     call_of,
     waiting,
@@ -37,7 +38,7 @@ EPISODES_AT_ONCE = 500
 AGAIN_SECONDS = 0.25
 _GRAPH_STORE = "neo4j"
 # Seconds that a store asks for when it knows nothing: one that asks for more knows what is wrong with itself.
-_UNTOLD_WAIT = 1.0
+_DEFAULT_WAIT = 1.0
 
 Documents = Sequence[WaitingDocument]
 Refused = list[tuple[WaitingDocument, str]]
@@ -51,59 +52,61 @@ class GraphTurns:
         work: WorkStore,
         graph: GraphTier,
         retries: Retries,
-        courtesy: Courtesy,
+        priority: StagePriority,
         *,
         check_serving: Callable[[], Awaitable[None]],
         turn_seconds: float,
     ) -> None:
         self._check_serving = check_serving
-        self._courtesy = courtesy
+        self._priority = priority
         self._work = work
         self._graph = graph
         self._retries = retries
         self._turn_seconds = turn_seconds
-        self._paces: dict[str, Pace] = {}
-        self._in_hand: dict[int, InHand] = {}
+        self._batch_sizes: dict[str, AdaptiveBatch] = {}
+        self._progress: dict[int, PartialProgress] = {}
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
         """Works until nothing waits or the turn is over. WaitingError when it cannot go on now."""
-        pace = self._paces.setdefault(turn.key, Pace(EPISODES_AT_ONCE))
-        time = Slice(self._turn_seconds, stop)
+        batch_size = self._batch_sizes.setdefault(turn.key, AdaptiveBatch(EPISODES_AT_ONCE))
+        time = TimeSlice(self._turn_seconds, stop)
         with call_scope(call_of(turn, turn.key)):
             try:
-                await self._batches(turn, pace, time)
+                await self._batches(turn, batch_size, time)
             except Exception as error:
                 reason = waiting(error) or _asked(error)
                 if reason is None:
                     raise
-                await self._work.say_waiting(turn, reason.reason)
+                await self._work.set_waiting_reason(turn, reason.reason)
                 raise reason from None
-        if pace.is_full:
-            del self._paces[turn.key]
+        if batch_size.is_full:
+            del self._batch_sizes[turn.key]
 
-    async def _batches(self, turn: Turn, pace: Pace, time: Slice) -> None:
+    async def _batches(self, turn: Turn, batch_size: AdaptiveBatch, time: TimeSlice) -> None:
         while True:
-            if pace.is_full:  # it takes processor time then, and no language model's
-                await self._courtesy.give_way(time.stop)
-            if not await self._batch(turn, pace, time.stop) or await self._over(time):
+            if batch_size.is_full:  # it takes processor time then, and no language model's
+                await self._priority.yield_to_search(time.stop)
+            if not await self._batch(turn, batch_size, time.stop) or await self._over(time):
                 return
 
-    async def _batch(self, turn: Turn, pace: Pace, stop: asyncio.Event) -> bool:
-        documents = await self._work.next_documents(turn, count=DOCUMENTS_AT_ONCE, chunks=pace.size)
+    async def _batch(self, turn: Turn, batch_size: AdaptiveBatch, stop: asyncio.Event) -> bool:
+        documents = await self._work.next_documents(
+            turn, count=DOCUMENTS_AT_ONCE, chunks=batch_size.size
+        )
         if not documents:
             return False
         refused: Refused = []
         try:
             for gone, group in groupby(documents, lambda document: document.gone):
-                await self._send(list(group), refused, pace, gone=gone)
+                await self._send(list(group), refused, batch_size, gone=gone)
         except BraidError as error:
             if is_unusable(error):
                 await self._tried(turn, documents, error, stop)
                 return True
-            alone = len(documents) == 1 and pace.size == 1
+            alone = len(documents) == 1 and batch_size.size == 1
             if not alone or not await self._is_to_blame(turn, documents[0], error):
                 raise
-            refused.append((documents[0], told(error)))
+            refused.append((documents[0], reason_of(error)))
         await self._note(turn, documents, refused)
         return True
 
@@ -113,12 +116,16 @@ class GraphTurns:
         failed = [(one, reasons[one.number]) for one in documents if one.number in reasons]
         await self._work.note_graph(turn, GraphOutcome(ready, failed))
         for document in documents:
-            self._in_hand.pop(document.number, None)
+            self._progress.pop(document.number, None)
 
     def _in_part(self, documents: Documents) -> dict[int, str]:
         """Why documents lack passages that were given up, by number; those deleted meanwhile lack none."""
-        hands = [(one, self._in_hand.get(one.number)) for one in documents if not one.gone]
-        return {one.number: hand.reason(one) for one, hand in hands if hand and hand.dead}
+        progresses = [(one, self._progress.get(one.number)) for one in documents if not one.gone]
+        return {
+            one.number: progress.reason(one)
+            for one, progress in progresses
+            if progress and progress.dead
+        }
 
     async def _tried(
         self, turn: Turn, documents: Documents, error: BraidError, stop: asyncio.Event
@@ -126,17 +133,17 @@ class GraphTurns:
         """A language model gave no usable answer to some passage. The failure has made the pace slower: what goes
         next is less, down to that passage alone, which is given up after some tries.
         """
-        hand = self._hand(documents[0])
-        if len(documents) > 1 or hand.part > 1:
+        progress = self._progress_of(documents[0])
+        if len(documents) > 1 or progress.part > 1:
             return
-        attempts = hand.attempts(documents[0])
-        given_up = attempts >= MOST_ATTEMPTS
+        attempts = progress.attempts(documents[0])
+        given_up = attempts >= MAX_ATTEMPTS
         # The count is one passage's: neither the next one nor another worker starts from it.
-        await self._work.blame(turn, documents[0], 0 if given_up else attempts)
+        await self._work.record_attempt(turn, documents[0], 0 if given_up else attempts)
         if given_up:
-            hand.give_up(told(error))
+            progress.give_up(reason_of(error))
             return
-        await self._work.say_waiting(turn, told(error))
+        await self._work.set_waiting_reason(turn, reason_of(error))
         with suppress(TimeoutError):
             async with asyncio.timeout(AGAIN_SECONDS * 2 ** (attempts - 1)):
                 await stop.wait()
@@ -149,46 +156,46 @@ class GraphTurns:
             await self._check_serving()
         except BraidError:
             return False
-        attempts = self._hand(document).attempts(document)
-        await self._work.blame(turn, document, attempts)
-        return attempts >= MOST_ATTEMPTS
+        attempts = self._progress_of(document).attempts(document)
+        await self._work.record_attempt(turn, document, attempts)
+        return attempts >= MAX_ATTEMPTS
 
-    def _hand(self, document: WaitingDocument) -> InHand:
-        return self._in_hand.setdefault(document.number, InHand())
+    def _progress_of(self, document: WaitingDocument) -> PartialProgress:
+        return self._progress.setdefault(document.number, PartialProgress())
 
-    async def _over(self, time: Slice) -> bool:
-        return time.stop.is_set() or (time.used and await self._work.others_wait(GRAPH))
+    async def _over(self, time: TimeSlice) -> bool:
+        return time.stop.is_set() or (time.used and await self._work.others_waiting(GRAPH))
 
     async def _send(
-        self, documents: Documents, refused: Refused, pace: Pace, *, gone: bool
+        self, documents: Documents, refused: Refused, batch_size: AdaptiveBatch, *, gone: bool
     ) -> None:
         """All together, or one by one where one of them may be to blame."""
         send = self._remove if gone else self._add
         try:
-            await self._retries.run(lambda: send(documents, pace))
+            await self._retries.run(lambda: send(documents, batch_size))
         except BraidError as error:
             if not is_of_a_document(error):
                 raise
             if len(documents) == 1:
-                refused.append((documents[0], told(error)))
+                refused.append((documents[0], reason_of(error)))
                 return
             for document in documents:
-                await self._send([document], refused, pace, gone=gone)
+                await self._send([document], refused, batch_size, gone=gone)
 
-    async def _add(self, documents: Documents, pace: Pace) -> None:
+    async def _add(self, documents: Documents, batch_size: AdaptiveBatch) -> None:
         """A document that is longer than what the graph takes at once goes in parts, and goes on where it failed."""
         episodes = [episode for document in documents for episode in _episodes(document)]
-        hand = self._hand(documents[0]) if len(documents) == 1 else InHand()
-        while hand.through < len(episodes):
-            part = episodes[hand.through : hand.through + pace.size]
-            hand.part = len(part)
-            with pace.measured():
+        progress = self._progress_of(documents[0]) if len(documents) == 1 else PartialProgress()
+        while progress.through < len(episodes):
+            part = episodes[progress.through : progress.through + batch_size.size]
+            progress.part = len(part)
+            with batch_size.measured():
                 await self._graph.add_episodes(part)
-            hand.through += len(part)
+            progress.through += len(part)
 
-    async def _remove(self, documents: Documents, pace: Pace) -> None:
+    async def _remove(self, documents: Documents, batch_size: AdaptiveBatch) -> None:
         uuids = [episode.uuid for document in documents for episode in _episodes(document)]
-        with pace.measured():
+        with batch_size.measured():
             await self._graph.delete_episodes(uuids)
 
 
@@ -199,20 +206,20 @@ def is_suspicious(error: BraidError) -> bool:
     if error.reason != errors_pb2.ERROR_REASON_STORE_UNAVAILABLE:
         return False
     asked = error.retry_after or 0.0
-    return error.metadata.get("store") == _GRAPH_STORE and asked <= _UNTOLD_WAIT
+    return error.metadata.get("store") == _GRAPH_STORE and asked <= _DEFAULT_WAIT
 
 
 def _asked(error: Exception) -> WaitingError | None:
     """What waiting may not help, such as a graph of another model, is told and tried again: nothing is given up."""
-    return WaitingError(told(error), None) if isinstance(error, BraidError) else None
+    return WaitingError(reason_of(error), None) if isinstance(error, BraidError) else None
 
 
 def _episodes(document: WaitingDocument) -> Sequence[ingest_pb2.EpisodeInput]:
-    return ingest_pb2.BatchAddEpisodesRequest.FromString(document.episodes).episodes
+    return decode_episodes(document.episodes)
 
 
 @dataclass(eq=False, slots=True)
-class InHand:
+class PartialProgress:
     """A document that is sent alone: `through` of its passages are in the graph or given up; it goes on there.
 
     `part` is how many were sent last, `dead` the reasons of those given up.

@@ -6,7 +6,7 @@ import re
 
 from braid.common.v1 import errors_pb2
 from services.agent_orchestrator.jobs.retries import will_pass
-from services.runtime.errors import BraidError
+from services.runtime.errors import VALID_TIME_TAKEN, VIOLATION, BraidError
 
 # What one document can be to blame for: the others of its batch go on without it.
 _OF_A_DOCUMENT = frozenset(
@@ -36,8 +36,7 @@ def is_of_the_model(error: BraidError) -> bool:
 
 def place_of_taken_time(error: BraidError) -> int | None:
     """Which document of a message has the valid time of another of its versions, if that is the failure."""
-    for field, description in error.fields:
-        match = _TIME_FIELD.fullmatch(field)
-        if match is not None and "another version" in description:
-            return int(match[1])
-    return None
+    if error.metadata.get(VIOLATION) != VALID_TIME_TAKEN:
+        return None
+    found = (_TIME_FIELD.fullmatch(field.field) for field in error.fields)
+    return next((int(match[1]) for match in found if match), None)

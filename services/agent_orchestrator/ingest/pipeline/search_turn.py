@@ -22,8 +22,14 @@ from services.agent_orchestrator.ingest.pipeline.batches import (
 )
 from services.agent_orchestrator.ingest.pipeline.stages import Stages
 from services.agent_orchestrator.jobs.queue import SEARCH, Turn, TurnLostError
-from services.agent_orchestrator.jobs.retries import told
-from services.agent_orchestrator.jobs.time_slice import Courtesy, Slice, call_of, leaves, waiting
+from services.agent_orchestrator.jobs.retries import reason_of
+from services.agent_orchestrator.jobs.time_slice import (
+    StagePriority,
+    TimeSlice,
+    call_of,
+    leaves,
+    waiting,
+)
 from services.agent_orchestrator.jobs.work import TakenUpload, WorkStore
 from services.runtime.context import call_scope
 from services.runtime.errors import BraidError
@@ -34,7 +40,7 @@ BYTES_AT_ONCE = 8 * 1024 * 1024
 # What surrounds the documents in a message is small.
 ENVELOPE = 64 * 1024
 # A document that ends its worker is found and listed; an upload that does so before its first one is given up.
-MOST_TAKES = MAX_TAKES + 3
+MAX_JOB_TAKES = MAX_TAKES + 3
 
 Queue = asyncio.Queue[Batch | None]
 Work = Callable[[Batch], Awaitable[None]]
@@ -54,7 +60,7 @@ class _Run:
     """One turn under way."""
 
     turn: Turn
-    time: Slice
+    time: TimeSlice
     reader: Reader
     on_the_way: Counter[str] = field(default_factory=Counter)
 
@@ -67,7 +73,7 @@ class SearchTurns:
         work: WorkStore,
         stages: Stages,
         parse: Parse,
-        courtesy: Courtesy,
+        priority: StagePriority,
         *,
         max_message_bytes: int,
         turn_seconds: float,
@@ -75,32 +81,32 @@ class SearchTurns:
         self._work = work
         self._stages = stages
         self._parse = parse
-        self._courtesy = courtesy
+        self._priority = priority
         self._max_size = max_message_bytes - ENVELOPE
         self._turn_seconds = turn_seconds
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
         """Works until nothing is left to read or the turn is over. WaitingError when it cannot go on now."""
-        with call_scope(call_of(turn, turn.key)), self._courtesy.goes_first():
-            in_hand: set[str] = set()
+        with call_scope(call_of(turn, turn.key)), self._priority.search_runs():
+            claimed: set[str] = set()
             try:
-                await self._stages_of(turn, stop, in_hand)
+                await self._stages_of(turn, stop, claimed)
             except asyncio.CancelledError:
                 if stop.is_set():
-                    await self._leave(in_hand)
+                    await self._leave(claimed)
                 raise
             except Exception as error:
                 if any(isinstance(leaf, TurnLostError) for leaf in leaves(error)):
-                    await self._leave(in_hand)
-                if not await self._is_jobs_fault(turn, error, in_hand):
+                    await self._leave(claimed)
+                if not await self._is_jobs_fault(turn, error, claimed):
                     raise
 
-    async def _leave(self, in_hand: Collection[str]) -> None:
+    async def _leave(self, claimed: Collection[str]) -> None:
         """The interruption is not the uploads' fault: it must not count as a worker that one of them ended."""
         with suppress(BraidError, TimeoutError):
-            await self._work.leave_uploads(in_hand)
+            await self._work.release_uploads(claimed)
 
-    async def _stages_of(self, turn: Turn, stop: asyncio.Event, in_hand: set[str]) -> None:
+    async def _stages_of(self, turn: Turn, stop: asyncio.Event, claimed: set[str]) -> None:
         async def more(taken: Collection[str]) -> list[TakenUpload]:
             return await self._more(turn, taken)
 
@@ -110,9 +116,9 @@ class SearchTurns:
             space=turn.key,
             dimension=await self._stages.dimension(),
             max_size=self._max_size,
-            in_hand=in_hand,
+            claimed=claimed,
         )
-        run = _Run(turn, Slice(self._turn_seconds, stop), reader)
+        run = _Run(turn, TimeSlice(self._turn_seconds, stop), reader)
         works: tuple[Work, ...] = (
             lambda batch: self._check(run, batch),
             lambda batch: self._embed(batch, 0),
@@ -128,17 +134,19 @@ class SearchTurns:
                 group.create_task(_stage(work, queue, following))
                 queue = following
             group.create_task(_stage(works[-1], queue, None))
-        if in_hand:
-            await self._work.leave_uploads(in_hand)
+        if claimed:
+            await self._work.release_uploads(claimed)
 
     async def _more(self, turn: Turn, taken: Collection[str]) -> list[TakenUpload]:
-        uploads = await self._work.take_uploads(
+        uploads = await self._work.claim_uploads(
             turn, taken, count=UPLOADS_AT_ONCE, size=BYTES_AT_ONCE
         )
-        lost = [one.job.id for one in uploads if one.takes > MOST_TAKES]
+        lost = [one.job.id for one in uploads if one.takes > MAX_JOB_TAKES]
         if not lost:
             return uploads
-        await self._work.fail_jobs(turn, lost, f"Its reading ended the worker {MOST_TAKES} times.")
+        await self._work.fail_jobs(
+            turn, lost, f"Its reading ended the worker {MAX_JOB_TAKES} times."
+        )
         return await self._more(turn, taken)
 
     async def _until_over(self, run: _Run) -> AsyncIterator[Batch]:
@@ -146,7 +154,7 @@ class SearchTurns:
             yield batch
             if run.time.stop.is_set():
                 return
-            if run.time.used and await self._work.others_wait(SEARCH):
+            if run.time.used and await self._work.others_waiting(SEARCH):
                 return
 
     async def _check(self, run: _Run, batch: Batch) -> None:
@@ -165,25 +173,25 @@ class SearchTurns:
 
     async def _leave_ended(self, batch: Batch) -> None:
         """What was cancelled while it was on its way is not stored."""
-        batch.keep(await self._work.going_on(batch.passes))
+        batch.keep(await self._work.unchanged(batch.passes))
 
     async def _note(self, run: _Run, batch: Batch) -> None:
         run.on_the_way.subtract(document.id for document in batch.documents)
         run.on_the_way += Counter()  # those that are none any more go
         await self._work.note_read(run.turn, batch.outcome())
-        run.reader.in_hand.difference_update(ended_jobs(batch))
+        run.reader.claimed.difference_update(ended_jobs(batch))
 
-    async def _is_jobs_fault(self, turn: Turn, error: Exception, in_hand: set[str]) -> bool:
+    async def _is_jobs_fault(self, turn: Turn, error: Exception, claimed: set[str]) -> bool:
         """Whether jobs are to blame, which have failed then. WaitingError for a reason to wait; else it is a defect."""
         reason = waiting(error)
         if reason is not None:
-            await self._work.leave_uploads(in_hand)
-            await self._work.say_waiting(turn, reason.reason)
+            await self._work.release_uploads(claimed)
+            await self._work.set_waiting_reason(turn, reason.reason)
             raise reason from None
         for leaf in leaves(error):
             if isinstance(leaf, BatchError):
-                await self._work.fail_jobs(turn, leaf.job_ids, told(leaf.cause))
-                await self._work.leave_uploads(in_hand.difference(leaf.job_ids))
+                await self._work.fail_jobs(turn, leaf.job_ids, reason_of(leaf.cause))
+                await self._work.release_uploads(claimed.difference(leaf.job_ids))
                 return True
         return False
 

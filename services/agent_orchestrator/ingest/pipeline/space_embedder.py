@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
-from services.agent_orchestrator.clients.models import Recorded
+from services.agent_orchestrator.clients.space_models import Recorded, SpaceModels
 from services.agent_orchestrator.jobs.time_slice import WaitingError
 from services.models.embedder import Embedder
 from services.models.registry import has_length
 from services.models.vectors import Matrix
 from services.runtime.context import current_call
 
-REMEMBERED = 10_000
 AGAIN_SECONDS = 30.0
 _NOTHING = Recorded("", 0)
 
@@ -47,11 +45,13 @@ class SpaceEmbedder:
     configured one.
     """
 
-    def __init__(self, registry: Registry, recorded: Callable[[], Awaitable[Recorded]]) -> None:
-        """`recorded` tells the current call's space's model."""
+    def __init__(
+        self, registry: Registry, recorded: Callable[[], Awaitable[Recorded]], models: SpaceModels
+    ) -> None:
+        """`recorded` asks for the model of the current call's space; `models` caches it."""
         self._registry = registry
         self._recorded = recorded
-        self._models: OrderedDict[str, Recorded] = OrderedDict()
+        self._models = models
 
     @property
     def model(self) -> str:
@@ -83,14 +83,11 @@ class SpaceEmbedder:
         if found is None or not has_length(found, recorded.dimension):
             raise _not_to_be_had()
         before = self._embedder()
-        self._models[space] = recorded
-        self._models.move_to_end(space)
-        while len(self._models) > REMEMBERED:
-            self._models.popitem(last=False)
+        self._models.record(space, recorded)
         return found is not before
 
     def _recorded_model(self) -> Recorded:
-        return self._models.get(current_call().space, _NOTHING)
+        return self._models.recorded(current_call().space) or _NOTHING
 
     def _embedder(self) -> Embedder:
         return self._registry.named(*self._recorded_model()) or self._registry.default

@@ -24,7 +24,7 @@ from services.agent_orchestrator.ingest.pipeline.refusals import (
     place_of_taken_time,
 )
 from services.agent_orchestrator.ingest.pipeline.space_embedder import SpaceEmbedder
-from services.agent_orchestrator.jobs.retries import Retries, told
+from services.agent_orchestrator.jobs.retries import Retries, reason_of
 from services.agent_orchestrator.jobs.time_slice import WaitingError
 from services.models.errors import EmbedderUnavailable, TextsRefused
 from services.runtime.errors import BraidError
@@ -168,7 +168,7 @@ class Stages:
         except TextsRefused as error:
             if len(part) == 1:
                 await self._retries.run(self._try_out)
-                refused[id(part[0].document)] = (part[0].document, told(error))
+                refused[id(part[0].document)] = (part[0].document, reason_of(error))
                 return
             for half in _parts(part, (len(part) + 1) // 2):
                 await self._embed_part(half, refused)
@@ -199,7 +199,7 @@ class Stages:
             if not is_of_a_document(error):
                 raise
             if len(documents) == 1:
-                batch.reject(documents[0], told(error))
+                batch.reject(documents[0], reason_of(error))
                 return []
         return [
             item

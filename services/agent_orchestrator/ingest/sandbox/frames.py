@@ -56,15 +56,15 @@ def request_header(upload: Upload, limits: Limits) -> dict[str, Any]:
         "title": upload.title,
         "source": upload.source,
         "metadata": upload.metadata,
-        "valid_time": _told(upload.valid_time),
+        "valid_time": _iso(upload.valid_time),
     }
 
 
 def read_request(header: dict[str, Any], data: bytes) -> tuple[Upload, Limits]:
     """The upload and the limits of a request."""
-    told = {**header, "valid_time": _time(header["valid_time"])}
-    limits = Limits(**told.pop("limits"))
-    return Upload(data=data, **told), limits
+    values = {**header, "valid_time": _time(header["valid_time"])}
+    limits = Limits(**values.pop("limits"))
+    return Upload(data=data, **values), limits
 
 
 def outcome_frames(outcome: ParsedDocument | Rejected) -> Sequence[bytes]:
@@ -76,16 +76,16 @@ def outcome_frames(outcome: ParsedDocument | Rejected) -> Sequence[bytes]:
         "title": outcome.title,
         "source": outcome.source,
         "metadata": outcome.metadata,
-        "valid_time": _told(outcome.valid_time),
+        "valid_time": _iso(outcome.valid_time),
         "body_start": outcome.body_start,
-        "pieces": [[p.start, p.end, p.page, _told(p.time)] for p in outcome.pieces],
+        "pieces": [[p.start, p.end, p.page, _iso(p.time)] for p in outcome.pieces],
     }
     return [json_frame({"document": header}), frame(outcome.text.encode())]
 
 
-def read_rejected(told: Any) -> Rejected:
+def read_rejected(values: Any) -> Rejected:
     """A refusal from its header."""
-    document_id, reason = told
+    document_id, reason = values
     return Rejected(str(document_id), str(reason))
 
 
@@ -110,9 +110,9 @@ def _piece(start: int, end: int, page: int, time: str | None) -> Piece:
     return Piece(int(start), int(end), int(page), _time(time))
 
 
-def _told(time: datetime | None) -> str | None:
+def _iso(time: datetime | None) -> str | None:
     return time.isoformat() if time else None
 
 
-def _time(told: str | None) -> datetime | None:
-    return datetime.fromisoformat(told) if told else None
+def _time(values: str | None) -> datetime | None:
+    return datetime.fromisoformat(values) if values else None

@@ -125,25 +125,25 @@ class ReaderProcess:
         await self._requests.drain()
         outcomes: list[ParsedDocument | Rejected] = []
         while True:
-            told = json.loads(await self._frame())
+            answer = json.loads(await self._frame())
             self._begun = True
-            if "begun" in told:
+            if "begun" in answer:
                 continue
-            if "document" in told:
-                outcomes.append(await self._document(told["document"]))
-            elif "rejected" in told:
-                outcomes.append(read_rejected(told["rejected"]))
+            if "document" in answer:
+                outcomes.append(await self._document(answer["document"]))
+            elif "rejected" in answer:
+                outcomes.append(read_rejected(answer["rejected"]))
             else:
-                return outcomes, self._goes_on(told)
+                return outcomes, self._goes_on(answer)
 
     async def _document(self, header: dict[str, Any]) -> ParsedDocument:
         text = await self._frame()
         return await asyncio.to_thread(read_document, header, text)
 
-    def _goes_on(self, told: dict[str, Any]) -> bool:
-        if told["end"]:
-            get_logger("ingest").warning("a parser failed", error=str(told["end"])[:100])
-        return not told["last"]
+    def _goes_on(self, answer: dict[str, Any]) -> bool:
+        if answer["end"]:
+            get_logger("ingest").warning("a parser failed", error=str(answer["end"])[:100])
+        return not answer["last"]
 
     async def _frame(self) -> bytes:
         size = int.from_bytes(await self._answers.readexactly(PREFIX), "big")

@@ -1,3 +1,2 @@
--- Beats for turns; those that come back are still their worker's.
-update pgqueuer set heartbeat = now()
-where id = any($1::bigint[]) and queue_manager_id = $2 and status = 'picked' returning id
+-- Renews leases; the turns that come back are still their worker's.
+update turn set renew_time = now() where id = any($1::bigint[]) and owner = $2 returning id

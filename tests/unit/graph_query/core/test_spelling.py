@@ -46,14 +46,14 @@ def test_one_entity_of_a_name_always_has_the_plain_uuid(types: frozenset[str]) -
 
 @given(TYPES, TYPES)
 def test_types_that_come_and_go_leave_the_entities_that_they_found(
-    held: frozenset[str], more: frozenset[str]
+    stored: frozenset[str], more: frozenset[str]
 ) -> None:
     ends = [EntityName("Mercury", kind) for kind in sorted(more)]
-    added = Resolution.adding("s", {"mercury": held}, [EntityName("Mercury"), *ends])
+    added = Resolution.adding("s", {"mercury": stored}, [EntityName("Mercury"), *ends])
     removed = Resolution.removing(
-        "s", added.types, [("mercury", kind) for kind in sorted(more - held)]
+        "s", added.types, [("mercury", kind) for kind in sorted(more - stored)]
     )
-    assert removed.types == {"mercury": held}
+    assert removed.types == {"mercury": stored}
     assert removed.vanished() == [row.uuid for row in added.created()]
     assert {(row.old, row.new) for row in removed.retyped()} == {
         (row.new, row.old) for row in added.retyped()

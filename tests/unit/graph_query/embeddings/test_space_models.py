@@ -10,7 +10,7 @@ from services.graph_query.core.domain import Passage
 from services.graph_query.core.store import MAX_DIMENSION
 from services.graph_query.embeddings.domain import Vectors
 from services.graph_query.embeddings.space_models import SpaceModels
-from services.graph_query.episodes.extraction_result import Reading
+from services.graph_query.episodes.extraction_result import ExtractionResult
 from services.graph_query.episodes.intake import EpisodeIntake
 from services.graph_query.findings.domain import FindingFilter
 from services.graph_query.findings.intake import FindingIntake
@@ -40,8 +40,8 @@ def models(store: FakeGraphStore, *others: StubEmbedder) -> SpaceModels:
 
 async def with_vectors(store: FakeGraphStore) -> None:
     """A space that is embedded with the former model."""
-    told = fact("Anna", "OWNS", "Shop", embedding=(1.0, 0.0, 0.0))
-    await store.add_facts(SPACE, [told], "former")
+    result = fact("Anna", "OWNS", "Shop", embedding=(1.0, 0.0, 0.0))
+    await store.add_facts(SPACE, [result], "former")
 
 
 def given(*vectors: list[float], model: str = "") -> ingest_pb2.AddFactsRequest:
@@ -130,8 +130,8 @@ async def test_the_first_vector_of_any_other_model_tells_how_long_they_are(
     store: FakeGraphStore,
 ) -> None:
     first, second = given([1.0] * 7, [1.0] * 6, model="any"), given([1.0] * 6, model="any")
-    told = "embedding must have 7 values"
-    assert await taken(store, first, second) == (1, [told, told])
+    text = "embedding must have 7 values"
+    assert await taken(store, first, second) == (1, [text, text])
     assert (await store.embeddings.vectors(SPACE)).dimension == 7
 
 
@@ -177,13 +177,13 @@ async def test_findings_go_without_vectors_where_the_spaces_model_is_not_to_be_h
 
 async def test_given_vectors_of_findings_are_of_one_length(store: FakeGraphStore) -> None:
     intake = FindingIntake(store.findings, models(store))
-    told = [finding(f"F{n}", embedding=(1.0,) * n) for n in (2, 3)]
+    rows = [finding(f"F{n}", embedding=(1.0,) * n) for n in (2, 3)]
     with pytest.raises(InvalidFieldError) as failed:
-        await intake.add(SPACE, told, "any")
+        await intake.add(SPACE, rows, "any")
     assert [one.field for one in failed.value.fields] == ["findings[1].embedding"]
-    assert (await intake.add(SPACE, told[:1], "any")).without_vector == 0
+    assert (await intake.add(SPACE, rows[:1], "any")).without_vector == 0
     with pytest.raises(InvalidFieldError):
-        await intake.add(SPACE, told[1:], "any")
+        await intake.add(SPACE, rows[1:], "any")
 
 
 async def test_a_finding_beside_given_vectors_is_embedded_with_the_configured_or_the_spaces_model_alone(
@@ -191,14 +191,14 @@ async def test_a_finding_beside_given_vectors_is_embedded_with_the_configured_or
 ) -> None:
     named = StubEmbedder("named", 3)
     intake = FindingIntake(store.findings, models(store, FORMER, named))
-    told = [finding("Given", embedding=(1.0, 0.0, 0.0)), finding("Bare")]
-    assert (await intake.add(SPACE, told, "named")).without_vector == 1
+    rows = [finding("Given", embedding=(1.0, 0.0, 0.0)), finding("Bare")]
+    assert (await intake.add(SPACE, rows, "named")).without_vector == 1
     assert named.texts == []
-    told = [finding("Given", embedding=(1.0,) * 4), finding("Bare")]
-    assert (await intake.add("other", told, "stub")).without_vector == 0
+    rows = [finding("Given", embedding=(1.0,) * 4), finding("Bare")]
+    assert (await intake.add("other", rows, "stub")).without_vector == 0
     await store.add_facts("third", [fact("A", "OWNS", "B", embedding=(1.0, 0.0, 0.0))], "former")
-    told = [finding("Given", embedding=(1.0, 0.0, 0.0)), finding("Bare")]
-    assert (await intake.add("third", told, "former")).without_vector == 0
+    rows = [finding("Given", embedding=(1.0, 0.0, 0.0)), finding("Bare")]
+    assert (await intake.add("third", rows, "former")).without_vector == 0
 
 
 async def test_nothing_is_embedded_that_the_space_does_not_take(store: FakeGraphStore) -> None:
@@ -227,9 +227,9 @@ async def test_a_text_is_read_with_vectors_of_the_spaces_model(store: FakeGraphS
     class Reader:
         async def read(
             self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
-        ) -> Reading:
+        ) -> ExtractionResult:
             used.append(embedder.model)
-            return Reading()
+            return ExtractionResult()
 
     await with_vectors(store)
     note = passage(SPACE, "d1", "Note", "Ada knows Bob.")

@@ -20,14 +20,14 @@ class Endless:
         self._step = step
         self.scans: list[int] = []
 
-    async def read(self, _name: str, **told: Any) -> list[dict[str, Any]]:
-        start = int(told["after_key"] or 0)
-        end = start + told["scan"]
-        self.scans.append(told["scan"])
-        fit = [n for n in range(start + 1, end + 1) if n % self._step == 0][: told["limit"]]
+    async def read(self, _name: str, **value: Any) -> list[dict[str, Any]]:
+        start = int(value["after_key"] or 0)
+        end = start + value["scan"]
+        self.scans.append(value["scan"])
+        fit = [n for n in range(start + 1, end + 1) if n % self._step == 0][: value["limit"]]
         shown = {"name": "", "labels": [], "summary": "", "mentions": 1}
         entities = [{**shown, "uuid": str(n), "key": str(n)} for n in fit]
-        return [{"seen": told["scan"], "last": [-1, str(end), str(end)], "entities": entities}]
+        return [{"seen": value["scan"], "last": [-1, str(end), str(end)], "entities": entities}]
 
 
 def reads(space: Endless) -> Neo4jEntities:

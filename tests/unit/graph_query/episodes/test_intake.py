@@ -6,7 +6,7 @@ import pytest
 
 from services.graph_query.core.domain import Passage
 from services.graph_query.embeddings.space_models import SpaceModels
-from services.graph_query.episodes.extraction_result import Reading
+from services.graph_query.episodes.extraction_result import ExtractionResult
 from services.graph_query.episodes.intake import EpisodeIntake
 from services.graph_query.ontology.domain import Ontology
 from services.models.embedder import Embedder
@@ -29,9 +29,9 @@ class CountingReader:
 
     async def read(
         self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
-    ) -> Reading:
+    ) -> ExtractionResult:
         self.read_texts += 1
-        return Reading()
+        return ExtractionResult()
 
 
 async def test_no_text_is_read_for_a_space_that_would_refuse_the_vectors() -> None:

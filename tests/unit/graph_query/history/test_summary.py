@@ -27,33 +27,33 @@ def moment(
 
 def test_what_holds_is_told_the_latest_first() -> None:
     moments = [moment("a", year(2000)), moment("b", year(2005)), moment("c", until=year(2001))]
-    told = summarize(LIFE, moments, year(2010))
-    assert told.current == ("b", "a")
-    assert (told.total, told.current_total) == (3, 2)
-    assert (told.earliest, told.unchanged_since) == (year(2000), year(2005))
-    assert not told.never_changed
+    result = summarize(LIFE, moments, year(2010))
+    assert result.current == ("b", "a")
+    assert (result.total, result.current_total) == (3, 2)
+    assert (result.earliest, result.unchanged_since) == (year(2000), year(2005))
+    assert not result.never_changed
 
 
 def test_without_any_date_nothing_has_changed_since_no_time() -> None:
-    told = summarize(LIFE, [moment("a")], year(2010))
-    assert (told.never_changed, told.unchanged_since, told.earliest) == (True, None, None)
-    assert told.first_seen == 5.0
+    result = summarize(LIFE, [moment("a")], year(2010))
+    assert (result.never_changed, result.unchanged_since, result.earliest) == (True, None, None)
+    assert result.first_seen == 5.0
 
 
 def test_an_end_in_the_future_is_no_change_yet() -> None:
-    told = summarize(LIFE, [moment("a", year(2000), year(2030))], year(2010))
-    assert (told.never_changed, told.unchanged_since) == (True, year(2000))
+    result = summarize(LIFE, [moment("a", year(2000), year(2030))], year(2010))
+    assert (result.never_changed, result.unchanged_since) == (True, year(2000))
 
 
 def test_nothing_at_all_never_changed() -> None:
-    told = summarize(LIFE, [], year(2010))
-    assert (told.total, told.never_changed, told.periods) == (0, True, ())
+    result = summarize(LIFE, [], year(2010))
+    assert (result.total, result.never_changed, result.periods) == (0, True, ())
 
 
 def test_periods_are_years_decades_or_centuries_by_the_length_of_the_history() -> None:
     for last, length in ((2019, 1), (2020, 10), (2199, 10), (2200, 100)):
-        told = summarize(LIFE, [moment("a", year(2000)), moment("b", year(last))], year(2300))
-        assert {period.length for period in told.periods} == {length}
+        result = summarize(LIFE, [moment("a", year(2000)), moment("b", year(last))], year(2300))
+        assert {period.length for period in result.periods} == {length}
 
 
 instants = st.integers(1, 9_998).map(year)
@@ -75,11 +75,11 @@ instants = st.integers(1, 9_998).map(year)
 )
 def test_periods_count_every_start_and_every_end_once(moments: list[Moment]) -> None:
     moments = [one for one in moments if one.valid_until < year(9_999) or one.valid_until == OPEN]
-    told = summarize(LIFE, moments, year(2000))
-    if not told.truncated:
-        assert sum(period.began for period in told.periods) == len(moments)
-        assert sum(period.ended for period in told.periods) == len(moments)
-    for period in told.periods:
+    result = summarize(LIFE, moments, year(2000))
+    if not result.truncated:
+        assert sum(period.began for period in result.periods) == len(moments)
+        assert sum(period.ended for period in result.periods) == len(moments)
+    for period in result.periods:
         bounds = period_bounds(period)
         if bounds is not None:
             assert bounds[0] <= bounds[1]

@@ -28,7 +28,7 @@ def entity(name: str, kind: str = "") -> KnownEntity:
 
 
 def known_fact(source: str, target: str, **more: Any) -> KnownFact:
-    told: dict[str, Any] = {
+    value: dict[str, Any] = {
         "uuid": f"{source}-{target}",
         "source": source,
         "target": target,
@@ -43,7 +43,7 @@ def known_fact(source: str, target: str, **more: Any) -> KnownFact:
         "source_name": (source, "Person"),
         "target_name": (target, "Person"),
     }
-    return KnownFact(**told | more)
+    return KnownFact(**value | more)
 
 
 @dataclass

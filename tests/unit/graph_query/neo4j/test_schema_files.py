@@ -1,29 +1,23 @@
-"""The files of the schema run in the order of their numbers."""
+"""The baseline: each statement may be run again, and each room's queries have names of their own."""
 
 from __future__ import annotations
 
-import re
-
-from services.graph_query.neo4j.queries import load_schema
-from services.graph_query.neo4j.schema import INDEXED
+from services.graph_query.neo4j.queries import load_queries, load_schema
 
 SCHEMA = load_schema()
 
 
-def test_no_two_files_have_one_number() -> None:
-    numbers = [name.partition("_")[0] for name in SCHEMA.names()]
-    assert len(set(numbers)) == len(numbers)
-    assert all(re.fullmatch(r"\d\d", number) for number in numbers)
+def test_each_statement_makes_one_thing_where_it_is_missing() -> None:
+    assert SCHEMA.statements
+    assert all(text.count(" IF NOT EXISTS ") == 1 for text in SCHEMA.statements)
+    assert len(SCHEMA.indexes) == len(SCHEMA.statements)
 
 
-def test_what_an_index_needs_comes_before_the_index() -> None:
-    made = re.compile(r"^(?!//).* (\w+) IF NOT EXISTS", re.MULTILINE)
-    created = {found[1]: name for name in SCHEMA.names() if (found := made.search(SCHEMA[name]))}
-    needed = {
-        found[1]: name
-        for name in SCHEMA.names()
-        if (found := re.match(r"// Before (\w+):", SCHEMA[name]))
-    }
-    assert needed
-    assert [name for index, name in needed.items() if name >= created[index]] == []
-    assert INDEXED.keys() <= created.keys()
+def test_the_version_has_its_constraint_before_anything_else_is_made() -> None:
+    assert "braid_schema IF NOT EXISTS" in SCHEMA.statements[0]
+
+
+def test_all_rooms_queries_are_loaded() -> None:
+    assert {"index_states", "create_facts", "search_facts", "entity_history"} <= set(
+        load_queries().names()
+    )

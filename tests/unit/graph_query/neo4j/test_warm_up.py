@@ -1,4 +1,4 @@
-"""Warming: queries are rehearsed once Neo4j is up, and again when it has been away."""
+"""Warming: queries are warmed once Neo4j is up, and again when it has been away."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from services.graph_query.neo4j.queries import load_queries
-from services.graph_query.neo4j.warm_up import WARMED, Warmer
+from services.graph_query.neo4j.warm_up import WARMED_QUERIES, Warmer
 from services.runtime.errors import StoreUnavailableError
 
 
 class Stage:
-    """Notes what is rehearsed; refuses while Neo4j is away."""
+    """Notes what is warmed; refuses while Neo4j is away."""
 
     def __init__(self) -> None:
-        self.rehearsed: list[str] = []
+        self.warmed: list[str] = []
         self.away = False
 
-    async def rehearse(self, name: str) -> None:
+    async def warm_up(self, name: str) -> None:
         if self.away:
             raise StoreUnavailableError("neo4j")
-        self.rehearsed.append(name)
+        self.warmed.append(name)
 
 
 @asynccontextmanager
@@ -40,33 +40,33 @@ async def until(holds: Callable[[], bool]) -> None:
 
 def test_every_warmed_query_exists() -> None:
     names = load_queries().names()
-    assert set(WARMED) <= set(names)
+    assert set(WARMED_QUERIES) <= set(names)
 
 
 async def test_nothing_is_rehearsed_before_the_schema_is_there() -> None:
     stage = Stage()
-    warmer = Warmer(stage.rehearse, ["a"])
+    warmer = Warmer(stage.warm_up, ["a"])
     async with running(warmer):
         warmer.note(answers=True)
         await asyncio.sleep(0)
-    assert stage.rehearsed == []
+    assert stage.warmed == []
 
 
 async def test_each_query_is_rehearsed_in_order_and_again_after_an_outage() -> None:
     stage = Stage()
-    warmer = Warmer(stage.rehearse, ["a", "b"])
+    warmer = Warmer(stage.warm_up, ["a", "b"])
     async with running(warmer):
         warmer.start()
         await until(lambda: warmer.rounds == 1)
         for answers in (True, False, False, True, True):
             warmer.note(answers=answers)
         await until(lambda: warmer.rounds == 2)
-    assert stage.rehearsed == ["a", "b", "a", "b"]
+    assert stage.warmed == ["a", "b", "a", "b"]
 
 
 async def test_an_outage_during_a_round_leaves_the_rest_to_the_next() -> None:
     stage = Stage()
-    warmer = Warmer(stage.rehearse, ["a"])
+    warmer = Warmer(stage.warm_up, ["a"])
     async with running(warmer):
         stage.away = True
         warmer.start()
@@ -75,7 +75,7 @@ async def test_an_outage_during_a_round_leaves_the_rest_to_the_next() -> None:
         stage.away = False
         warmer.note(answers=True)
         await until(lambda: warmer.rounds == 1)
-    assert stage.rehearsed == ["a"]
+    assert stage.warmed == ["a"]
 
 
 class Slow(Stage):
@@ -85,23 +85,23 @@ class Slow(Stage):
         super().__init__()
         self.done = asyncio.Semaphore(0)
 
-    async def rehearse(self, name: str) -> None:
-        await super().rehearse(name)
+    async def warm_up(self, name: str) -> None:
+        await super().warm_up(name)
         await self.done.acquire()
 
 
 async def test_searches_wait_for_their_own_plans_and_for_no_others() -> None:
     stage = Slow()
-    warmer = Warmer(stage.rehearse, ["search", "write"], ["search"])
+    warmer = Warmer(stage.warm_up, ["search", "write"], ["search"])
     assert not warmer.plans_searches
     async with running(warmer):
         warmer.start()
         await until(lambda: warmer.plans_searches)
         waiting = asyncio.create_task(warmer.searchable())
-        await until(lambda: stage.rehearsed == ["search"])
+        await until(lambda: stage.warmed == ["search"])
         assert not waiting.done()
         stage.done.release()
-        await until(lambda: stage.rehearsed == ["search", "write"])
+        await until(lambda: stage.warmed == ["search", "write"])
         async with asyncio.timeout(5):
             await waiting
         assert not warmer.plans_searches
@@ -110,7 +110,7 @@ async def test_searches_wait_for_their_own_plans_and_for_no_others() -> None:
 async def test_no_search_waits_for_a_store_that_went_away_again() -> None:
     stage = Stage()
     stage.away = True
-    warmer = Warmer(stage.rehearse, ["search"], ["search"])
+    warmer = Warmer(stage.warm_up, ["search"], ["search"])
     async with running(warmer):
         warmer.start()
         async with asyncio.timeout(5):
@@ -120,28 +120,28 @@ async def test_no_search_waits_for_a_store_that_went_away_again() -> None:
 
 async def test_nothing_but_what_searches_need_is_rehearsed_while_something_is_written() -> None:
     stage = Stage()
-    warmer = Warmer(stage.rehearse, ["a", "b"], ["a"])
+    warmer = Warmer(stage.warm_up, ["a", "b"], ["a"])
     async with running(warmer):
-        with warmer.giving_way(), warmer.giving_way():
+        with warmer.pause_for_write(), warmer.pause_for_write():
             warmer.start()
-            await until(lambda: stage.rehearsed == ["a"])
+            await until(lambda: stage.warmed == ["a"])
             for _ in range(10):
                 await asyncio.sleep(0)
-            assert stage.rehearsed == ["a"]
+            assert stage.warmed == ["a"]
         await until(lambda: warmer.rounds == 1)
-    assert stage.rehearsed == ["a", "b"]
+    assert stage.warmed == ["a", "b"]
 
 
 async def test_what_searches_need_is_planned_at_the_same_time() -> None:
     stage = Slow()
-    warmer = Warmer(stage.rehearse, ["a", "b", "c"], ["a", "b"])
+    warmer = Warmer(stage.warm_up, ["a", "b", "c"], ["a", "b"])
     async with running(warmer):
         warmer.start()
-        await until(lambda: stage.rehearsed == ["a", "b"])
+        await until(lambda: stage.warmed == ["a", "b"])
         stage.done.release()
         for _ in range(10):
             await asyncio.sleep(0)
         assert warmer.plans_searches
         stage.done.release()
-        await until(lambda: stage.rehearsed == ["a", "b", "c"])
+        await until(lambda: stage.warmed == ["a", "b", "c"])
         assert not warmer.plans_searches

@@ -13,7 +13,7 @@ from services.graph_query.core.domain import FactFilter
 from services.graph_query.core.intervals import OPEN
 from services.graph_query.core.store import Hit
 from services.graph_query.embeddings.space_models import Shortfall
-from services.graph_query.search.search import FactSearch, FactSearcher
+from services.graph_query.search.fact_search import FactSearch, FactSearcher
 from services.graph_query.servicers.messages import answer as answer_message
 from services.models.vectors import Matrix
 from services.runtime.context import CallContext, call_scope
@@ -77,8 +77,8 @@ async def test_words_answer_within_the_deadline_and_the_answer_says_what_is_miss
     assert loop.time() - started < 0.4
     assert (found.shortfall, found.path) == (Shortfall.LATE, None)
     assert [hit.fact.source.name for hit in found.hits] == ["Anna Bell"]
-    told = answer_message(found)
-    assert (told.status, told.reason) == (
+    result = answer_message(found)
+    assert (result.status, result.reason) == (
         legs_pb2.LEG_STATUS_TIMED_OUT,
         legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
     )
@@ -96,8 +96,8 @@ async def test_an_embedder_that_does_not_answer_is_what_is_told_of(store: SlowVe
     with call_scope(call(2)):
         found = await searcher.search("s", SEARCH)
     assert [hit.fact.source.name for hit in found.hits] == ["Anna Bell"]
-    told = answer_message(found)
-    assert (told.status, told.reason) == (
+    result = answer_message(found)
+    assert (result.status, result.reason) == (
         legs_pb2.LEG_STATUS_DEGRADED,
         legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
     )
@@ -109,8 +109,8 @@ async def test_an_embedder_that_a_hurried_caller_leaves_no_time_is_not_said_to_b
     searcher = FactSearcher(store, StuckEmbedder())
     with call_scope(call(0.3)):
         found = await searcher.search("s", SEARCH)
-    told = answer_message(found)
-    assert (told.status, told.reason) == (
+    result = answer_message(found)
+    assert (result.status, result.reason) == (
         legs_pb2.LEG_STATUS_TIMED_OUT,
         legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
     )

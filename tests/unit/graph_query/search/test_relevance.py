@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from services.graph_query.embeddings.space_models import QueryVector
+from services.graph_query.search.fact_search import FactSearch, FactSearcher
 from services.graph_query.search.ranking import FoundFact, Question, Ranked, Scores, relevant
-from services.graph_query.search.search import FactSearch, FactSearcher
 from services.models.relevance import KNOWN, UNCALIBRATED
 from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.builders import ALWAYS, fact, passage, unit
@@ -30,7 +30,7 @@ async def found(store: FakeGraphStore, query: str, **more: object) -> list[Found
 
 
 @pytest.mark.parametrize(
-    ("told", "query"),
+    ("value", "query"),
     [
         ("日本の首都は東京です", "日本の首都"),
         ("กรุงเทพเป็นเมืองหลวง", "เมืองหลวง"),
@@ -38,9 +38,9 @@ async def found(store: FakeGraphStore, query: str, **more: object) -> list[Found
     ],
 )
 async def test_a_fact_in_a_script_without_spaces_is_found_by_a_part_of_it(
-    store: FakeGraphStore, told: str, query: str
+    store: FakeGraphStore, value: str, query: str
 ) -> None:
-    await store.add_facts("s", [fact("Anna Bell", "IS", "Vienna Hall", fact=told)], "")
+    await store.add_facts("s", [fact("Anna Bell", "IS", "Vienna Hall", fact=value)], "")
     (hit,) = await found(store, query)
     assert hit.scores.words == 1
 
@@ -72,17 +72,17 @@ async def test_a_question_of_stop_words_alone_lists_what_is_near_by_its_vector(
 
 def test_a_question_of_stop_words_alone_lists_all_where_nothing_is_known_of_the_model() -> None:
     question = Question(frozenset(), frozenset(), None, 0.0)
-    told = [Ranked("a", Scores(vector=0.1), None), Ranked("b", Scores(text=1.0), None)]
-    assert len(relevant(told, question, UNCALIBRATED, None)) == 2
-    assert relevant(told, question, SCALE, None) == []
+    rows = [Ranked("a", Scores(vector=0.1), None), Ranked("b", Scores(text=1.0), None)]
+    assert len(relevant(rows, question, UNCALIBRATED, None)) == 2
+    assert relevant(rows, question, SCALE, None) == []
 
 
 @pytest.mark.parametrize(("query", "leads"), [("owner", True), ("owed", False)])
 async def test_a_relation_is_named_by_words_that_begin_alike(
     store: FakeGraphStore, query: str, leads: bool
 ) -> None:
-    told = fact("Anna Bell", "OWNS", "Payments", fact="Anna Bell has Payments", embedding=unit(1))
-    await store.add_facts("s", [told], MODEL)
+    result = fact("Anna Bell", "OWNS", "Payments", fact="Anna Bell has Payments", embedding=unit(1))
+    await store.add_facts("s", [result], MODEL)
     asked = {"vector": QueryVector(MODEL, unit(0.5, 1)), "min_score": 0.0}
     (named,) = await found(store, f"{query} of Anna Bell", **asked)
     plain = 0.7 * (named.scores.vector or 0) + 0.3 * (named.scores.words or 0)
@@ -92,8 +92,8 @@ async def test_a_relation_is_named_by_words_that_begin_alike(
 async def test_a_stop_word_in_a_relation_is_the_beginning_of_no_word(
     store: FakeGraphStore,
 ) -> None:
-    told = fact("Anna Bell", "CARES_FOR", "Payments", embedding=unit(1))
-    await store.add_facts("s", [told], MODEL)
+    result = fact("Anna Bell", "CARES_FOR", "Payments", embedding=unit(1))
+    await store.add_facts("s", [result], MODEL)
     asked = {"vector": QueryVector(MODEL, unit(0.5, 1)), "min_score": 0.0}
     (hit,) = await found(store, "forests of Anna Bell", **asked)
     plain = 0.7 * (hit.scores.vector or 0) + 0.3 * (hit.scores.words or 0)
@@ -117,10 +117,10 @@ async def test_a_fact_without_a_vector_gets_none_of_the_list_by_vectors(
 
 def test_a_fact_with_a_vector_beyond_the_list_counts_with_the_last_cosine_of_it() -> None:
     question = Question(frozenset({"zebra"}), frozenset(), 0.5, 0.0)
-    told = Ranked("a", Scores(text=1.0), None, "a zebra", "OWNS", embedded=True)
-    (hit,) = relevant([told], question, SCALE, None)
+    result = Ranked("a", Scores(text=1.0), None, "a zebra", "OWNS", embedded=True)
+    (hit,) = relevant([result], question, SCALE, None)
     assert hit.scores.fused == pytest.approx(0.7 * 0.5 + 0.3)
     (bare,) = relevant(
-        [told._replace(embedded=False, scores=replace(told.scores))], question, SCALE, None
+        [result._replace(embedded=False, scores=replace(result.scores))], question, SCALE, None
     )
     assert bare.scores.fused == pytest.approx(0.7)

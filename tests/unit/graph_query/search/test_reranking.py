@@ -9,9 +9,9 @@ import pytest
 from services.graph_query.core.domain import EntityRef, Fact, FactFilter, Origin
 from services.graph_query.core.intervals import OPEN
 from services.graph_query.embeddings.space_models import Shortfall
+from services.graph_query.search.fact_search import Answer, FactSearch, FactSearcher
 from services.graph_query.search.ranking import FoundFact, Scores
 from services.graph_query.search.reranking import Order, Ordering, varied
-from services.graph_query.search.search import Answer, FactSearch, FactSearcher
 from services.models.reranker import Reranker
 from services.models.reranker_settings import RerankerSettings, build_reranker
 from services.runtime.errors import InvalidFieldError, NotFoundError, WrongStateError
@@ -46,11 +46,11 @@ def targets(answer: Answer) -> list[str]:
 
 @pytest.fixture
 async def store() -> FakeGraphStore:
-    held = FakeGraphStore()
+    stored = FakeGraphStore()
     chain = [("Anna", "Payments"), ("Payments", "Ledger"), ("Ledger", "Vault")]
     facts = [fact(a, "NEEDS", b, fact=f"{a} needs {b} and more") for a, b in chain]
-    await held.add_facts("s", [*facts, fact("Anna", "KNOWS", "Karl", fact="Anna needs Karl")], "")
-    return held
+    await stored.add_facts("s", [*facts, fact("Anna", "KNOWS", "Karl", fact="Anna needs Karl")], "")
+    return stored
 
 
 def test_of_two_alike_the_second_comes_last_and_none_is_dropped() -> None:

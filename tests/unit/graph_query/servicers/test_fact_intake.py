@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
 
 import pytest
 
 from braid.graph.v1 import ingest_pb2
 from services.graph_query.core.names import RESERVED_TYPES
 from services.graph_query.embeddings.space_models import SpaceModels
+from services.graph_query.neo4j.queries import load_schema
 from services.graph_query.servicers.ingest import FactIntake
 from services.runtime.errors import InvalidFieldError, StoreUnavailableError
 from tests.oracles.graph.store import FakeGraphStore
@@ -101,8 +101,7 @@ async def test_what_came_before_a_wrong_message_stays() -> None:
 
 
 def test_every_label_of_the_schema_is_reserved() -> None:
-    schema = files("services.graph_query.neo4j") / "cypher_schema"
-    text = "".join(file.read_text() for file in schema.iterdir())
+    text = "".join(load_schema().statements)
     labels = set(re.findall(r"\(\w*:([A-Z][A-Za-z]+)", text))
     assert labels
     assert labels <= RESERVED_TYPES

@@ -1,0 +1,1 @@
+"""Entity memory: the people, projects and tools that each user talks about, and how they relate."""

@@ -1,0 +1,66 @@
+"""The vocabulary of entity memory, free of storage and of transport."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+SELF = "User"
+"""The name by which an extraction refers to the user; the user is never listed as an entity."""
+
+IMPLIED_CONFIDENCE = 0.7
+"""The lowest confidence of something that the text implies; below it nothing is saved by default."""
+EXPLICIT_CONFIDENCE = 0.9
+"""The lowest confidence of something that the text says in so many words."""
+
+
+class EntityType(StrEnum):
+    PERSON = "person"
+    PROJECT = "project"
+    TOOL = "tool"
+    CONCEPT = "concept"
+    ORGANIZATION = "organization"
+
+
+class RelationshipType(StrEnum):
+    USES = "USES"
+    PREFERS = "PREFERS"
+    DECIDED = "DECIDED"
+    WORKS_ON = "WORKS_ON"
+    WORKS_WITH = "WORKS_WITH"
+    KNOWS = "KNOWS"
+    DEPENDS_ON = "DEPENDS_ON"
+    MENTIONED_IN = "MENTIONED_IN"
+    PART_OF = "PART_OF"
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedEntity:
+    """An entity that a user's turn names, written as the user wrote it."""
+
+    name: str
+    type: EntityType
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedRelationship:
+    """A relationship between two names; `source` is `SELF` where the user is meant."""
+
+    source: str
+    type: RelationshipType
+    target: str
+    confidence: float
+    context: str = ""
+    """The clause that says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What a conversation's turns say that is worth keeping.
+
+    `retracted` names relationships that a later turn takes back ("we no longer use X"); they are
+    removed from the memory when they are in it.
+    """
+
+    entities: tuple[ExtractedEntity, ...] = ()
+    relationships: tuple[ExtractedRelationship, ...] = ()
+    retracted: tuple[ExtractedRelationship, ...] = ()

@@ -1,0 +1,55 @@
+"""Episodes as the database stores them until the graph takes them: JSON of a versioned form of its own.
+
+Rows outlive releases, so their form does not follow the contract between the services.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from braid.graph.v1 import ingest_pb2
+
+VERSION = 1
+_TEXTS = ("uuid", "document_id", "document_title", "source", "content")
+_Time = Literal["reference_time", "version_time", "valid_time"]
+_TIMES: tuple[_Time, ...] = (
+    "reference_time",
+    "version_time",
+    "valid_time",
+)
+
+
+def encode_episodes(episodes: Sequence[ingest_pb2.EpisodeInput]) -> bytes:
+    """The stored form."""
+    values = {"version": VERSION, "episodes": [_values(episode) for episode in episodes]}
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def decode_episodes(stored: bytes) -> list[ingest_pb2.EpisodeInput]:
+    """Episodes from their stored form. ValueError for one that a later release has written."""
+    values = json.loads(stored)
+    if values["version"] != VERSION:
+        raise ValueError(f"stored episodes have the unknown version {values['version']}")
+    return [_episode(one) for one in values["episodes"]]
+
+
+def _values(episode: ingest_pb2.EpisodeInput) -> dict[str, str]:
+    values: dict[str, str] = {name: getattr(episode, name) for name in _TEXTS}
+    for name in _TIMES:
+        if episode.HasField(name):
+            values[name] = getattr(episode, name).ToJsonString()
+    return values
+
+
+def _episode(values: dict[str, Any]) -> ingest_pb2.EpisodeInput:
+    episode = ingest_pb2.EpisodeInput(**{name: values[name] for name in _TEXTS})
+    for name in _TIMES:
+        if name in values:
+            time = Timestamp()
+            time.FromJsonString(values[name])
+            getattr(episode, name).CopyFrom(time)
+    return episode

@@ -1,0 +1,2 @@
+-- Ends a turn.
+delete from turn where id = $1

@@ -1,0 +1,100 @@
+"""A comprehensive search's requests to the two tiers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import expansion_pb2, retrieval_pb2
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.expansion.expander import OFF
+from services.agent_orchestrator.expansion.query_aware import SEEDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Request = search_pb2.ComprehensiveSearchRequest
+    Embedding = retrieval_pb2.QueryEmbedding | None
+
+DEFAULT_LIMIT = 10
+DEFAULT_TEXT_WEIGHT = 0.3
+MAX_FACTS = 50
+
+
+def hybrid_request(
+    request: Request, embedding: Embedding, *, text_only: bool
+) -> vector_pb2.HybridSearchRequest:
+    """The vector tier's request; `text_only` searches by words alone."""
+    return vector_pb2.HybridSearchRequest(
+        query=request.query,
+        limit=_depth(request),
+        text_weight=text_weight_of(request),
+        query_embedding=embedding,
+        filter=request.filter if request.HasField("filter") else None,
+        as_of=request.as_of if request.HasField("as_of") else None,
+        text_only=text_only,
+        cache=request.cache,
+    )
+
+
+def facts_request(
+    request: Request, embedding: Embedding, *, text_only: bool
+) -> query_pb2.SearchFactsRequest:
+    """The graph tier's request; `text_only` searches by words alone."""
+    instant = request.HasField("as_of")
+    return query_pb2.SearchFactsRequest(
+        query=request.query,
+        # Whatever the limit: each relevant fact supports its passages.
+        limit=MAX_FACTS,
+        query_embedding=embedding,
+        as_of=retrieval_pb2.TimeSelector(instant=request.as_of) if instant else None,
+        text_only=text_only,
+    )
+
+
+def score_request(
+    request: Request, chunk_ids: Sequence[str], embedding: Embedding
+) -> vector_pb2.ScoreChunksRequest:
+    """Asks for the scores of chunks that only facts brought."""
+    return vector_pb2.ScoreChunksRequest(
+        query=request.query,
+        chunk_ids=chunk_ids,
+        query_embedding=embedding,
+        cache=request.cache,
+        text_weight=text_weight_of(request),
+        include_chunks=True,
+        as_of=request.as_of if request.HasField("as_of") else None,
+    )
+
+
+def limit_of(request: Request) -> int:
+    """How many results the caller asked for."""
+    return request.limit if request.HasField("limit") else DEFAULT_LIMIT
+
+
+def text_weight_of(request: Request) -> float:
+    """The share of words in a passage's score."""
+    return request.text_weight if request.HasField("text_weight") else DEFAULT_TEXT_WEIGHT
+
+
+def expansion_of(request: Request) -> expansion_pb2.ExpansionOptions:
+    """How to expand: query-aware where nothing is said, unless a leg that it needs is switched off."""
+    options = expansion_pb2.ExpansionOptions()
+    options.CopyFrom(request.expansion)
+    if options.mode == expansion_pb2.EXPANSION_MODE_UNSPECIFIED:
+        both = _wants(request, "use_vector") and _wants(request, "use_graph")
+        options.mode = (
+            expansion_pb2.EXPANSION_MODE_QUERY_AWARE if both else expansion_pb2.EXPANSION_MODE_NONE
+        )
+    return options
+
+
+def _wants(request: Request, leg: Literal["use_vector", "use_graph"]) -> bool:
+    return getattr(request, leg) or not request.HasField(leg)
+
+
+def _depth(request: Request) -> int:
+    """How many chunks the vector leg brings: an expansion's seeds are the same for every limit."""
+    limit = limit_of(request)
+    return limit if expansion_of(request).mode in OFF else max(limit, SEEDS)

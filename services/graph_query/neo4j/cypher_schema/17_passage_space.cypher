@@ -1,2 +1,0 @@
-// Passages of a space.
-CREATE INDEX braid_passage_by_space IF NOT EXISTS FOR (n:BraidPassage) ON (n.group_id)

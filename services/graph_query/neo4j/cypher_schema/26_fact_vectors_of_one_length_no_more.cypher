@@ -1,2 +1,0 @@
-// The index before this one took vectors of one length alone: that of the model which was configured when it was made.
-DROP INDEX braid_fact_similarity IF EXISTS

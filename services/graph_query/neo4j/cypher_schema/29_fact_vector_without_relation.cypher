@@ -1,2 +1,0 @@
-// The index before this one had no relation in its filter.
-DROP INDEX braid_fact_vector IF EXISTS

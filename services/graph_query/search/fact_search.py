@@ -1,0 +1,303 @@
+"""SearchFacts: words always, vectors where the space has any and the embedder answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from services.graph_query.core.domain import FactFilter
+from services.graph_query.core.full_text import name_candidates, query_terms, question_stems
+from services.graph_query.core.intervals import OPEN
+from services.graph_query.core.names import name_key
+from services.graph_query.core.store import GraphStore, Hit, SpaceState, VectorPath, WordHits
+from services.graph_query.embeddings.space_models import (
+    EXACT_LIMIT,
+    QueryVector,
+    Shortfall,
+    query_vector,
+)
+from services.graph_query.history.domain import HistoryStore
+from services.graph_query.search.as_known import AsKnownStore, Known
+from services.graph_query.search.ranking import (
+    FoundFact,
+    Question,
+    Ranked,
+    current_first,
+    fuse,
+    relevant,
+)
+from services.graph_query.search.reranking import FactReranker, Order, Ordering, RerankingStore
+from services.models.calibration import Calibrations
+from services.models.embedder import Embedder
+from services.models.registry import embedder_of
+from services.models.relevance import Relevance
+from services.models.reranker import Reranker
+from services.models.vectors import Matrix
+from services.runtime.context import in_a_hurry, part_of_the_time
+from services.runtime.errors import DeadlineError
+
+# How many facts are looked at, whatever the limit: the first facts of a longer list are the facts of a shorter one.
+_CANDIDATES = 50
+
+
+# Of a caller's time: vectors that take longer are left out. The rest is for reading the facts that words found.
+VECTOR_SHARE = 0.75
+
+
+# Of the same: an embedder that takes longer is what the answer lacks, by its name.
+EMBEDDER_SHARE = 0.5
+
+
+# Spaces whose state is remembered, so that vectors are searched along with the words, not after them.
+_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class FactSearch:
+    """A question; `vector` None lets the tier embed it, `text_only` does without.
+
+    `min_score` None lists what is relevant by the model's scale; `known` in epoch seconds asks for what was known then;
+    None is now.
+    """
+
+    query: str
+    limit: int
+    only: FactFilter
+    vector: QueryVector | None = None
+    text_only: bool = False
+    min_score: float | None = None
+    ordering: Ordering = field(default_factory=Ordering)
+    known: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Facts, best first; what fell short, how vectors were compared, the revision read at, and the score that a fact
+    with a vector needed to be listed.
+    """
+
+    hits: list[FoundFact]
+    shortfall: Shortfall | None
+    path: VectorPath | None
+    revision: int
+    floor: float = 0.0
+    order: Order = Order.RRF
+
+
+class SearchStores(GraphStore, Protocol):
+    """The graph with what other orders and other times of knowing need."""
+
+    @property
+    def reranking(self) -> RerankingStore:
+        """Vectors and distances of what was found."""
+
+    @property
+    def as_known(self) -> AsKnownStore:
+        """Facts as they were known."""
+
+    @property
+    def history(self) -> HistoryStore:
+        """Facts over both clocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """The list by vectors, and how it came about."""
+
+    hits: Sequence[Hit] = ()
+    shortfall: Shortfall | None = None
+    path: VectorPath | None = None
+
+
+class FactSearcher:
+    """Finds the facts that answer a question."""
+
+    def __init__(
+        self, store: SearchStores, embedder: Embedder, reranker: Reranker | None = None
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._reranker = FactReranker(store.reranking, reranker)
+        self._spaces: OrderedDict[str, SpaceState] = OrderedDict()
+        self._calibrations = Calibrations()
+
+    async def search(self, space: str, search: FactSearch) -> Answer:
+        """Searches all lists at the same time, fuses them, and puts the best in the asked order.
+
+        Raises what the store and `FactReranker.ready` raise.
+        """
+        centers = await self._reranker.ready(space, search.ordering)
+        depth = max(_CANDIDATES, search.ordering.pool(search.limit))
+        words, near = await self._lists(space, replace(search, limit=depth))
+        ranked = fuse(
+            words,
+            near.hits,
+            terms=query_terms(search.query),
+            entity_key=name_key(search.only.entity_key),
+            limit=depth,
+        )
+        scale = self._scale(space, words.state)
+        question = _question(search, words, near)
+        # At an instant no fact has ended: the order is known before the facts are read.
+        instant = search.only.since == search.only.until
+        if search.known is None:
+            ranked = relevant(ranked, question, scale, search.min_score)
+            ranked = ranked[: search.ordering.pool(search.limit)] if instant else ranked
+            found = await self._in_full(space, ranked, None)
+        else:
+            found = await self._known(space, ranked, question, scale, search)
+        hits = found if instant else current_first(found, question)
+        answer = Answer(hits, near.shortfall, near.path, words.state.revision, floor=scale.fact)
+        if search.ordering.order is Order.RRF:
+            return replace(answer, hits=hits[: search.limit])
+        return await self._in_order(space, search, answer, centers)
+
+    def _scale(self, space: str, state: SpaceState) -> Relevance:
+        own = embedder_of(self._embedder, state.model, state.dimension) if state.model else None
+
+        async def best(row: Matrix) -> float:
+            vector, only = [float(value) for value in row], FactFilter(-OPEN, OPEN)
+            exact = state.vectors <= EXACT_LIMIT
+            hits = await self._store.search_vector(space, vector, only, 1, exact=exact)
+            return hits[0].score if hits else 0.0
+
+        embed = None if own is None else own.embed
+        return self._calibrations.of(space, state.model, state.vectors, embed, best)
+
+    async def _in_order(
+        self, space: str, search: FactSearch, answer: Answer, centers: Sequence[str]
+    ) -> Answer:
+        ordering = search.ordering
+        hits, had = await self._reranker.rerank(
+            space,
+            search.query,
+            answer.hits,
+            ordering,
+            centers=centers,
+            only=search.only,
+        )
+        shortfall = answer.shortfall if had else answer.shortfall or Shortfall.RERANKER
+        order = ordering.order if had else Order.RRF
+        return replace(answer, hits=hits[: search.limit], shortfall=shortfall, order=order)
+
+    async def _lists(self, space: str, search: FactSearch) -> tuple[WordHits, _Near]:
+        """The lists by words and by vectors."""
+        expected = self._spaces.get(space)
+        try:
+            async with asyncio.TaskGroup() as group:
+                ahead = group.create_task(self._near_in_time(space, search, expected))
+                asked = group.create_task(self._words(space, search))
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        words, near = asked.result(), ahead.result()
+        if _plan(words.state) != _plan(expected):
+            near = await self._near_in_time(space, search, words.state)
+        self._remember(space, words.state)
+        return words, near
+
+    async def _near_in_time(
+        self, space: str, search: FactSearch, state: SpaceState | None
+    ) -> _Near:
+        """As `_near`; when that is late for the caller's deadline, what words find must do."""
+        try:
+            async with asyncio.timeout(part_of_the_time(VECTOR_SHARE)):
+                return await self._near(space, search, state)
+        except (TimeoutError, DeadlineError):
+            return _Near(shortfall=Shortfall.LATE)
+
+    async def _words(self, space: str, search: FactSearch) -> WordHits:
+        terms = query_terms(search.query)
+        keys = [] if search.only.entity_key else name_candidates(search.query)
+        if search.known is None:
+            return await self._store.search_words(space, terms, keys, search.only, search.limit)
+        at = Known(search.only, search.known, search.limit)
+        return await self._store.as_known.search_words_known(space, terms, keys, at)
+
+    async def _in_full(
+        self, space: str, ranked: Sequence[Ranked], known: float | None
+    ) -> list[FoundFact]:
+        """The ranked facts; one that is deleted meanwhile is left out."""
+        uuids = [one.uuid for one in ranked if one.local is None]
+        if known is None:
+            stated = await self._store.facts(space, uuids)
+        else:
+            stated = await self._store.history.facts_known(space, uuids, known)
+        facts = {**stated, **{one.uuid: one.local for one in ranked if one.local is not None}}
+        return [FoundFact(facts[one.uuid], one.scores) for one in ranked if one.uuid in facts]
+
+    async def _known(
+        self,
+        space: str,
+        ranked: Sequence[Ranked],
+        question: Question,
+        scale: Relevance,
+        search: FactSearch,
+    ) -> list[FoundFact]:
+        """Facts as they were known. The lists do not have their statements of that time, so all are read."""
+        facts = {
+            one.fact.uuid: one.fact for one in await self._in_full(space, ranked, search.known)
+        }
+        said = [
+            one._replace(statement=facts[one.uuid].fact, relation=facts[one.uuid].relation)
+            for one in ranked
+            if one.uuid in facts
+        ]
+        kept = relevant(said, question, scale, search.min_score)
+        return [FoundFact(facts[one.uuid], one.scores) for one in kept]
+
+    async def _near(self, space: str, search: FactSearch, state: SpaceState | None) -> _Near:
+        """The list by vectors of a space that is as `state` says; empty when nothing is known of it."""
+        if state is None:
+            return _Near()
+        seconds = part_of_the_time(EMBEDDER_SHARE)
+        try:
+            async with asyncio.timeout(seconds):
+                vector, shortfall = await query_vector(
+                    self._embedder, search.query, search.vector, state, text_only=search.text_only
+                )
+        except TimeoutError:
+            shortfall = Shortfall.LATE if in_a_hurry(seconds) else Shortfall.EMBEDDER
+            vector = None
+        if vector is None:
+            return _Near(shortfall=shortfall)
+        if search.known is not None:
+            at = Known(search.only, search.known, search.limit)
+            hits, compared = await self._store.as_known.search_vector_known(
+                space, vector, at, state
+            )
+            return _Near(hits, path=_path(compared=compared))
+        exact = state.vectors <= EXACT_LIMIT
+        hits = await self._store.search_vector(
+            space, vector, search.only, search.limit, exact=exact
+        )
+        return _Near(hits, path=_path(compared=exact or bool(search.only.entity_key)))
+
+    def _remember(self, space: str, state: SpaceState) -> None:
+        self._spaces[space] = state
+        self._spaces.move_to_end(space)
+        while len(self._spaces) > _REMEMBERED:
+            self._spaces.popitem(last=False)
+
+
+def _question(search: FactSearch, words: WordHits, near: _Near) -> Question:
+    hits = near.hits
+    return Question(
+        stems=question_stems(search.query),
+        of_named=frozenset(hit.uuid for hit in words.entity if hit.score),
+        farthest=hits[-1].score if len(hits) >= _CANDIDATES else None,
+        until=search.only.until,
+    )
+
+
+def _path(*, compared: bool) -> VectorPath:
+    return VectorPath.EXACT if compared else VectorPath.INDEX
+
+
+def _plan(state: SpaceState | None) -> tuple[str, int, bool] | None:
+    """What of a space decides how its vectors are searched; None without any."""
+    if state is None or state.vectors == 0:
+        return None
+    return state.model, state.dimension, state.vectors <= EXACT_LIMIT

@@ -1,0 +1,65 @@
+"""The schema of a real Neo4j: one check on an up-to-date database, and no start on another version's."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from neo4j import AsyncDriver
+
+from deploy.local.stores import LocalStores
+from services.graph_query.app import build_store, keep_schema
+from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j.queries import load_schema
+from services.graph_query.neo4j.schema import VERSION, Schema, SchemaError, ensure_schema
+from tests.store_suite.graph.builders import fact, new_space
+from tests.store_suite.graph.neo4j_graph import opened, settings
+
+_SET = "MATCH (s:BraidSchema {name: 'graph'}) SET s.version = $version"
+_FORGET = "MATCH (s:BraidSchema) DELETE s"
+_RECORD = "MERGE (s:BraidSchema {name: 'graph'}) SET s.version = $version"
+
+
+@pytest.fixture
+async def store(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
+    async with opened(graph_stores) as found:
+        yield found
+
+
+async def test_a_start_on_an_up_to_date_database_runs_no_statement(store: Neo4jStore) -> None:
+    (database,) = store.pools
+    broken = [f"{text} THIS IS NO CYPHER" for text in load_schema().statements]
+    await ensure_schema(database, Schema(tuple(broken)))
+
+
+async def test_an_index_that_is_missing_is_made_again(
+    store: Neo4jStore, driver: AsyncDriver
+) -> None:
+    await driver.execute_query("DROP INDEX braid_version_by_start")
+    await store.ensure_schema()
+    await store.ping()
+
+
+async def test_a_database_of_another_version_is_refused_with_what_to_do(
+    store: Neo4jStore, driver: AsyncDriver
+) -> None:
+    await driver.execute_query(_SET, version=VERSION + 1)
+    try:
+        with pytest.raises(SchemaError, match="delete its data folder"):
+            await store.ensure_schema()
+    finally:
+        await driver.execute_query(_SET, version=VERSION)
+
+
+async def test_a_database_of_before_the_baseline_is_refused_and_the_tier_does_not_wait_for_it(
+    graph_stores: LocalStores, store: Neo4jStore, driver: AsyncDriver
+) -> None:
+    await store.add_facts(new_space(), [fact("Nova", "KNOWS", "Luna")], "")
+    await driver.execute_query(_FORGET)
+    older = build_store(settings(graph_stores))
+    try:
+        with pytest.raises(SchemaError, match="delete its data folder"):
+            await keep_schema(older)
+    finally:
+        await driver.execute_query(_RECORD, version=VERSION)
+        await older.close()

@@ -1,0 +1,54 @@
+"""How much goes to a graph of unknown speed at once, and which stage goes first."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from services.agent_orchestrator.ingest.pipeline import episode_retry
+from services.agent_orchestrator.ingest.pipeline.episode_retry import AdaptiveBatch
+from services.agent_orchestrator.jobs.time_slice import StagePriority
+
+
+def test_a_batch_that_fails_is_cut_down_and_quick_ones_double_it_again() -> None:
+    batch_size = AdaptiveBatch(8)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="away"), batch_size.measured():
+            raise ValueError("away")
+    assert (batch_size.size, batch_size.is_full) == (1, False)
+    for expected in (2, 4, 8, 8):
+        with batch_size.measured():
+            pass
+        assert batch_size.size == expected
+
+
+def test_a_slow_batch_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(episode_retry, "SLOW_SECONDS", -1.0)
+    batch_size = AdaptiveBatch(8)
+    with batch_size.measured():
+        pass
+    assert batch_size.size == 4
+
+
+async def test_the_graph_gives_way_until_uploads_are_embedded() -> None:
+    priority = StagePriority(60)
+    with priority.search_runs():
+        waiting = asyncio.create_task(priority.yield_to_search(asyncio.Event()))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+    async with asyncio.timeout(5):
+        await waiting
+
+
+async def test_the_graph_does_not_give_way_for_ever_nor_hold_up_an_end() -> None:
+    stop = asyncio.Event()
+    priority = StagePriority(0.01)
+    async with asyncio.timeout(5):
+        with priority.search_runs():
+            await priority.yield_to_search(stop)
+    stop.set()
+    patient = StagePriority(60)
+    async with asyncio.timeout(5):
+        with patient.search_runs():
+            await patient.yield_to_search(stop)
