@@ -75,21 +75,21 @@ class AgentSettings(BaseSettings):
     max_waiting_bytes: int = Field(
         default=1024 * MIB, ge=1, description="Uploads held by them, shared out likewise."
     )
-    keep_ended_days: int = Field(
-        default=30, ge=1, description="How long ended jobs are told about."
-    )
+    keep_ended_days: int = Field(default=30, ge=1, description="How long ended jobs are kept.")
 
     worker_listen: str = Field(
         default="127.0.0.1:50053", description="Where a worker answers for its health."
     )
     lease_seconds: float = Field(
-        default=10.0, gt=0, description="A worker that does not beat for so long loses its turns."
+        default=10.0,
+        gt=0,
+        description="A worker that does not renew its leases for so long loses its turns.",
     )
     jobs_at_once: int = Field(
-        default=2, ge=1, description="Spaces that a worker reads and embeds side by side."
+        default=2, ge=1, description="Spaces that a worker reads and embeds in parallel."
     )
     graphs_at_once: int = Field(
-        default=4, ge=1, description="Spaces that a worker brings into the graph side by side."
+        default=4, ge=1, description="Spaces that a worker adds to the graph in parallel."
     )
     turn_seconds: float = Field(
         default=5.0, gt=0, description="How long a space is worked on while others wait."
@@ -100,7 +100,7 @@ class AgentSettings(BaseSettings):
     retry_seconds: float = Field(
         default=5.0,
         ge=0,
-        description="How long a turn tries again a tier or an embedder that is away. It then waits, and comes back.",
+        description="How long a turn retries a tier or an embedder that is unavailable; then other turns go first.",
     )
 
     def database(self) -> str:

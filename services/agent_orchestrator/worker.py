@@ -86,7 +86,7 @@ async def open_worker(
 
 
 def _others(settings: AgentSettings, work: WorkStore, worker: Worker) -> list[asyncio.Task[None]]:
-    listener = Listener(settings.database(), CHANNEL, worker.heard)
+    listener = Listener(settings.database(), CHANNEL, worker.wake)
     keeper = Housekeeping(work, keep_days=settings.keep_ended_days)
     return [
         asyncio.create_task(listener.run(), name="listener"),

@@ -35,7 +35,7 @@ class Counter(Protocol):
 
 
 @dataclass(eq=False, slots=True)
-class _Held:
+class _Usage:
     """What a space has waiting, or here on its way."""
 
     jobs: int = 0
@@ -51,8 +51,8 @@ class Backlog:
         self._store = jobs
         self._max_jobs = max_jobs
         self._max_bytes = max_bytes
-        self._spaces: defaultdict[str, _Held] = defaultdict(_Held)
-        self._total = _Held()
+        self._spaces: defaultdict[str, _Usage] = defaultdict(_Usage)
+        self._total = _Usage()
         self._counted = float("-inf")
         self._counting = asyncio.Lock()
 
@@ -102,14 +102,14 @@ class Backlog:
         held = self._total.bytes + self._total.received
         free = self._max_bytes - held - count
         _refuse_unless(free >= 0 and held < self._max_bytes)
-        own = self._spaces.get(space, _Held())
+        own = self._spaces.get(space, _Usage())
         _refuse_unless(alone or own.bytes + own.received + count <= SHARE_OF_FREE * free)
 
     def _jobs(self, space: str) -> int:
-        one = self._spaces.get(space, _Held())
+        one = self._spaces.get(space, _Usage())
         return one.jobs + one.receiving
 
-    def _of(self, space: str) -> tuple[_Held, _Held]:
+    def _of(self, space: str) -> tuple[_Usage, _Usage]:
         return self._spaces[space], self._total
 
     async def _count(self, age: float) -> None:
@@ -135,24 +135,24 @@ class Place:
     def __init__(self, backlog: Backlog, space: str) -> None:
         self._backlog = backlog
         self._space = space
-        self._held = 0
+        self._reserved = 0
         self._left = False
 
     def hold(self, count: int) -> None:
         """`count` more bytes of it are held. OverloadedError when the backlog is full."""
         self._backlog.hold(self._space, count)
-        self._held += count
+        self._reserved += count
 
     def accepted(self) -> None:
         """It has become a job."""
-        self._backlog.accepted(self._space, Waiting(1, self._held))
+        self._backlog.accepted(self._space, Waiting(1, self._reserved))
         self.leave()
 
     def leave(self) -> None:
         """It is received no more. Leaving twice is leaving once."""
         if not self._left:
             self._left = True
-            self._backlog.release(self._space, self._held)
+            self._backlog.release(self._space, self._reserved)
 
 
 def _refuse_unless(fits: bool) -> None:

@@ -16,7 +16,7 @@ from services.runtime.telemetry import get_logger
 
 # From one look to the next: at least, and at most where nothing is heard, as while the database is away.
 LOOK_SECONDS = 0.2
-UNHEARD_SECONDS = 1.0
+MAX_LOOK_SECONDS = 1.0
 
 
 class Watchers:
@@ -29,22 +29,22 @@ class Watchers:
         self._seen: dict[str, JobRecord] = {}
         self._looked = asyncio.Event()
         self._wanted = asyncio.Event()
-        self._heard = asyncio.Event()
+        self._changes = asyncio.Event()
 
-    def heard(self) -> None:
+    def wake(self) -> None:
         """Jobs have changed: looks soon, if there are watchers."""
-        self._heard.set()
+        self._changes.set()
 
     async def run(self) -> None:
         """Looks while there are watchers, until cancelled."""
         while True:
             await self._wanted.wait()
-            self._heard.clear()
+            self._changes.clear()
             await self._look()
             await asyncio.sleep(LOOK_SECONDS)
             with suppress(TimeoutError):
-                async with asyncio.timeout(UNHEARD_SECONDS - LOOK_SECONDS):
-                    await self._heard.wait()
+                async with asyncio.timeout(MAX_LOOK_SECONDS - LOOK_SECONDS):
+                    await self._changes.wait()
 
     async def watch(self, space: str, job_id: str) -> AsyncIterator[JobRecord]:
         """A job of the space now, then at each change, until it has ended. NotFoundError for no job of the space."""
@@ -82,7 +82,7 @@ class Watchers:
     def _enter(self, job_id: str) -> None:
         self._watched[job_id] += 1
         self._wanted.set()
-        self._heard.set()  # what changed since the watcher's own first look was perhaps told before it was there
+        self._changes.set()  # what changed since the watcher's own first look was perhaps told before it was there
 
     def _leave(self, job_id: str) -> None:
         self._watched[job_id] -= 1
@@ -97,12 +97,12 @@ AGAIN_SECONDS = 1.0
 
 
 class Listener:
-    """One connection of its own that calls `heard` at each notification of a channel."""
+    """One connection of its own that calls `on_notification` at each notification of a channel."""
 
-    def __init__(self, url: str, channel: str, heard: Callable[[], None]) -> None:
+    def __init__(self, url: str, channel: str, on_notification: Callable[[], None]) -> None:
         self._url = url
         self._channel = channel
-        self._heard = heard
+        self._on_notification = on_notification
 
     async def run(self) -> None:
         """Listens until cancelled, connecting again as often as it has to."""
@@ -121,8 +121,8 @@ class Listener:
         over = asyncio.Event()
         try:
             connection.add_termination_listener(lambda _: over.set())
-            await connection.add_listener(self._channel, lambda *_: self._heard())
-            self._heard()
+            await connection.add_listener(self._channel, lambda *_: self._on_notification())
+            self._on_notification()
             await over.wait()
         finally:
             connection.terminate()

@@ -102,7 +102,7 @@ class WorkStore:
         self, turn: Turn, claimed: Collection[str], *, count: int, size: int
     ) -> list[TakenUpload]:
         """The next uploads of the turn's space: at most `count`, and `size` bytes or one."""
-        async with self._held(turn) as session:
+        async with self._locked(turn) as session:
             rows = await session.fetch(
                 self._queries["claim_uploads"],
                 turn.key,
@@ -135,7 +135,7 @@ class WorkStore:
         Nothing of jobs that were tried again since they were taken up: they are read anew. Documents of jobs that were
         cancelled go on to the graph, since search finds them.
         """
-        async with self._held(turn) as session:
+        async with self._locked(turn) as session:
             jobs = await self._not_tried_again(session, read)
             if any(job.searchable for job in jobs):
                 await self._turns.request(session, GRAPH, turn.key)
@@ -150,14 +150,14 @@ class WorkStore:
 
     async def next_documents(self, turn: Turn, *, count: int, chunks: int) -> list[WaitingDocument]:
         """The next documents of the turn's space for the graph, in order: with at most `chunks` chunks, or one."""
-        async with self._held(turn) as session:
+        async with self._locked(turn) as session:
             rows = await session.fetch(self._queries["next_documents"], turn.key, count, chunks)
         return [_waiting(row) for row in rows]
 
     async def note_graph(self, turn: Turn, outcome: GraphOutcome) -> None:
         """Notes what the graph has taken, and what it has refused."""
         done = [*outcome.ready, *(document for document, _ in outcome.refused)]
-        async with self._held(turn) as session:
+        async with self._locked(turn) as session:
             rows = await session.fetch(
                 self._queries["delete_documents"],
                 [document.number for document in done],
@@ -177,12 +177,12 @@ class WorkStore:
 
     async def record_attempt(self, turn: Turn, document: WaitingDocument, attempts: int) -> None:
         """Notes how often in a row a document alone has failed on a graph that serves."""
-        async with self._held(turn) as session:
+        async with self._locked(turn) as session:
             await session.execute(self._queries["record_attempt"], document.number, attempts)
 
     async def fail_jobs(self, turn: Turn, job_ids: Collection[str], reason: str) -> None:
         """Ends jobs before their documents are done."""
-        async with self._held(turn) as session:
+        async with self._locked(turn) as session:
             ids = sorted(uuid.UUID(one) for one in job_ids)
             rows = await session.fetch(self._queries["fail_jobs"], ids)
             failures = [
@@ -197,7 +197,7 @@ class WorkStore:
 
     async def end_turn(self, turn: Turn, *, delay: float = 0.0) -> None:
         """Gives the turn back, and asks for another one if there is more to do."""
-        async with self._held(turn) as session:
+        async with self._locked(turn) as session:
             query = "has_uploads" if turn.stage == SEARCH else "has_documents"
             again = await session.value(self._queries[query], turn.key)
             if turn.stage == GRAPH and not delay:
@@ -232,7 +232,7 @@ class WorkStore:
         return [job for job in jobs if job.job_id in held]
 
     @asynccontextmanager
-    async def _held(self, turn: Turn) -> AsyncIterator[Session]:
+    async def _locked(self, turn: Turn) -> AsyncIterator[Session]:
         async with self._database.pool.transaction() as session:
             await self._turns.lock(session, turn)
             yield session

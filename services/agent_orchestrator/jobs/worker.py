@@ -27,8 +27,8 @@ LOOK_SECONDS = 1.0
 AGAIN_SECONDS = 0.5
 FIRST_DELAY = 0.25
 MAX_BACKOFF = 5.0
-BEATS_A_LEASE = 5
-# A turn whose beats have not arrived for this share of its lease is dropped before another worker takes it.
+RENEWALS_PER_LEASE = 5
+# A turn whose lease was not renewed for this share of its lease is dropped before another worker takes it.
 SAFE_SHARE = 0.8
 
 
@@ -50,14 +50,14 @@ class Runner(Protocol):
 
 
 @dataclass(eq=False, slots=True)
-class _Held:
+class _ActiveTurn:
     turn: Turn
     task: asyncio.Task[None]
-    beaten: float
+    renewed: float
 
 
 class Worker:
-    """Works on turns until it is told to stop. `heard` may be called at any time: turns wait."""
+    """Works on turns until it is told to stop. `wake` may be called at any time: turns wait."""
 
     def __init__(
         self, turns: TurnQueue, runners: Mapping[str, Runner], *, lease_seconds: float
@@ -66,23 +66,23 @@ class Worker:
         self._runners = runners
         self._lease = lease_seconds
         self._owner = uuid.uuid4()
-        self._held: dict[int, _Held] = {}
+        self._active: dict[int, _ActiveTurn] = {}
         self._waits: Counter[tuple[str, str]] = Counter()
         self._look = asyncio.Event()
         self._looked = 0.0
         self._stop = asyncio.Event()
         self._log = get_logger("worker")
 
-    def heard(self) -> None:
+    def wake(self) -> None:
         """Turns wait: looks at once."""
         self._look.set()
 
     async def run(self) -> None:
         """Takes turns until cancelled, or until `stop`."""
         async with asyncio.TaskGroup() as group:
-            beating = group.create_task(self._beat())
+            renewing = group.create_task(self._renew_leases())
             await self._take_turns(group)
-            beating.cancel()
+            renewing.cancel()
 
     async def check(self) -> None:
         """StoreUnavailableError unless turns were taken, or could have been, a moment ago."""
@@ -93,7 +93,7 @@ class Worker:
         """Takes no more; gives back what is held, at a good place to stop or after `seconds`."""
         self._stop.set()
         self._look.set()
-        tasks = [held.task for held in self._held.values()]
+        tasks = [active.task for active in self._active.values()]
         if not tasks:
             return
         _, late = await asyncio.wait(tasks, timeout=seconds)
@@ -116,7 +116,7 @@ class Worker:
 
     async def _take(self, group: asyncio.TaskGroup) -> None:
         for stage, runner in self._runners.items():
-            running = sum(held.turn.stage == stage for held in self._held.values())
+            running = sum(active.turn.stage == stage for active in self._active.values())
             free = runner.at_once - running
             if free <= 0 or self._stop.is_set():
                 continue
@@ -124,13 +124,13 @@ class Worker:
                 self._start(group, turn)
 
     def _start(self, group: asyncio.TaskGroup, turn: Turn) -> None:
-        former = self._held.get(turn.id)
+        former = self._active.get(turn.id)
         if former is not None:
-            # Our own beats came too late, and the turn came back to us: its work goes on.
-            former.beaten = asyncio.get_running_loop().time()
+            # Our own renewals came too late, and the turn came back to us: its work goes on.
+            former.renewed = asyncio.get_running_loop().time()
             return
         task = group.create_task(self._run(turn), name=f"{turn.stage} turn")
-        self._held[turn.id] = _Held(turn, task, asyncio.get_running_loop().time())
+        self._active[turn.id] = _ActiveTurn(turn, task, asyncio.get_running_loop().time())
 
     async def _run(self, turn: Turn) -> None:
         try:
@@ -146,7 +146,7 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - others go on; this one comes back when its lease is over
             self._log.error("turn not given back", stage=turn.stage, exc_info=error)
         finally:
-            self._held.pop(turn.id, None)
+            self._active.pop(turn.id, None)
             self._look.set()
 
     async def _work(self, turn: Turn) -> float:
@@ -181,29 +181,29 @@ class Worker:
             else:
                 return
 
-    async def _beat(self) -> None:
+    async def _renew_leases(self) -> None:
         while True:
-            await asyncio.sleep(self._lease / BEATS_A_LEASE)
-            if self._held:
-                await self._beat_once()
+            await asyncio.sleep(self._lease / RENEWALS_PER_LEASE)
+            if self._active:
+                await self._renew_once()
 
-    async def _beat_once(self) -> None:
-        held = list(self._held.values())
+    async def _renew_once(self) -> None:
+        active = list(self._active.values())
         now = asyncio.get_running_loop().time()
         limit = self._lease * SAFE_SHARE
         try:
-            async with asyncio.timeout(self._lease / BEATS_A_LEASE):
-                ours = await self._turns.renew(self._owner, [one.turn for one in held])
+            async with asyncio.timeout(self._lease / RENEWALS_PER_LEASE):
+                ours = await self._turns.renew(self._owner, [one.turn for one in active])
         except Exception as error:  # noqa: BLE001 - whatever it is, the turns are ours for a while yet
-            self._log.warning("no beat", error=type(error).__name__)
-            for one in held:
-                if asyncio.get_running_loop().time() - one.beaten > limit:
+            self._log.warning("leases not renewed", error=type(error).__name__)
+            for one in active:
+                if asyncio.get_running_loop().time() - one.renewed > limit:
                     one.task.cancel()
             return
-        for one in held:
+        for one in active:
             if one.turn.id in ours:
-                one.beaten = now
-            elif one.turn.id in self._held:
+                one.renewed = now
+            elif one.turn.id in self._active:
                 one.task.cancel()
 
     async def _pause(self, seconds: float) -> None:

@@ -39,7 +39,7 @@ async def test_a_watcher_is_told_at_once_and_to_the_end(world: World) -> None:
 async def test_a_watcher_hears_of_changes_and_need_not_look_for_them(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "UNHEARD_SECONDS", 600.0)
+    monkeypatch.setattr(watching, "MAX_LOOK_SECONDS", 600.0)
     async with asyncio.timeout(30):
         states = await watched(world, await submit(world, document(), data("text")))
     assert states[-1].state == SUCCEEDED
