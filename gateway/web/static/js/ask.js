@@ -31,7 +31,7 @@ export async function show(view, parameters, signal) {
     }
   });
   view.append(el("h1", {}, "Ask"), await conversations(state, signal), chat, form);
-  if (state.conversation) await history(state);
+  if (state.conversation) await earlier(state);
 }
 
 async function conversations(state, signal) {
@@ -54,7 +54,7 @@ async function conversations(state, signal) {
   }
 }
 
-async function history(state) {
+async function earlier(state) {
   try {
     const { messages } = await get(`/api/conversations/${encodeURIComponent(state.conversation)}`, {}, state.signal);
     for (const message of messages) {

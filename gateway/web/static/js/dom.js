@@ -36,9 +36,11 @@ export function data(text) {
   return el("bdi", {}, text);
 }
 
-/** Text with the words of a query marked. */
+const COMMON = new Set("a an and are as at be by do does for from has have how in is it of on or that the this to was were what when where which who whose why will with".split(" "));
+
+/** Text with the words of a query marked; words that are everywhere are not. */
 export function marked(text, query) {
-  const words = (query.match(/[\p{L}\p{N}]{2,}/gu) ?? []).map(folded);
+  const words = (query.match(/[\p{L}\p{N}]{2,}/gu) ?? []).map(folded).filter((word) => !COMMON.has(word));
   if (!words.length) return [text];
   const parts = [];
   let end = 0;

@@ -51,7 +51,7 @@ export class Drawing {
       const [from, to] = [edge.source_entity?.uuid, edge.target_entity?.uuid];
       if (!graph.hasNode(from) || !graph.hasNode(to)) continue;
       const kind = changes?.kinds.get(edge.uuid);
-      graph.addEdgeWithKey(edge.uuid, from, to, { size: kind ? 3 : 1, color: CHANGES[kind] ?? "#a8a29e", label: edge.relation });
+      graph.addEdgeWithKey(edge.uuid, from, to, { size: kind ? 3 : 1, color: CHANGES[kind] ?? "#a8a29e", label: edge.origin === "local" ? null : edge.relation });
     }
     place(graph, this.places);
     this.renderer?.kill();
