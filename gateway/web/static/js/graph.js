@@ -7,9 +7,11 @@ import { Drawing } from "./drawing.js";
 import { address, go } from "./route.js";
 
 const DAY = 86_400_000;
+const FEW = 20;
+const MANY = 100;
 
 export async function show(view, parameters, signal) {
-  const state = Object.fromEntries(["entity", "type", "as_of", "since", "to"].map((name) => [name, parameters.get(name) ?? ""]));
+  const state = Object.fromEntries(["entity", "type", "as_of", "since", "to", "limit"].map((name) => [name, parameters.get(name) ?? ""]));
   view.append(el("h1", {}, "Graph"), form(state));
   if (!state.entity) return entities(view, signal);
   announce("Loading …");
@@ -57,7 +59,9 @@ async function neighborhood(view, state, signal) {
   const legend = el("div", { class: "legend", role: "group", "aria-label": "Types shown" });
   const list = el("div");
   const drawing = new Drawing(canvas, expand);
-  view.append(slider(state), note, legend, canvas, list);
+  const more = first.truncated && !state.limit
+    ? el("button", { type: "button", onclick: () => go("graph", { ...state, limit: MANY }) }, "Show more neighbours") : "";
+  view.append(slider(state), note, more, legend, canvas, list);
   const changes = state.since ? await changed(state, signal) : null;
   await draw();
 
@@ -89,7 +93,7 @@ async function neighborhood(view, state, signal) {
 
 function near(state, name, type, signal) {
   const as_of = state.as_of ? `${state.as_of}T23:59:59Z` : "";
-  return get(`/api/graph/neighborhood/${encodeURIComponent(name)}`, { type, as_of, limit: 20 }, signal);
+  return get(`/api/graph/neighborhood/${encodeURIComponent(name)}`, { type, as_of, limit: state.limit || FEW }, signal);
 }
 
 function merge(graph, found) {
