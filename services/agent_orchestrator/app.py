@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 import grpc
 
 from braid.agent.v1 import (
+    agent_pb2_grpc,
     consistency_pb2_grpc,
     ingest_pb2_grpc,
     memories_pb2_grpc,
     models_pb2_grpc,
     search_pb2_grpc,
 )
+from services.agent_orchestrator.agent.settings import AgentOptions
 from services.agent_orchestrator.clients.chunk_searches import ChunkSearches
 from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
@@ -56,9 +58,11 @@ from services.runtime.settings import RuntimeSettings
 from services.runtime.slots import Slots
 
 if TYPE_CHECKING:
+    from services.agent_orchestrator.agent.servicer import AgentServicer
     from services.runtime.health import Probe
 
 SEARCH_SERVICE = "braid.agent.v1.SearchService"
+AGENT_SERVICE = "braid.agent.v1.AgentService"
 INGEST_SERVICE = "braid.agent.v1.IngestService"
 MODEL_SERVICE = "braid.agent.v1.ModelService"
 CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
@@ -103,13 +107,15 @@ class App:
 
 @asynccontextmanager
 async def open_app(
-    settings: AgentSettings, runtime: RuntimeSettings, embedders: Embedders
+    settings: AgentSettings,
+    runtime: RuntimeSettings,
+    embedders: Embedders,
+    options: AgentOptions | None = None,
 ) -> AsyncIterator[App]:
     """The app, its channels and its database open, until the block is left."""
-    async with (
-        open_tiers(settings, runtime) as tiers,
-        open_database(settings, "braid-agent") as database,
-    ):
+    async with AsyncExitStack() as stack:
+        tiers = await stack.enter_async_context(open_tiers(settings, runtime))
+        database = await stack.enter_async_context(open_database(settings, "braid-agent"))
         turns = TurnQueue(database, lease_seconds=settings.lease_seconds)
         jobs = JobStore(database, turns)
         watchers = Watchers(jobs)
@@ -120,10 +126,13 @@ async def open_app(
             wait_seconds=DELETION_SECONDS,
         )
         ingest = _ingest(settings, tiers, jobs, watchers, deletions, embedders.documents)
+        search = _search(settings, tiers, embedders.queries)
+        agent = await stack.enter_async_context(
+            _open_agent(options or AgentOptions(), runtime, tiers, database, search)
+        )
         services = [
-            _search_service(
-                _search(settings, tiers, embedders.queries), Slots(runtime.search_limits())
-            ),
+            _search_service(search, Slots(runtime.search_limits())),
+            _agent_service(agent),
             _ingest_service(ingest),
             _consistency_service(_consistency(tiers, database, jobs)),
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
@@ -233,6 +242,33 @@ def _consistency(tiers: Tiers, database: Database, jobs: JobStore) -> Consistenc
         graph=tiers.graph,
         inventory=tiers.graph_ids,
         work=work,
+    )
+
+
+def _open_agent(
+    options: AgentOptions,
+    runtime: RuntimeSettings,
+    tiers: Tiers,
+    database: Database,
+    search: ComprehensiveSearch,
+) -> AbstractAsyncContextManager[AgentServicer]:
+    # Here, as its libraries are heavy and a worker does not need them.
+    from services.agent_orchestrator.agent.app import open_agent  # noqa: PLC0415
+
+    return open_agent(
+        options,
+        pool=database.pool,
+        search=search,
+        vector=tiers.channels["vector"],
+        graph=tiers.channels["graph"],
+        outgoing=Outgoing.of(runtime),
+    )
+
+
+def _agent_service(servicer: AgentServicer) -> Service:
+    return Service(
+        AGENT_SERVICE,
+        lambda server: agent_pb2_grpc.add_AgentServiceServicer_to_server(servicer, server),
     )
 
 
