@@ -29,7 +29,7 @@ async def sample_stack() -> AsyncIterator[LocalStack]:
 
 
 async def chat_all(stack: LocalStack, questions: Sequence[str]) -> list[dict[str, Any]]:
-    """The whole answers of `POST /api/chat`, each question in a conversation of its own. MeasureError when one fails."""
+    """The whole answers of `POST /api/chat`, each question on its own. MeasureError when one fails."""
     stopped = Event()
     try:
         return await asyncio.to_thread(_chat, stack.addresses["gateway"], questions, stopped)

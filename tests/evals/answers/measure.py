@@ -111,6 +111,5 @@ def _note_faults(judged: Sequence[Judged]) -> None:
         if not fine or one.is_uncited or not all(one.right_citations):
             called = [call["tool"] for call in one.answer["tool_calls"]]
             cited = [cited["document_id"] for cited in one.answer["citations"]]
-            note(
-                f"{one.row['question']!r} expects {one.row['expected']}; {called} gave {cited}: {one.answer['answer']!r}"
-            )
+            note(f"{one.row['question']!r} expects {one.row['expected']}")
+            note(f"    {called} gave {cited}: {one.answer['answer']!r}")
