@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from braid.agent.v1 import consistency_pb2_grpc, models_pb2_grpc
+from braid.agent.v1 import agent_pb2_grpc, consistency_pb2_grpc, models_pb2_grpc
 from braid.agent.v1 import ingest_pb2_grpc as agent_ingest
 from braid.agent.v1 import search_pb2_grpc as agent_search
 from braid.graph.v1 import ingest_pb2_grpc as graph_ingest
@@ -30,6 +30,7 @@ HEALTH_TIMEOUT = 1.0
 class Clients:
     """Stubs of every service that the gateway calls, and what its calls carry along."""
 
+    agent: agent_pb2_grpc.AgentServiceStub
     search: agent_search.SearchServiceStub
     ingest: agent_ingest.IngestServiceStub
     consistency: consistency_pb2_grpc.ConsistencyServiceStub
@@ -59,6 +60,7 @@ def open_clients(settings: GatewaySettings) -> Clients:
         open_channel(target, max_message_bytes=settings.max_message_bytes) for target in targets
     )
     return Clients(
+        agent=agent_pb2_grpc.AgentServiceStub(agent),
         search=agent_search.SearchServiceStub(agent),
         ingest=agent_ingest.IngestServiceStub(agent),
         consistency=consistency_pb2_grpc.ConsistencyServiceStub(agent),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 import grpc
 
 from braid.agent.v1 import (
+    agent_pb2_grpc,
     consistency_pb2_grpc,
     ingest_pb2_grpc,
     memories_pb2_grpc,
     models_pb2_grpc,
     search_pb2_grpc,
 )
+from services.agent_orchestrator.agent.settings import AgentOptions
 from services.agent_orchestrator.clients.chunk_searches import ChunkSearches
 from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
@@ -31,6 +33,9 @@ from services.agent_orchestrator.consistency.work import JobWork
 from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.deletions import Deletions
 from services.agent_orchestrator.deletion.store import DeletionStore
+from services.agent_orchestrator.expansion.expander import Expander
+from services.agent_orchestrator.expansion.formula import Formula
+from services.agent_orchestrator.expansion.query_aware import QueryAware
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.facts import FactIngestion, FactVectors
 from services.agent_orchestrator.ingest.servicer import IngestServicer
@@ -39,6 +44,7 @@ from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.watching import JOB_CHANGED, Listener, Watchers
 from services.agent_orchestrator.model_migration.servicer import ModelServicer
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
 from services.agent_orchestrator.settings import AgentSettings
@@ -56,9 +62,11 @@ from services.runtime.settings import RuntimeSettings
 from services.runtime.slots import Slots
 
 if TYPE_CHECKING:
+    from services.agent_orchestrator.agent.servicer import AgentServicer
     from services.runtime.health import Probe
 
 SEARCH_SERVICE = "braid.agent.v1.SearchService"
+AGENT_SERVICE = "braid.agent.v1.AgentService"
 INGEST_SERVICE = "braid.agent.v1.IngestService"
 MODEL_SERVICE = "braid.agent.v1.ModelService"
 CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
@@ -103,13 +111,15 @@ class App:
 
 @asynccontextmanager
 async def open_app(
-    settings: AgentSettings, runtime: RuntimeSettings, embedders: Embedders
+    settings: AgentSettings,
+    runtime: RuntimeSettings,
+    embedders: Embedders,
+    options: AgentOptions | None = None,
 ) -> AsyncIterator[App]:
     """The app, its channels and its database open, until the block is left."""
-    async with (
-        open_tiers(settings, runtime) as tiers,
-        open_database(settings, "braid-agent") as database,
-    ):
+    async with AsyncExitStack() as stack:
+        tiers = await stack.enter_async_context(open_tiers(settings, runtime))
+        database = await stack.enter_async_context(open_database(settings, "braid-agent"))
         turns = TurnQueue(database, lease_seconds=settings.lease_seconds)
         jobs = JobStore(database, turns)
         watchers = Watchers(jobs)
@@ -120,10 +130,17 @@ async def open_app(
             wait_seconds=DELETION_SECONDS,
         )
         ingest = _ingest(settings, tiers, jobs, watchers, deletions, embedders.documents)
+        expander = _expander(settings, tiers)
+        search = _search(settings, tiers, embedders.queries, expander)
+        hybrid = ExpandedHybrid(
+            vector=tiers.vector, expander=expander, seconds=settings.search_seconds
+        )
+        agent = await stack.enter_async_context(
+            _open_agent(options or AgentOptions(), runtime, tiers, database, search)
+        )
         services = [
-            _search_service(
-                _search(settings, tiers, embedders.queries), Slots(runtime.search_limits())
-            ),
+            _search_service(search, hybrid, Slots(runtime.search_limits())),
+            _agent_service(agent),
             _ingest_service(ingest),
             _consistency_service(_consistency(tiers, database, jobs)),
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
@@ -185,7 +202,17 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
         )
 
 
-def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> ComprehensiveSearch:
+def _expander(settings: AgentSettings, tiers: Tiers) -> Expander:
+    return Expander(
+        QueryAware(tiers.vector, tiers.graph),
+        Formula(tiers.relations),
+        seconds=settings.expansion_seconds,
+    )
+
+
+def _search(
+    settings: AgentSettings, tiers: Tiers, embedder: Embedder, expander: Expander
+) -> ComprehensiveSearch:
     queries = QueryEmbeddings(
         embedder,
         at_once=settings.query_embeddings_at_once,
@@ -195,6 +222,7 @@ def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> Compre
         vector=tiers.vector,
         graph=tiers.graph,
         queries=queries,
+        expander=expander,
         models=SpaceModels(),
         seconds=settings.search_seconds,
         leg_seconds=settings.leg_seconds,
@@ -236,6 +264,33 @@ def _consistency(tiers: Tiers, database: Database, jobs: JobStore) -> Consistenc
     )
 
 
+def _open_agent(
+    options: AgentOptions,
+    runtime: RuntimeSettings,
+    tiers: Tiers,
+    database: Database,
+    search: ComprehensiveSearch,
+) -> AbstractAsyncContextManager[AgentServicer]:
+    # Here, as its libraries are heavy and a worker does not need them.
+    from services.agent_orchestrator.agent.app import open_agent  # noqa: PLC0415
+
+    return open_agent(
+        options,
+        pool=database.pool,
+        search=search,
+        vector=tiers.channels["vector"],
+        graph=tiers.channels["graph"],
+        outgoing=Outgoing.of(runtime),
+    )
+
+
+def _agent_service(servicer: AgentServicer) -> Service:
+    return Service(
+        AGENT_SERVICE,
+        lambda server: agent_pb2_grpc.add_AgentServiceServicer_to_server(servicer, server),
+    )
+
+
 def _memories(tiers: Tiers, database: Database, *, names_spaces: bool) -> MemoryServicer:
     store = MemoryStore(database)
     memories = Memories(store, tiers.vector, tiers.graph, tiers.relations)
@@ -250,12 +305,12 @@ def _memories(tiers: Tiers, database: Database, *, names_spaces: bool) -> Memory
     )
 
 
-def _search_service(search: ComprehensiveSearch, slots: Slots) -> Service:
-    servicer = SearchServicer(search, slots)
+def _search_service(search: ComprehensiveSearch, hybrid: ExpandedHybrid, slots: Slots) -> Service:
+    servicer = SearchServicer(search, hybrid, slots)
     return Service(
         SEARCH_SERVICE,
         lambda server: search_pb2_grpc.add_SearchServiceServicer_to_server(servicer, server),
-        {"ComprehensiveSearch": slots},
+        {"ComprehensiveSearch": slots, "ExpandedHybridSearch": slots},
     )
 
 

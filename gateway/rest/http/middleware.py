@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 # A request id goes into logs and answers: anything else than this could forge lines in them.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+# Paths that need a credential.
+_GUARDED = ("/api/", "/v1/")
 _CLIENT_GONE = 499
 _PASS_OVER_BYTES = 16 * 1024 * 1024
 _PASS_OVER_SECONDS = 2.0
@@ -56,8 +58,10 @@ class RequestState:
 
 
 class RequestMiddleware:
-    """ASGI middleware. Requests under `/api/` need a credential; `body_limit` gives a path's largest body in bytes, and
-    `idle_seconds` is the longest silence of a client before its body's end.
+    """ASGI middleware. Requests under `/api/` and `/v1/` need a credential.
+
+    `body_limit` gives a path's largest body in bytes, `idle_seconds` is the longest silence of a client before its
+    body's end.
     """
 
     def __init__(
@@ -119,7 +123,7 @@ class RequestMiddleware:
 
     def _check(self, state: RequestState, scope: Scope, headers: Headers) -> None:
         _check_utf8(scope)
-        if scope["path"].startswith("/api/"):
+        if scope["path"].startswith(_GUARDED):
             state.identity = identify(headers, self._authenticator)
 
     def _refusal(self, error: Exception, request_id: str) -> Response:

@@ -187,6 +187,10 @@ _RELATED: Final = phrases(
         "path|know each other|have to do with|in common"
     ),
 )
+# "What is it for?", "what did she do before?"
+_NO_RELATION: Final = re.compile(
+    r" for$|\bwhat (?:do|does|did|has|have|is|are|was|were)\b.*\b(?:do|doing|done)\b"
+)
 _DEFINITION: Final = opening(r"what(?:'s| is| are| was| were) (?:an? |the )?[\w\s'’.&+#-]+$")
 _TRAILING_PREPOSITION: Final = re.compile(
     r"\b(?:on|in|with|by|of|to|from|at|for|under|behind|into)$"
@@ -269,7 +273,7 @@ def is_relation(question: Question) -> bool:
     if is_related(question):
         return True
     plain, stems = question.plain, relation_stems(question)
-    if not stems & RELATIONS or is_open(question) or plain.endswith(" for"):
+    if not stems & RELATIONS or is_open(question) or _NO_RELATION.search(plain):
         return False
     if _DEFINITION.match(plain) and not _TRAILING_PREPOSITION.search(plain) and " of " not in plain:
         return bool(re.search(r"'s \w+$", plain))
