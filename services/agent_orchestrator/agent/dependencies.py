@@ -45,4 +45,6 @@ class AgentDependencies:
     tiers: TierReads
     search_preferences: SearchPreferences = field(default_factory=SearchPreferences)
     evidence: Evidence = field(default_factory=Evidence)
+    run_id: str = ""
+    conversation_id: str = ""
     leg_ended: LegEnded = field(default=lambda _call_id, _report: None)

@@ -59,7 +59,7 @@ def match_names(query: str, names: Iterable[Name]) -> dict[str, Hit]:
             hits[one.id] = Hit(one.id, 1.0, Match.EXACT)
         elif canonical in one.canonical_aliases:
             hits[one.id] = Hit(one.id, ALIAS_SCORE, Match.ALIAS)
-        elif score := max((similarity(folded, folded_name(n)) for n in (one.name, *one.aliases))):
+        elif score := max(similarity(folded, folded_name(n)) for n in (one.name, *one.aliases)):
             hits[one.id] = Hit(one.id, score, Match.FUZZY)
     return hits
 

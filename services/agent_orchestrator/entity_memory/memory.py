@@ -105,7 +105,7 @@ class EntityMemory:
         return saved
 
     async def embed_missing(self, owner: Owner) -> None:
-        """Embeds entities that have no vector of the space's model. What cannot be embedded now is made up for later."""
+        """Embeds entities that have no vector of the space's model. What cannot be embedded now is later."""
         probe = await self._vectors.of_texts([])
         if probe is None:
             return
@@ -123,6 +123,11 @@ class EntityMemory:
                 await rows.put_vectors(made.model, [(i, v) for i, v in pairs if i in there])
             if len(missing) < EMBED_BATCH:
                 return
+
+    async def get(self, owner: Owner, entity_id: str) -> Entity:
+        """An entity by id. NotFoundError."""
+        async with self.store.reading(owner) as rows:
+            return await _there(rows, entity_id)
 
     async def query(
         self, owner: Owner, text: str, types: Sequence[EntityType], offset: int, limit: int

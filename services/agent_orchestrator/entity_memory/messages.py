@@ -134,9 +134,7 @@ def relationship(one: Relationship) -> pb.MemoryRelationship:
 
 def hit(one: FoundEntity) -> pb.MemoryEntityHit:
     """A found entity."""
-    return pb.MemoryEntityHit(
-        entity=entity(one.entity), score=one.score, match=_MATCHES[one.match]
-    )
+    return pb.MemoryEntityHit(entity=entity(one.entity), score=one.score, match=_MATCHES[one.match])
 
 
 def related(one: Neighbor) -> pb.RelatedMemoryEntity:
@@ -155,9 +153,7 @@ def answer(one: Scored) -> pb.MemoryAnswer:
 
 def quota(limits: Limits, used: Usage, *, conversation: bool) -> pb.MemoryQuota:
     """What is left of the limits."""
-    left = pb.MemoryQuota(
-        day_entity_count=max(0, limits.max_entities_per_day - used.day_entities)
-    )
+    left = pb.MemoryQuota(day_entity_count=max(0, limits.max_entities_per_day - used.day_entities))
     if conversation:
         left.conversation_entity_count = max(
             0, limits.max_entities_per_conversation - used.conversation_entities

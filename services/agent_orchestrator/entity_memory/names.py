@@ -27,3 +27,8 @@ def folded_name(name: str) -> str:
     decomposed = unicodedata.normalize("NFKD", _ARTICLE.sub("", display_name(name)).casefold())
     letters = "".join(c for c in decomposed if not unicodedata.combining(c)).translate(_LETTERS)
     return " ".join(_NOT_WORD.sub(" ", letters.replace("_", " ")).split())
+
+
+def has_control_characters(text: str) -> bool:
+    """Whether there are any: a name has none."""
+    return any(unicodedata.category(c) == "Cc" for c in text)

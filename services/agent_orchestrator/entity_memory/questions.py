@@ -15,8 +15,14 @@ from services.agent_orchestrator.entity_memory.records import End, Relationship
 R = RelationshipType
 
 _RELATIONSHIP_WORDS: Final = (
-    (R.WORKS_WITH, r"work(?:s|ing|ed)? (?:\w+ )?with|colleagues?|team ?mates?|co-?workers?|collaborat\w+|managers?|boss"),
-    (R.WORKS_ON, r"work(?:s|ing|ed)? (?:\w+ )?on|build(?:s|ing)?|maintain(?:s|ing)?|lead(?:s|ing)?|involved in"),
+    (
+        R.WORKS_WITH,
+        r"work(?:s|ing|ed)? (?:\w+ )?with|colleagues?|team ?mates?|co-?workers?|collaborat\w+|managers?|boss",
+    ),
+    (
+        R.WORKS_ON,
+        r"work(?:s|ing|ed)? (?:\w+ )?on|build(?:s|ing)?|maintain(?:s|ing)?|lead(?:s|ing)?|involved in",
+    ),
     (R.PART_OF, r"work(?:s|ing|ed)? (?:at|for)|employ\w+|belong\w*|members?|part of|join(?:ed)?"),
     (R.PREFERS, r"prefer\w*|favou?rites?|favou?r|like(?:s)? (?:best|better|most)|rather"),
     (R.DECIDED, r"decid\w+|decisions?|cho(?:o|)se\w*|chosen|pick(?:ed)?|settled|agreed|went with"),
@@ -26,8 +32,14 @@ _RELATIONSHIP_WORDS: Final = (
     (R.USES, r"us(?:e|es|ed|ing)|run(?:s|ning)? on|written in|work(?:s)? in"),
 )
 _TYPE_WORDS: Final = (
-    (EntityType.PERSON, r"who|whom|whose|people|persons?|colleagues?|friends?|team ?mates?|managers?"),
-    (EntityType.TOOL, r"tools?|software|languages?|databases?|frameworks?|librar(?:y|ies)|editors?|apps?|stack"),
+    (
+        EntityType.PERSON,
+        r"who|whom|whose|people|persons?|colleagues?|friends?|team ?mates?|managers?",
+    ),
+    (
+        EntityType.TOOL,
+        r"tools?|software|languages?|databases?|frameworks?|librar(?:y|ies)|editors?|apps?|stack",
+    ),
     (EntityType.PROJECT, r"projects?|products?|systems?"),
     (EntityType.ORGANIZATION, r"compan(?:y|ies)|organi[sz]ations?|employers?|clubs?|where"),
     (EntityType.CONCEPT, r"concepts?|practices?|methods?|styles?|documents?"),
@@ -45,10 +57,106 @@ _NEAR: Final[Mapping[RelationshipType, frozenset[RelationshipType]]] = {
     R.PART_OF: frozenset({R.WORKS_ON}),
 }
 _STOP_WORDS: Final = frozenset(
-    "a about again all also am an and any are as at be been by can could did do does doing done for from get had has have "
-    "how i if in is it its kind know me mine much my now of on or our ours remember right she should so some tell that "
-    "the their them there these they thing things this those to up was we were what whats when where which who whom "
-    "whose why will with would you your he her his him us s t re ve currently usually again ever most".split()
+    [
+        "a",
+        "about",
+        "again",
+        "all",
+        "also",
+        "am",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "doing",
+        "done",
+        "for",
+        "from",
+        "get",
+        "had",
+        "has",
+        "have",
+        "how",
+        "i",
+        "if",
+        "in",
+        "is",
+        "it",
+        "its",
+        "kind",
+        "know",
+        "me",
+        "mine",
+        "much",
+        "my",
+        "now",
+        "of",
+        "on",
+        "or",
+        "our",
+        "ours",
+        "remember",
+        "right",
+        "she",
+        "should",
+        "so",
+        "some",
+        "tell",
+        "that",
+        "the",
+        "their",
+        "them",
+        "there",
+        "these",
+        "they",
+        "thing",
+        "things",
+        "this",
+        "those",
+        "to",
+        "up",
+        "was",
+        "we",
+        "were",
+        "what",
+        "whats",
+        "when",
+        "where",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+        "he",
+        "her",
+        "his",
+        "him",
+        "us",
+        "s",
+        "t",
+        "re",
+        "ve",
+        "currently",
+        "usually",
+        "again",
+        "ever",
+        "most",
+    ]
 )
 _MAX_WORDS: Final = 4
 _MENTION_THRESHOLD: Final = 0.85
@@ -171,7 +279,9 @@ def _type_score(question: RelationshipQuestion, type_: RelationshipType) -> floa
 
 def _answer(question: RelationshipQuestion, one: Relationship) -> End:
     """The end that the question does not name."""
-    if one.source.is_user or (one.source.id in question.named and one.target.id not in question.named):
+    if one.source.is_user or (
+        one.source.id in question.named and one.target.id not in question.named
+    ):
         return one.target
     if one.target.is_user or one.target.id in question.named:
         return one.source

@@ -27,12 +27,13 @@ from services.agent_orchestrator.entity_memory.records import (
 from services.agent_orchestrator.entity_memory.saving import Saving
 from services.agent_orchestrator.entity_memory.store import ROOM
 from services.agent_orchestrator.entity_memory.turns import (
+    MAX_CHARACTERS,
     MAX_EARLIER_TURNS,
     Extractor,
     TurnNews,
 )
 from services.postgres.pool import Pool, Row, Session
-from services.runtime.context import CallContext, call_scope, current_call_or_none
+from services.runtime.context import CallContext, call_scope, current_call_or_none, remaining
 from services.runtime.errors import BraidError, InvalidFieldError, NotFoundError
 from services.runtime.queries import Queries
 from services.runtime.telemetry import get_logger
@@ -41,6 +42,7 @@ LEASE_SECONDS: Final = 60.0
 MAX_ATTEMPTS: Final = 8
 KEEP_DAYS: Final = 30
 _IDLE_SECONDS: Final = 1.0
+_POLL_SECONDS: Final = 0.02
 _PURGE_SECONDS: Final = 3600.0
 _MAX_BACKOFF: Final = 300.0
 _SCOPES = frozenset({"read", "write"})
@@ -77,17 +79,26 @@ class MemoryWrites:
         self._extractor = extractor
         self._queries = Queries.load(ROOM, "sql", ".sql")
         self._wake = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def queue_turn(
-        self, session: Session, owner: Owner, seen: Provenance, text: str
+        self,
+        session: Session,
+        owner: Owner,
+        seen: Provenance,
+        text: str,
+        earlier: Sequence[str] = (),
     ) -> None:
-        """Queues a turn of the user within the caller's transaction."""
-        await self._queue(session, owner, f"turn {seen.message_id}", "turn", seen, {"text": text})
+        """Queues a turn within the caller's transaction. `earlier` turns are those of no stored conversation."""
+        kept = [one[:MAX_CHARACTERS] for one in earlier[-MAX_EARLIER_TURNS:]]
+        payload = {"text": text[:MAX_CHARACTERS], "earlier": kept}
+        await self._queue(session, owner, f"turn {seen.message_id}", "turn", seen, payload)
+
+    def wake(self) -> None:
+        """Something that was queued is committed."""
         self._wake.set()
 
-    async def queue_entity(
-        self, owner: Owner, key: str, seen: Provenance, new: NewEntity
-    ) -> None:
+    async def queue_entity(self, owner: Owner, key: str, seen: Provenance, new: NewEntity) -> None:
         """Queues an entity. Once this returns it is durable."""
         payload = new._asdict()
         async with self._pool.transaction() as session:
@@ -124,13 +135,31 @@ class MemoryWrites:
 
     async def work_off(self, owner: Owner, seconds: float) -> bool:
         """Works off what waits for an owner, at most so long; whether nothing is left."""
-        try:
-            async with asyncio.timeout(seconds):
-                while (row := await self._claim_of(owner)) is not None:
-                    await self._work(_write(row))
-                return not await self._waiting(owner)
-        except TimeoutError:
-            return False
+        if not await self._waiting(owner):
+            return True
+        # What was claimed is finished, however long the caller waits for it.
+        task = asyncio.create_task(self._work_off(owner), name="memory-writes-of-owner")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        await asyncio.wait({task}, timeout=remaining(seconds))
+        return task.done() and not task.cancelled() and task.exception() is None
+
+    async def _work_off(self, owner: Owner) -> None:
+        until = asyncio.get_running_loop().time() + LEASE_SECONDS
+        while asyncio.get_running_loop().time() < until:
+            if (row := await self._claim_of(owner)) is not None:
+                await self._work(_write(row))
+            elif await self._waiting(owner):
+                await asyncio.sleep(_POLL_SECONDS)  # another process is working on it
+            else:
+                return
+        raise TimeoutError
+
+    async def close(self) -> None:
+        """Ends what is being worked off; it is claimed again when its lease is over."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def run(self) -> None:
         """Works off whatever is due, until cancelled."""
@@ -165,7 +194,7 @@ class MemoryWrites:
     async def _save(self, write: Write) -> None:
         news: TurnNews | None = None
         if write.kind == "turn":
-            earlier = await self._earlier(write)
+            earlier = write.payload["earlier"] or await self._earlier(write)
             news = await self._extractor.read([*earlier, str(write.payload["text"])])
         async with self._memory.store.writing(write.owner) as rows:
             if not await self._end(rows.session, write.owner, write.number):
@@ -238,9 +267,7 @@ class MemoryWrites:
             await session.execute(self._queries["set_owner"], *owner, "")
             return bool(await session.value(self._queries["writes_waiting"], *owner))
 
-    async def _end(
-        self, session: Session, owner: Owner, number: int, failure: str = ""
-    ) -> bool:
+    async def _end(self, session: Session, owner: Owner, number: int, failure: str = "") -> bool:
         row = await session.row(self._queries["end_write"], *owner, number, failure)
         return row is not None
 

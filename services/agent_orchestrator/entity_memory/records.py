@@ -96,8 +96,12 @@ class Outcome(Enum):
     CREATED = "It is saved."
     REINFORCED = "It was known, and has more evidence now."
     BELOW_THRESHOLD = "Nothing was saved: the confidence is below the threshold."
-    CONVERSATION_LIMIT = "Nothing was saved: this conversation has reached its limit. Say it again in another one."
-    DAY_LIMIT = "Nothing was saved: the limit of new entities for today is reached. Say it again tomorrow."
+    CONVERSATION_LIMIT = (
+        "Nothing was saved: this conversation has reached its limit. Say it again in another one."
+    )
+    DAY_LIMIT = (
+        "Nothing was saved: the limit of new entities for today is reached. Say it again tomorrow."
+    )
 
     @property
     def is_saved(self) -> bool:

@@ -99,7 +99,10 @@ class Saving:
             if found is None or found.delete_time is not None:
                 raise NotFoundError("entity")
             return found
-        return await self._rows.find(asked.name, asked.type)
+        # One name is one thing, whatever types different turns give it; only SaveEntity tells types apart.
+        return await self._rows.find(asked.name, asked.type) or await self._rows.find(
+            asked.name, None
+        )
 
     async def _between(self, new: NewRelationship, ends: _Ends) -> Relationship | None:
         ids = []

@@ -273,9 +273,7 @@ def _position(token: str, query: tuple[Scalar, ...]) -> Position | None:
         raise _foreign() from None
 
 
-def _next(
-    query: tuple[Scalar, ...], found: list[Entity] | list[Relationship], size: int
-) -> str:
+def _next(query: tuple[Scalar, ...], found: list[Entity] | list[Relationship], size: int) -> str:
     if len(found) <= size:
         return ""
     last = found[size - 1]

@@ -178,16 +178,16 @@ class Rows:
         """Restores a deleted entity with the relationships that were deleted with it."""
         row = await self._row("restore_entity", uuid.UUID(known.id))
         assert row is not None  # noqa: S101 - as above
-        back = await self._fetch(
-            "restore_relationships_of", uuid.UUID(known.id), known.delete_time
-        )
+        back = await self._fetch("restore_relationships_of", uuid.UUID(known.id), known.delete_time)
         return _entity(row), len(back)
 
     async def relationship(
         self, source_id: str, type_: RelationshipType, target_id: str
     ) -> Relationship | None:
         """A relationship by its ends."""
-        row = await self._row("find_relationship", uuid.UUID(source_id), type_, uuid.UUID(target_id))
+        row = await self._row(
+            "find_relationship", uuid.UUID(source_id), type_, uuid.UUID(target_id)
+        )
         return None if row is None else (await self.relationships_by_id([str(row["id"])]))[0]
 
     async def add_relationship(
@@ -246,9 +246,7 @@ class Rows:
 
     async def fold(self, into: str, one: StoredEnds) -> None:
         """Adds the evidence of one relationship to another one, and deletes it."""
-        await self._execute(
-            "fold_relationship", uuid.UUID(into), one.confidence, one.mention_count
-        )
+        await self._execute("fold_relationship", uuid.UUID(into), one.confidence, one.mention_count)
         await self.delete_relationship(one.id)
 
     async def entities(
@@ -333,9 +331,7 @@ class Rows:
 
     async def forget_other_models(self, model: str) -> None:
         """Removes the space's vectors of other models; needs the scope `space`."""
-        await self.session.execute(
-            self._queries["forget_other_models"], self.owner.space, model
-        )
+        await self.session.execute(self._queries["forget_other_models"], self.owner.space, model)
 
     async def usage(self, conversation_id: str) -> Usage:
         """What a conversation and the day have used of their limits."""
