@@ -153,7 +153,7 @@ def test_a_document_is_uploaded_with_its_progress_and_deleted_with_a_receipt(pag
     enter_key(page, OTHER_KEY)
     content = b"# Kiln notes\n\nThe kiln of the Harbour Workshop is fired on Tuesdays."
     page.get_by_label("Files to add").set_input_files(
-        [{"name": "kiln.md", "mimeType": "text/markdown", "buffer": content}]
+        {"name": "kiln.md", "mimeType": "text/markdown", "buffer": content}
     )
     expect(page.locator("progress").first).to_be_visible()
     row = page.get_by_role("row").filter(has_text="Kiln notes")
