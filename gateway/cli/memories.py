@@ -73,7 +73,7 @@ def add(  # noqa: PLR0917 - typer names them all
 
 
 @memories.command("list")
-def list_memories(
+def list_memories(  # noqa: PLR0917 - as above
     context: typer.Context,
     kind: Types = None,
     session_id: SessionId = "",
@@ -135,7 +135,7 @@ def search(  # noqa: PLR0917 - as above
 
 
 @memories.command()
-def relate(
+def relate(  # noqa: PLR0917 - as above
     context: typer.Context,
     memory_id: MemoryId,
     relation_type: Annotated[str, typer.Argument(help="Such as FIXES, RELATED or CONTRADICTS.")],
