@@ -59,6 +59,7 @@ def _sentences(texts: Sequence[str]) -> list[_Sentence]:
 
 
 def _gain(sentence: _Sentence, counts: Counter[str], covered: Counter[str]) -> float:
-    """How often a sentence's words occur, for each of them: a long one wins nothing by its length."""
-    weight = sum(counts[word] * _REPEATED ** covered[word] for word in sentence.words)
+    """In how many other sentences its words occur: a long one wins nothing by its length."""
+    shared = {word: counts[word] - 1 for word in sentence.words}
+    weight = sum(count * _REPEATED ** covered[word] for word, count in shared.items())
     return float(weight / (len(sentence.words) + 3) ** 0.5)
