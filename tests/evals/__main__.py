@@ -6,6 +6,7 @@ from tests.benchmarks.command import run
 
 COMMANDS = {
     "dates": "tests.evals.dates.measure",
+    "expansion": "tests.evals.expansion",
     "multihop": "tests.evals.multihop",
     "relevance": "tests.evals.relevance",
     "routing": "tests.evals.routing.measure",
