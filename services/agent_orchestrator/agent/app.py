@@ -12,7 +12,8 @@ from services.agent_orchestrator.agent.answering import Answering
 from services.agent_orchestrator.agent.conversations.store import ConversationStore
 from services.agent_orchestrator.agent.conversations.summaries import Summaries
 from services.agent_orchestrator.agent.models.configured import AnswerModels
-from services.agent_orchestrator.agent.models.stand_in import stand_in
+from services.agent_orchestrator.agent.planner.model import PlannerModel
+from services.agent_orchestrator.agent.planner_context import planner_context
 from services.agent_orchestrator.agent.runs.log import RunLog
 from services.agent_orchestrator.agent.runs.runs import Limits, Runs
 from services.agent_orchestrator.agent.servicer import AgentServicer
@@ -43,7 +44,7 @@ async def open_agent(
     settings, limits = options.settings, _limits(options.settings)
     conversations = ConversationStore(pool, lease_seconds=limits.lease_seconds)
     log = RunLog(pool, lease_seconds=limits.lease_seconds)
-    models = AnswerModels(options.models, stand_in())
+    models = AnswerModels(options.models, PlannerModel(planner_context))
     summarizer = None
     for asked, throttle in zip(
         [one for one in options.models if one.configured],
