@@ -107,7 +107,7 @@ def _answer_part(draft: Draft, part: AnsweredPart) -> None:
         draft.has_answer = True
         return
     found = gather(part.results)
-    if not any(add(draft, part, found) for add in _WAYS):
+    if not any(add(draft, part, found) for add in _WAYS) and _could_look(part):
         draft.paragraphs.append(_nothing(part))
 
 
@@ -253,6 +253,11 @@ def _time_heading(part: AnsweredPart, what: str) -> str:
             zone = part.question.clock.zone
             return f"{what} {reference(result.as_of, result.as_of_end, zone)}:"
     return ""
+
+
+def _could_look(part: AnsweredPart) -> bool:
+    """Whether the documents could be searched: what could not be looked up may well be there."""
+    return not any("documents" in result.unavailable for result in part.results)
 
 
 def _nothing(part: AnsweredPart) -> str:

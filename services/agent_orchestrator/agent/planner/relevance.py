@@ -87,6 +87,19 @@ _DATE: Final = re.compile(
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w-]+|^[A-Z][\w-]+ [A-Z][\w-]+")
+# A first word that acts in the singular: "Ada owns", but not "Backups are".
+_ACTOR: Final = re.compile(
+    r"^([A-Z][\w-]*[^\Ws]) (?:is|was|has|had|will|\w+[^s\W]s|\w+ed|led|ran|built|wrote)\b"
+)
+_NO_ACTORS: Final = FUNCTION_WORDS | {
+    "nobody",
+    "everybody",
+    "everyone",
+    "someone",
+    "one",
+    "anyone",
+    "nothing",
+}
 _REASON: Final = phrases(
     "because|since|so that|due to|reason|as a result|after|cause[sd]?|in order to|to avoid|"
     "therefore|which is why|cost|judged|had|fault|follows from|wanted"
@@ -300,4 +313,5 @@ def _other_names(names: Sequence[str], sentence: str) -> bool:
     rest = sentence
     for name in names:
         rest = re.sub(re.escape(name), "it", rest, flags=re.IGNORECASE)
-    return any(fold(found[0]) not in FUNCTION_WORDS for found in _NAME.finditer(rest))
+    found = [match[0] for match in _NAME.finditer(rest)] + _ACTOR.findall(rest)
+    return any(fold(name) not in _NO_ACTORS for name in found)
