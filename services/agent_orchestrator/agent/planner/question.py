@@ -62,7 +62,8 @@ _COURTESIES: Final = (
 _POLITE: Final = re.compile(rf"^\W*(?:{'|'.join(_COURTESIES)})", re.IGNORECASE)
 # A clause that says when, not what.
 _TIME_CLAUSE: Final = re.compile(
-    r"(?:\bat the time of|\bduring|\bwhile|\bbefore|\bafter|\buntil|\bprior to|(?<=\w )when)\b[^,;?]*",
+    r"\b(?:replaced|succeeded|took over from|came after|followed) [^,;?]*?(?= as\b)"
+    r"|(?:\bat the time of|\bduring|\bwhile|\bbefore|\bafter|\buntil|\bprior to|(?<=\w )when)\b[^,;?]*",
     re.IGNORECASE,
 )
 _MAX_PARTS: Final = 3
