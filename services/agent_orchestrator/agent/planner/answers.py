@@ -41,10 +41,11 @@ _MAX_HISTORY: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class AnsweredPart:
-    """A part of a question with the results of its calls."""
+    """A part of a question with the results of its calls. `bridge` is the fact that led to the question's entity."""
 
     question: Question
     results: tuple[ToolResult, ...]
+    bridge: Statement | None = None
 
 
 @dataclass(slots=True)
@@ -106,6 +107,8 @@ def _answer_part(draft: Draft, part: AnsweredPart) -> None:
         draft.paragraphs.append(_ask_back(part))
         draft.has_answer = True
         return
+    if part.bridge is not None:
+        draft.paragraphs.append(_fact_line(draft, part.bridge, part.question))
     found = gather(part.results)
     if not any(add(draft, part, found) for add in _WAYS) and _could_look(part):
         draft.paragraphs.append(_nothing(part))

@@ -13,7 +13,12 @@ from services.agent_orchestrator.agent.planner.dating import is_current, overlap
 from services.agent_orchestrator.agent.planner.direction import is_on_side, side_of
 from services.agent_orchestrator.agent.planner.language import fold, stem, word_list
 from services.agent_orchestrator.agent.planner.question import Question
-from services.agent_orchestrator.agent.planner.relevance import Need, gives_reason, need_of, stems_meet
+from services.agent_orchestrator.agent.planner.relevance import (
+    Need,
+    gives_reason,
+    need_of,
+    stems_meet,
+)
 from services.agent_orchestrator.agent.planner.statements import (
     Statement,
     fact_statements,

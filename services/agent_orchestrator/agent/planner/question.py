@@ -97,6 +97,11 @@ class Question:
         """The stems of the words."""
         return frozenset(stem(word) for word in self.words)
 
+    def only_marks_a_time(self, entity: KnownEntity) -> bool:
+        """Whether an entity stands in a clause that says when: "before Ada"."""
+        name = entity.name.casefold()
+        return any(name in found[0].casefold() for found in _TIME_CLAUSE.finditer(self.text))
+
     @property
     def entity(self) -> str:
         """The entity that the question names first, or nothing."""

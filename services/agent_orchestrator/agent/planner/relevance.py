@@ -100,7 +100,11 @@ _ANAPHORA: Final = re.compile(
 )
 # What a question counts: "how many shoppers".
 _COUNTED: Final = re.compile(r"\bhow many (?:other |more |different |new )?([\w-]+)", re.IGNORECASE)
-_AGE: Final = re.compile(r"\bhow (old)\b", re.IGNORECASE)
+# What only a sentence with that word answers: "which version of X", "how old".
+_PART: Final = re.compile(
+    r"\b(?:which|what) (?!kind|type|sort|part|share|one|number|percentage|member|team)(\w+) of\b|\bhow (old)\b",
+    re.IGNORECASE,
+)
 _MONTHS: Final = frozenset(name.capitalize() for name in MONTHS)
 _DAY_OR_CODE: Final = re.compile(
     rf"\b\d{{1,2}} (?:{'|'.join(MONTHS)})(?: \d{{4}})?|\b(?:{'|'.join(MONTHS)}) \d{{4}}|\b[A-Z]+-\d+|\b(?:19|20)\d\d\b",
@@ -118,6 +122,10 @@ _NO_ACTORS: Final = FUNCTION_WORDS | {
 _REASON: Final = phrases(
     "because|since|so that|due to|reason|as a result|after|cause[sd]?|in order to|to avoid|"
     "therefore|which is why|cost|judged|had|fault|follows from|wanted"
+)
+_WHERE: Final = re.compile(r"^\W*(?:and |but |so )?(?:from )?where\b", re.IGNORECASE)
+_PLACE: Final = re.compile(
+    r"\b(?:to|at|in|on|with|from|into|near|by|under|behind) (?:the |a |an |its |our )?[A-Za-z]"
 )
 _WHO: Final = re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE)
 _WHEN: Final = re.compile(
@@ -150,14 +158,15 @@ _KIND_NOUN: Final = re.compile(
 )
 
 _NAME_WEIGHT: Final = 1.5
+_TIME_MARK_WEIGHT: Final = 0.5
 _KIND_WEIGHT: Final = 0.4
 _IN_TITLE: Final = 0.7
 _BEFORE: Final = 0.2
-_BEFORE_ANAPHORA: Final = 0.6
+_BEFORE_ANAPHORA: Final = 0.4
 _NAME_IN_TITLE: Final = 0.85
 _NAME_BEFORE: Final = 0.6
 _IN_NO_TEXT: Final = 3.0
-_HAS_NAMES: Final = 0.15
+_HAS_NAMES: Final = 0.3
 _PHRASE: Final = 0.04
 _MAX_PHRASES: Final = 0.12
 _SYNONYM: Final = 0.8
@@ -228,10 +237,16 @@ def need_of(question: Question) -> Need:
         rest = rest.replace(name, " ")
     light = _kind_words(text)
     stems = {stem(word): _KIND_WEIGHT if word in light else 1.0 for word in content_words(rest)}
-    counted = _COUNTED.search(text) or _AGE.search(text)
-    required = frozenset({stem(counted[1].casefold())} if counted else ())
+    counted = _COUNTED.search(text) or _PART.search(text)
+    required = frozenset(
+        {stem((counted[1] or counted[counted.lastindex or 1]).casefold())} if counted else ()
+    )
     done = _passive(names, fold(text))
-    return Need(dict.fromkeys(names, _NAME_WEIGHT), stems, kind_of(question.text), required, done)
+    weights = {
+        fold(entity.name): _TIME_MARK_WEIGHT if question.only_marks_a_time(entity) else _NAME_WEIGHT
+        for entity in question.entities
+    }
+    return Need(weights, stems, kind_of(question.text), required, done)
 
 
 def _passive(names: Sequence[str], text: str) -> tuple[str, str] | None:
@@ -245,7 +260,13 @@ def _passive(names: Sequence[str], text: str) -> tuple[str, str] | None:
 
 def kind_of(text: str) -> str:
     """Which kind of answer a question wants."""
-    for kind, pattern in (("why", _WHY), ("number", _HOW_MANY), ("date", _WHEN), ("name", _WHO)):
+    for kind, pattern in (
+        ("why", _WHY),
+        ("number", _HOW_MANY),
+        ("date", _WHEN),
+        ("name", _WHO),
+        ("place", _WHERE),
+    ):
         if pattern.search(text):
             return kind
     return ""
@@ -274,18 +295,17 @@ def match(
         if _has_required(need, own, near) and _is_done_to(need.passive, sentence)
         else _LACKS_KIND,
         _shared_phrases(question, sentence),
-        _share_of_names(need, sentence, named),
+        _share_of_names(need, named),
     )
 
 
-def _share_of_names(need: Need, sentence: str, named: Mapping[str, float]) -> float:
-    """How many of the names the sentence itself has; 0 when one is not even close to it."""
+def _share_of_names(need: Need, named: Mapping[str, float]) -> float:
+    """How many of the names the sentence itself or its title has; 0 when one is not even close to it."""
     if not need.names:
         return 1.0
-    if not all(named.values()):
+    if not all(share > 0 or need.names[name] < _NAME_WEIGHT / 2 for name, share in named.items()):
         return 0.0
-    folded = fold(sentence)
-    own = sum(name in folded for name in need.names)
+    own = sum(share >= need.names[name] * _NAME_IN_TITLE for name, share in named.items())
     return (own + 1) / (len(need.names) + 1)
 
 
@@ -386,6 +406,8 @@ def _kind_score(need: Need, sentence: str) -> float:
         return _HAS_KIND if _DATE.search(sentence) else _LACKS_KIND
     if need.kind == "name":
         return _HAS_KIND if _other_names(tuple(need.names), sentence) else _LACKS_KIND
+    if need.kind == "place":
+        return _HAS_KIND if _PLACE.search(sentence) else _LACKS_KIND
     if need.kind == "why":
         return _HAS_KIND if _REASON.search(sentence) else _LACKS_REASON
     return 0.0

@@ -107,7 +107,7 @@ async def test_a_question_leads_to_a_call_and_the_call_to_a_cited_answer() -> No
     deps = Deps(facts=(ADA,))
     text, calls = await run("Who owns the Ledger?", deps)
     assert text.startswith("Ada owns the Ledger. [1]")
-    assert calls == ["part-0-step-1-call-0"]
+    assert calls == ["part-0-ask-1-0"]
     assert deps.asked == ["graph"]
     assert deps.cited[0].citations[0].document_id == "d1"
 
