@@ -47,5 +47,7 @@ class AgentDependencies:
     tiers: TierReads
     search_preferences: SearchPreferences = field(default_factory=SearchPreferences)
     evidence: Evidence = field(default_factory=Evidence)
+    run_id: str = ""
+    conversation_id: str = ""
     linked: dict[str, Sequence[KnownEntity]] = field(default_factory=dict)
     leg_ended: LegEnded = field(default=lambda _call_id, _report: None)
