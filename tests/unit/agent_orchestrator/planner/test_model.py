@@ -142,7 +142,7 @@ async def test_small_talk_calls_nothing() -> None:
 
 
 async def test_the_introduction_is_said_once_in_a_conversation() -> None:
-    history = [
+    history: list[ModelMessage] = [
         ModelRequest(parts=[UserPromptPart("Who owns the Ledger?")]),
         ModelResponse(parts=[TextPart(f"Ada owns the Ledger. [1]\n\n{INTRODUCTION}")]),
     ]
