@@ -16,6 +16,7 @@ from gateway.cli.findings import findings
 from gateway.cli.graph import graph
 from gateway.cli.ingest.command import ingest
 from gateway.cli.jobs import jobs
+from gateway.cli.memory import memory
 from gateway.cli.ontology import ontology
 from gateway.cli.search import search
 from gateway.cli.session import Session, run, wants_json
@@ -30,6 +31,7 @@ GROUPS = {
     "facts": facts,
     "findings": findings,
     "ontology": ontology,
+    "memory": memory,
 }
 COMMANDS = (
     graph_history.history,

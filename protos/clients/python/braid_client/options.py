@@ -5,11 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     import grpc
 
+    from braid.agent.v1.entity_memory_pb2 import (
+        MemoryEndInput,
+        MemoryEntityType,
+        MemoryProvenance,
+        MemoryRelationshipType,
+    )
     from braid.agent.v1.search_pb2 import AnswerPart
     from braid.common.v1.retrieval_pb2 import QueryEmbedding
     from braid.graph.v1.findings_pb2 import FindingFilter
@@ -152,6 +158,47 @@ class FindingOptions(CallOptions, total=False):
     query_embedding: QueryEmbedding | None
 
 
+class SavedEntityOptions(CallOptions, total=False):
+    """Of `save_memory_entity`."""
+
+    aliases: Iterable[str]
+    description: str
+    confidence: float | None
+    provenance: MemoryProvenance | None
+
+
+class SavedRelationshipOptions(CallOptions, total=False):
+    """Of `save_memory_relationship`."""
+
+    source: MemoryEndInput | None
+    context: str
+    confidence: float | None
+    provenance: MemoryProvenance | None
+
+
+class SavedTurnOptions(CallOptions, total=False):
+    """Of `save_memory_turn`."""
+
+    provenance: MemoryProvenance | None
+
+
+class MemoryEntitiesOptions(CallOptions, total=False):
+    """Of `query_memory_entities`."""
+
+    types: Iterable[MemoryEntityType.ValueType]
+    page_size: int
+    page_token: str
+
+
+class MemoryQueryOptions(CallOptions, total=False):
+    """Of `query_memory`."""
+
+    entity_type: MemoryEntityType.ValueType
+    relationship_type: MemoryRelationshipType.ValueType
+    page_size: int
+    page_token: str
+
+
 class OntologyOptions(CallOptions, total=False):
     """Of `put_ontology`."""
 
@@ -159,7 +206,7 @@ class OntologyOptions(CallOptions, total=False):
 
 
 class PageOptions(CallOptions, total=False):
-    """Of `list_documents`."""
+    """Of `list_documents` and `export_memory`."""
 
     page_size: int
 
