@@ -9,11 +9,13 @@ from pydantic.config import JsonDict
 
 from braid.agent.v1 import entity_memory_pb2 as pb
 from gateway.rest.mapping.contract_rules import Bounds, Contract, ContractModel
-from gateway.rest.mapping.field_types import JsonInt32, JsonNumber, Text, at_most
+from gateway.rest.mapping.field_types import JsonNumber, Text, at_most
 
 # As many as the contract takes.
 MAX_ALIASES = 20
 MAX_TURNS = 50
+MAX_LIMIT = 200
+MAX_EXPORT_LIMIT = 1_000
 _SAVE_EXAMPLE: JsonDict = {"name": "PostgreSQL", "type": "tool", "aliases": ["Postgres"]}
 _RELATE_EXAMPLE: JsonDict = {
     "type": "USES",
@@ -51,7 +53,7 @@ RelationshipTypeName = Annotated[
 ]
 
 
-class Place(ContractModel):
+class SaidAt(ContractModel):
     """Where something was said."""
 
     contract: ClassVar[Contract] = pb.MemoryProvenance
@@ -64,7 +66,7 @@ class Place(ContractModel):
         return pb.MemoryProvenance(conversation_id=self.conversation_id, message_id=self.message_id)
 
 
-class NewEntity(ContractModel):
+class NewMemoryEntity(ContractModel):
     """An entity to save."""
 
     contract: ClassVar[Contract] = pb.SaveEntityRequest
@@ -79,7 +81,7 @@ class NewEntity(ContractModel):
     confidence: JsonNumber | None = Field(
         default=None, description="How sure it is, 0–1. Default 0.95."
     )
-    provenance: Place | None = Field(default=None, description="Where it was said.")
+    provenance: SaidAt | None = Field(default=None, description="Where it was said.")
 
     def message(self) -> pb.SaveEntityRequest:
         """The same as the contract has it."""
@@ -93,7 +95,7 @@ class NewEntity(ContractModel):
         )
 
 
-class End(ContractModel):
+class RelationshipEnd(ContractModel):
     """An end of a relationship: an entity by id or by name."""
 
     contract: ClassVar[Contract] = pb.MemoryEndInput
@@ -111,20 +113,22 @@ class End(ContractModel):
         return pb.MemoryEndInput(id=self.id, name=self.name, type=entity_type(self.type))
 
 
-class NewRelationship(ContractModel):
+class NewMemoryRelationship(ContractModel):
     """A relationship to save."""
 
     contract: ClassVar[Contract] = pb.SaveRelationshipRequest
     model_config = ConfigDict(json_schema_extra={"examples": [_RELATE_EXAMPLE]})
 
     type: RelationshipTypeName = Field(description="What it says, any case.")
-    source: End | None = Field(default=None, description="Where it starts. Default: the user.")
-    target: End = Field(description="Where it leads.")
+    source: RelationshipEnd | None = Field(
+        default=None, description="Where it starts. Default: the user."
+    )
+    target: RelationshipEnd = Field(description="Where it leads.")
     context: Text = Field(default="", description="The words that say it.")
     confidence: JsonNumber | None = Field(
         default=None, description="How sure it is, 0–1. Default 0.95."
     )
-    provenance: Place | None = Field(default=None, description="Where it was said.")
+    provenance: SaidAt | None = Field(default=None, description="Where it was said.")
 
     def message(self) -> pb.SaveRelationshipRequest:
         """The same as the contract has it."""
@@ -147,7 +151,7 @@ class SaidTurns(ContractModel):
     turns: Annotated[list[Text], at_most(MAX_TURNS)] = Field(
         description="What the user said, oldest first. The last one is saved."
     )
-    provenance: Place | None = Field(default=None, description="Where the last one was said.")
+    provenance: SaidAt | None = Field(default=None, description="Where the last one was said.")
 
     def message(self) -> pb.SaveTurnRequest:
         """The same as the contract has it."""
@@ -169,9 +173,11 @@ class MemoryQuestion(ContractModel):
     relationship_type: RelationshipTypeName | None = Field(
         default=None, description="Only relationships of this type. Default: as above."
     )
-    limit: Annotated[JsonInt32 | None, Bounds(pb.AnswerRelationshipQueryRequest, "page_size")] = (
-        Field(default=None, description="How many, up to 200. Default 20.")
-    )
+    limit: Annotated[
+        int | None,
+        Bounds(pb.AnswerRelationshipQueryRequest, "page_size"),
+        Field(ge=0, le=MAX_LIMIT, strict=True),
+    ] = Field(default=None, description="How many, up to 200. Default 20.")
     cursor: Annotated[Text, Bounds(pb.AnswerRelationshipQueryRequest, "page_token")] = Field(
         default="", description="`next_cursor` of the page before."
     )

@@ -11,14 +11,14 @@ _MATCHES = enum_names(pb.MemoryMatch, "MEMORY_MATCH_")
 _OUTCOMES = enum_names(pb.MemorySaveOutcome, "MEMORY_SAVE_OUTCOME_")
 
 
-class Place(ResponseSchema):
+class MemoryPlace(ResponseSchema):
     """Where something was said; null where that is not known."""
 
     conversation_id: str | None
     message_id: str | None
 
 
-class Entity(ResponseSchema):
+class MemoryEntity(ResponseSchema):
     """An entity of the user."""
 
     id: str
@@ -28,29 +28,29 @@ class Entity(ResponseSchema):
     description: str
     confidence: float
     mention_count: int
-    first_seen: Place
-    last_seen: Place
+    first_seen: MemoryPlace
+    last_seen: MemoryPlace
     created_at: str
     last_mentioned_at: str
     deleted_at: str | None
 
 
-class EntityHit(Entity):
+class MemoryEntityHit(MemoryEntity):
     """A found entity; without a query `score` is 0 and `match` null."""
 
     score: float
     match: str | None
 
 
-class EntityPage(ResponseSchema):
+class MemoryEntityPage(ResponseSchema):
     """Entities."""
 
-    entities: list[EntityHit]
+    entities: list[MemoryEntityHit]
     next_cursor: str | None
     without_embedding: bool
 
 
-class End(ResponseSchema):
+class MemoryEnd(ResponseSchema):
     """One end of a relationship; the user has no id and no type."""
 
     id: str | None
@@ -58,31 +58,31 @@ class End(ResponseSchema):
     type: str | None
 
 
-class Relationship(ResponseSchema):
+class MemoryRelationship(ResponseSchema):
     """A relationship, read from source to target."""
 
     id: str
-    source: End
+    source: MemoryEnd
     type: str
-    target: End
+    target: MemoryEnd
     context: str
     confidence: float
     mention_count: int
-    first_seen: Place
-    last_seen: Place
+    first_seen: MemoryPlace
+    last_seen: MemoryPlace
     created_at: str
     last_mentioned_at: str
     deleted_at: str | None
 
 
-class RelationshipPage(ResponseSchema):
+class MemoryRelationshipPage(ResponseSchema):
     """Relationships."""
 
-    relationships: list[Relationship]
+    relationships: list[MemoryRelationship]
     next_cursor: str | None
 
 
-class Quota(ResponseSchema):
+class MemoryQuota(ResponseSchema):
     """How much may still be saved; null without a conversation."""
 
     conversation_entities: int | None
@@ -90,95 +90,95 @@ class Quota(ResponseSchema):
     day_entities: int
 
 
-class SavedEntity(ResponseSchema):
+class MemorySavedEntity(ResponseSchema):
     """What saving did; the entity is null when nothing was saved."""
 
     outcome: str
     message: str
-    entity: Entity | None
-    quota: Quota
+    entity: MemoryEntity | None
+    quota: MemoryQuota
 
 
-class SavedRelationship(ResponseSchema):
+class MemorySavedRelationship(ResponseSchema):
     """What saving did; the relationship is null when nothing was saved."""
 
     outcome: str
     message: str
-    relationship: Relationship | None
-    quota: Quota
+    relationship: MemoryRelationship | None
+    quota: MemoryQuota
 
 
-class SavedTurn(ResponseSchema):
+class MemorySavedTurn(ResponseSchema):
     """What was saved of a turn."""
 
-    relationships: list[Relationship]
+    relationships: list[MemoryRelationship]
     retracted: int
     over_limit: int
     already_saved: bool
-    quota: Quota
+    quota: MemoryQuota
 
 
-class Answer(ResponseSchema):
+class MemoryAnswer(ResponseSchema):
     """A relationship that answers."""
 
     answer: str
     score: float
-    relationship: Relationship
+    relationship: MemoryRelationship
 
 
-class Answers(ResponseSchema):
+class MemoryAnswers(ResponseSchema):
     """Relationships that answer a question, best first."""
 
-    answers: list[Answer]
+    answers: list[MemoryAnswer]
     total: int
     next_cursor: str | None
     without_embedding: bool
 
 
-class Related(ResponseSchema):
+class MemoryRelated(ResponseSchema):
     """A neighbor, and the last relationship on the way to it."""
 
-    entity: Entity
+    entity: MemoryEntity
     hops: int
-    relationship: Relationship
+    relationship: MemoryRelationship
 
 
-class RelatedPage(ResponseSchema):
+class MemoryRelatedPage(ResponseSchema):
     """Neighbors, nearest first."""
 
-    related: list[Related]
+    related: list[MemoryRelated]
     next_cursor: str | None
 
 
-class DeletedEntity(ResponseSchema):
+class MemoryDeletedEntity(ResponseSchema):
     """How many relationships were deleted with it."""
 
     relationships: int
 
 
-class RestoredEntity(ResponseSchema):
+class MemoryRestoredEntity(ResponseSchema):
     """The entity, and how many relationships came back with it."""
 
-    entity: Entity
+    entity: MemoryEntity
     relationships: int
 
 
-class Quotas(ResponseSchema):
+class MemoryQuotas(ResponseSchema):
     """What may still be saved, and what may be in all."""
 
-    quota: Quota
-    limits: Quota
+    quota: MemoryQuota
+    limits: MemoryQuota
 
 
-class ExportPage(ResponseSchema):
+class MemoryExportPage(ResponseSchema):
     """Everything that is kept of the user, in pages."""
 
-    entities: list[Entity]
-    relationships: list[Relationship]
+    entities: list[MemoryEntity]
+    relationships: list[MemoryRelationship]
     next_cursor: str | None
 
 
-class Receipt(ResponseSchema):
+class MemoryReceipt(ResponseSchema):
     """What was erased for good."""
 
     entities: int
@@ -187,7 +187,7 @@ class Receipt(ResponseSchema):
     erased_at: str
 
 
-class Deleted(ResponseSchema):
+class MemoryDeleted(ResponseSchema):
     """What was deleted."""
 
     deleted: int

@@ -11,11 +11,13 @@ from starlette.responses import Response
 from braid.agent.v1 import entity_memory_pb2 as pb
 from gateway.rest.entity_memory import responses
 from gateway.rest.entity_memory.requests import (
+    MAX_EXPORT_LIMIT,
+    MAX_LIMIT,
     EntityTypeName,
     MemoryQuestion,
-    NewEntity,
+    NewMemoryEntity,
+    NewMemoryRelationship,
     NewName,
-    NewRelationship,
     OtherEntity,
     RelationshipTypeName,
     SaidTurns,
@@ -26,7 +28,7 @@ from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import Int32, at_most
+from gateway.rest.mapping.field_types import at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 
@@ -50,9 +52,9 @@ Types = Annotated[
     at_most(_MAX_TYPES),
 ]
 Limit = Annotated[
-    Int32,
+    int,
     Bounds(pb.QueryEntitiesRequest, "page_size"),
-    Query(description="How many, up to 200; larger values count as 200. Default 20."),
+    Query(ge=0, le=MAX_LIMIT, description="How many, up to 200. Default 20."),
 ]
 Cursor = Annotated[
     str,
@@ -61,8 +63,8 @@ Cursor = Annotated[
 ]
 
 
-@router.post("/entities", response_model=responses.SavedEntity, dependencies=[JSON_BODY_ONLY])
-async def save_entity(body: NewEntity, caller: CallerDep, clients: ClientsDep) -> Response:
+@router.post("/entities", response_model=responses.MemorySavedEntity, dependencies=[JSON_BODY_ONLY])
+async def save_entity(body: NewMemoryEntity, caller: CallerDep, clients: ClientsDep) -> Response:
     """Saves an entity, or adds evidence to the one that has the name and the type. A reached limit is an outcome."""
     answer = await caller.call(
         _SERVICE + "SaveEntity", clients.entity_memory.SaveEntity, body.message()
@@ -77,7 +79,7 @@ async def save_entity(body: NewEntity, caller: CallerDep, clients: ClientsDep) -
     )
 
 
-@router.get("/entities", response_model=responses.EntityPage)
+@router.get("/entities", response_model=responses.MemoryEntityPage)
 async def query_entities(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
@@ -112,7 +114,7 @@ async def query_entities(  # noqa: PLR0917 - FastAPI names them all
     )
 
 
-@router.delete("/entities/{id}", response_model=responses.DeletedEntity)
+@router.delete("/entities/{id}", response_model=responses.MemoryDeletedEntity)
 async def delete_entity(id_: EntityId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Takes an entity and its relationships out of the memory; they can be restored."""
     request = pb.DeleteEntityRequest(entity_id=id_)
@@ -121,7 +123,7 @@ async def delete_entity(id_: EntityId, caller: CallerDep, clients: ClientsDep) -
     return JsonResponse({"relationships": answer.relationship_count})
 
 
-@router.post("/entities/{id}/restore", response_model=responses.RestoredEntity)
+@router.post("/entities/{id}/restore", response_model=responses.MemoryRestoredEntity)
 async def restore_entity(id_: EntityId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Brings a deleted entity back with the relationships that were deleted with it."""
     request = pb.RestoreEntityRequest(entity_id=id_)
@@ -136,7 +138,7 @@ async def restore_entity(id_: EntityId, caller: CallerDep, clients: ClientsDep) 
 
 
 @router.post(
-    "/entities/{id}/rename", response_model=responses.Entity, dependencies=[JSON_BODY_ONLY]
+    "/entities/{id}/rename", response_model=responses.MemoryEntity, dependencies=[JSON_BODY_ONLY]
 )
 async def rename_entity(
     id_: EntityId, body: NewName, caller: CallerDep, clients: ClientsDep
@@ -148,7 +150,9 @@ async def rename_entity(
     return JsonResponse(responses.entity(answer.entity))
 
 
-@router.post("/entities/{id}/merge", response_model=responses.Entity, dependencies=[JSON_BODY_ONLY])
+@router.post(
+    "/entities/{id}/merge", response_model=responses.MemoryEntity, dependencies=[JSON_BODY_ONLY]
+)
 async def merge_entities(
     id_: EntityId, body: OtherEntity, caller: CallerDep, clients: ClientsDep
 ) -> Response:
@@ -159,13 +163,13 @@ async def merge_entities(
     return JsonResponse(responses.entity(answer.entity))
 
 
-@router.get("/entities/{id}/related", response_model=responses.RelatedPage)
+@router.get("/entities/{id}/related", response_model=responses.MemoryRelatedPage)
 async def related_to(  # noqa: PLR0917 - FastAPI names them all
     id_: EntityId,
     caller: CallerDep,
     clients: ClientsDep,
     hops: Annotated[
-        Int32,
+        int,
         Bounds(pb.GetRelatedEntitiesRequest, "max_hops"),
         Query(description="How many relationships away at most, 1–2. Default 1."),
     ] = 0,
@@ -192,10 +196,12 @@ async def related_to(  # noqa: PLR0917 - FastAPI names them all
 
 
 @router.post(
-    "/relationships", response_model=responses.SavedRelationship, dependencies=[JSON_BODY_ONLY]
+    "/relationships",
+    response_model=responses.MemorySavedRelationship,
+    dependencies=[JSON_BODY_ONLY],
 )
 async def save_relationship(
-    body: NewRelationship, caller: CallerDep, clients: ClientsDep
+    body: NewMemoryRelationship, caller: CallerDep, clients: ClientsDep
 ) -> Response:
     """Saves a relationship and the entities that it needs, or adds evidence to it. A reached limit is an outcome."""
     method = _SERVICE + "SaveRelationship"
@@ -211,7 +217,7 @@ async def save_relationship(
     )
 
 
-@router.get("/relationships", response_model=responses.RelationshipPage)
+@router.get("/relationships", response_model=responses.MemoryRelationshipPage)
 async def query_relationships(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
@@ -243,7 +249,7 @@ async def query_relationships(  # noqa: PLR0917 - FastAPI names them all
     )
 
 
-@router.delete("/relationships/{id}", response_model=responses.Deleted)
+@router.delete("/relationships/{id}", response_model=responses.MemoryDeleted)
 async def delete_relationship(
     id_: Annotated[
         str,
@@ -260,7 +266,7 @@ async def delete_relationship(
     return JsonResponse({"deleted": 1})
 
 
-@router.post("/query", response_model=responses.Answers, dependencies=[JSON_BODY_ONLY])
+@router.post("/query", response_model=responses.MemoryAnswers, dependencies=[JSON_BODY_ONLY])
 async def query(body: MemoryQuestion, caller: CallerDep, clients: ClientsDep) -> Response:
     """Relationships that answer a question in plain words, best first."""
     method = _SERVICE + "AnswerRelationshipQuery"
@@ -277,7 +283,7 @@ async def query(body: MemoryQuestion, caller: CallerDep, clients: ClientsDep) ->
     )
 
 
-@router.post("/turns", response_model=responses.SavedTurn, dependencies=[JSON_BODY_ONLY])
+@router.post("/turns", response_model=responses.MemorySavedTurn, dependencies=[JSON_BODY_ONLY])
 async def save_turn(body: SaidTurns, caller: CallerDep, clients: ClientsDep) -> Response:
     """Extracts entities and relationships from the last of some turns, and saves them; a message is saved once."""
     method = _SERVICE + "SaveTurn"
@@ -293,7 +299,7 @@ async def save_turn(body: SaidTurns, caller: CallerDep, clients: ClientsDep) -> 
     )
 
 
-@router.get("/quota", response_model=responses.Quotas)
+@router.get("/quota", response_model=responses.MemoryQuotas)
 async def quota(
     caller: CallerDep,
     clients: ClientsDep,
@@ -312,14 +318,14 @@ async def quota(
     )
 
 
-@router.get("/export", response_model=responses.ExportPage)
+@router.get("/export", response_model=responses.MemoryExportPage)
 async def export(
     caller: CallerDep,
     clients: ClientsDep,
     limit: Annotated[
-        Int32,
+        int,
         Bounds(pb.ExportUserMemoryRequest, "page_size"),
-        Query(description="How many, up to 1,000; larger values count as 1,000. Default 200."),
+        Query(ge=0, le=MAX_EXPORT_LIMIT, description="How many, up to 1,000. Default 200."),
     ] = 0,
     cursor: Annotated[
         str,
@@ -340,7 +346,7 @@ async def export(
     )
 
 
-@router.delete("", response_model=responses.Receipt)
+@router.delete("", response_model=responses.MemoryReceipt)
 async def erase(caller: CallerDep, clients: ClientsDep) -> Response:
     """Erases everything of the user for good, and answers with a receipt."""
     method = _SERVICE + "EraseUserMemory"
