@@ -243,12 +243,12 @@ def related(one: pb.RelatedMemoryEntity) -> Json:
 def quota(one: pb.MemoryQuota) -> Json:
     """What may be saved."""
 
-    def count(name: str) -> int | None:
-        return getattr(one, name) if one.HasField(name) else None
-
+    in_conversation = one.HasField("conversation_entity_count")
     return {
-        "conversation_entities": count("conversation_entity_count"),
-        "conversation_relationships": count("conversation_relationship_count"),
+        "conversation_entities": one.conversation_entity_count if in_conversation else None,
+        "conversation_relationships": one.conversation_relationship_count
+        if in_conversation
+        else None,
         "day_entities": one.day_entity_count,
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from braid.agent.v1 import entity_memory_pb2 as pb
 from braid.agent.v1 import entity_memory_pb2_grpc
@@ -11,8 +11,8 @@ from braid_client.connection import Connection
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
-EntityType = pb.MemoryEntityType.ValueType
-RelationshipType = pb.MemoryRelationshipType.ValueType
+EntityType: TypeAlias = "pb.MemoryEntityType.ValueType"
+RelationshipType: TypeAlias = "pb.MemoryRelationshipType.ValueType"
 
 
 class EntityMemory(Connection):
