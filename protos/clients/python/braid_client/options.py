@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from braid.graph.v1.query_pb2 import DocumentTitles, EntityOrder
     from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
     from braid.vector.v1.models_pb2 import Distance
-    from braid_client.requests import EntityLike, TimeLike
+    from braid_client.requests import EntityLike, ExpansionLike, TimeLike
 
 
 class ConnectionOptions(TypedDict, total=False):
@@ -51,6 +51,8 @@ class ComprehensiveOptions(CallOptions, total=False):
     chunk_filter: ChunkFilter | None
     cache: CacheMode.ValueType | None
     include: Sequence[AnswerPart.ValueType]
+    expansion: ExpansionLike | None
+    rerank: RerankMode.ValueType | None
 
 
 class ChunkOptions(CallOptions, total=False):
@@ -80,6 +82,13 @@ class HybridOptions(VectorOptions, total=False):
 
     text_weight: float | None
     fusion: Fusion.ValueType | None
+
+
+class ExpandedHybridOptions(HybridOptions, total=False):
+    """Of `expanded_hybrid_search`."""
+
+    expansion: ExpansionLike | None
+    rerank: RerankMode.ValueType | None
 
 
 class FactOptions(CallOptions, total=False):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         DiffOptions,
         DocumentOptions,
         EntityOptions,
+        ExpandedHybridOptions,
         FactOptions,
         FindingListOptions,
         FindingOptions,
@@ -98,6 +99,12 @@ class Braid:
     ) -> vector_pb2.HybridSearchResponse:
         """As `AsyncBraid.hybrid_search`."""
         return self._run(self._client.hybrid_search(query, **options))
+
+    def expanded_hybrid_search(
+        self, query: str, **options: Unpack[ExpandedHybridOptions]
+    ) -> search_pb2.ExpandedHybridSearchResponse:
+        """As `AsyncBraid.expanded_hybrid_search`."""
+        return self._run(self._client.expanded_hybrid_search(query, **options))
 
     def vector_search(
         self, query: str, **options: Unpack[VectorOptions]
