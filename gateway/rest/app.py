@@ -15,6 +15,7 @@ from gateway.rest import chunks, health, jobs, ontology, upkeep
 from gateway.rest.chat import conversations as conversation_routes
 from gateway.rest.chat import routes as chat_routes
 from gateway.rest.documents import routes as documents_routes
+from gateway.rest.entity_memory import routes as entity_memory_routes
 from gateway.rest.facts import routes as facts_routes
 from gateway.rest.findings import routes as findings_routes
 from gateway.rest.graph import routes as graph_routes
@@ -56,6 +57,7 @@ ROUTERS = (
     ontology.router,
     jobs.router,
     upkeep.router,
+    entity_memory_routes.router,
     health.router,
 )
 _ABOUT = "Answers from vectors, full text and a temporal knowledge graph. The same over gRPC: `protos/braid`."
