@@ -52,7 +52,7 @@ async def serve_gateway(settings: GatewaySettings, script: Script) -> AsyncItera
             while not server.started:  # noqa: ASYNC110 - the server has no event to wait for
                 await asyncio.sleep(0.005)
         try:
-            async with httpx.AsyncClient(base_url=url, timeout=10) as http:
+            async with httpx.AsyncClient(base_url=url, timeout=60) as http:
                 yield Served(http, url, script)
         finally:
             server.should_exit = True
