@@ -119,7 +119,7 @@ async def settings_of(
 @pytest.fixture
 async def served(settings_of: Any, script: Script) -> AsyncIterator[Served]:
     """A gateway without keys: its callers are space `local`."""
-    async with serve_gateway(await settings_of(heartbeat_seconds=0.1), script) as running:
+    async with serve_gateway(await settings_of(), script) as running:
         yield running
 
 
