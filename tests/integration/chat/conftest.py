@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from gateway.settings import GatewaySettings
 from tests.integration.agent_orchestrator.conftest import World
+from tests.integration.agent_orchestrator.conftest import agent_options as agent_options  # noqa: PLC0414 - a fixture
 from tests.integration.agent_orchestrator.conftest import answers as answers  # noqa: PLC0414 - a fixture
 from tests.integration.agent_orchestrator.conftest import settings as settings  # noqa: PLC0414 - as above
 from tests.integration.agent_orchestrator.conftest import world as world  # noqa: PLC0414 - as above
