@@ -33,6 +33,9 @@ from services.agent_orchestrator.consistency.work import JobWork
 from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.deletions import Deletions
 from services.agent_orchestrator.deletion.store import DeletionStore
+from services.agent_orchestrator.expansion.expander import Expander
+from services.agent_orchestrator.expansion.formula import Formula
+from services.agent_orchestrator.expansion.query_aware import QueryAware
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.facts import FactIngestion, FactVectors
 from services.agent_orchestrator.ingest.servicer import IngestServicer
@@ -41,6 +44,7 @@ from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.watching import JOB_CHANGED, Listener, Watchers
 from services.agent_orchestrator.model_migration.servicer import ModelServicer
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
 from services.agent_orchestrator.settings import AgentSettings
@@ -126,12 +130,16 @@ async def open_app(
             wait_seconds=DELETION_SECONDS,
         )
         ingest = _ingest(settings, tiers, jobs, watchers, deletions, embedders.documents)
-        search = _search(settings, tiers, embedders.queries)
+        expander = _expander(settings, tiers)
+        search = _search(settings, tiers, embedders.queries, expander)
+        hybrid = ExpandedHybrid(
+            vector=tiers.vector, expander=expander, seconds=settings.search_seconds
+        )
         agent = await stack.enter_async_context(
             _open_agent(options or AgentOptions(), runtime, tiers, database, search)
         )
         services = [
-            _search_service(search, Slots(runtime.search_limits())),
+            _search_service(search, hybrid, Slots(runtime.search_limits())),
             _agent_service(agent),
             _ingest_service(ingest),
             _consistency_service(_consistency(tiers, database, jobs)),
@@ -194,7 +202,17 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
         )
 
 
-def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> ComprehensiveSearch:
+def _expander(settings: AgentSettings, tiers: Tiers) -> Expander:
+    return Expander(
+        QueryAware(tiers.vector, tiers.graph),
+        Formula(tiers.relations),
+        seconds=settings.expansion_seconds,
+    )
+
+
+def _search(
+    settings: AgentSettings, tiers: Tiers, embedder: Embedder, expander: Expander
+) -> ComprehensiveSearch:
     queries = QueryEmbeddings(
         embedder,
         at_once=settings.query_embeddings_at_once,
@@ -204,6 +222,7 @@ def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> Compre
         vector=tiers.vector,
         graph=tiers.graph,
         queries=queries,
+        expander=expander,
         models=SpaceModels(),
         seconds=settings.search_seconds,
         leg_seconds=settings.leg_seconds,
@@ -286,12 +305,12 @@ def _memories(tiers: Tiers, database: Database, *, names_spaces: bool) -> Memory
     )
 
 
-def _search_service(search: ComprehensiveSearch, slots: Slots) -> Service:
-    servicer = SearchServicer(search, slots)
+def _search_service(search: ComprehensiveSearch, hybrid: ExpandedHybrid, slots: Slots) -> Service:
+    servicer = SearchServicer(search, hybrid, slots)
     return Service(
         SEARCH_SERVICE,
         lambda server: search_pb2_grpc.add_SearchServiceServicer_to_server(servicer, server),
-        {"ComprehensiveSearch": slots},
+        {"ComprehensiveSearch": slots, "ExpandedHybridSearch": slots},
     )
 
 

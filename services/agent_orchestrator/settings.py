@@ -54,6 +54,11 @@ class AgentSettings(BaseSettings):
         gt=0,
         description="A leg's budget within it, its query's vector included; the leg is TIMED_OUT then.",
     )
+    expansion_seconds: float = Field(
+        default=1.0,
+        gt=0,
+        description="An expansion's budget within the search's; the list stays unexpanded after it.",
+    )
     query_embedding_seconds: float = Field(
         default=2.0,
         gt=0,

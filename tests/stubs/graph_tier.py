@@ -11,6 +11,7 @@ from braid.common.v1 import legs_pb2
 from braid.graph.v1 import (
     embeddings_pb2,
     embeddings_pb2_grpc,
+    entities_pb2,
     facts_pb2,
     ingest_pb2,
     ingest_pb2_grpc,
@@ -18,6 +19,7 @@ from braid.graph.v1 import (
     inventory_pb2_grpc,
     query_pb2,
     query_pb2_grpc,
+    structure_pb2,
 )
 from services.runtime.context import current_call
 from services.runtime.server import RunningServer, Service, start_server
@@ -29,7 +31,8 @@ from tests.stubs.script import Script
 class GraphStub(
     query_pb2_grpc.GraphQueryServiceServicer, ingest_pb2_grpc.GraphIngestServiceServicer
 ):
-    """The graph tier: `answer` is what SearchFacts answers with; episodes are kept by (space, uuid).
+    """The graph tier: `answer` is what SearchFacts answers with, `linked` and `subgraph` what expansions get; episodes
+    are kept by (space, uuid).
 
     Facts with both times are refused, for a test to see one refused.
     """
@@ -37,6 +40,12 @@ class GraphStub(
     script: Script = field(default_factory=Script)
     answer: query_pb2.SearchFactsResponse = field(
         default_factory=lambda: query_pb2.SearchFactsResponse(status=legs_pb2.LEG_STATUS_NO_MATCH)
+    )
+    linked: entities_pb2.LinkEntitiesResponse = field(
+        default_factory=entities_pb2.LinkEntitiesResponse
+    )
+    subgraph: structure_pb2.GetMentionSubgraphResponse = field(
+        default_factory=structure_pb2.GetMentionSubgraphResponse
     )
     episodes: dict[tuple[str, str], ingest_pb2.EpisodeInput] = field(default_factory=dict)
     facts: list[ingest_pb2.FactInput] = field(default_factory=list)
@@ -53,6 +62,18 @@ class GraphStub(
     ) -> query_pb2.SearchFactsResponse:
         await self.script.note("SearchFacts", request)
         return self.answer
+
+    async def LinkEntities(
+        self, request: entities_pb2.LinkEntitiesRequest, context: Any
+    ) -> entities_pb2.LinkEntitiesResponse:
+        await self.script.note("LinkEntities", request)
+        return self.linked
+
+    async def GetMentionSubgraph(
+        self, request: structure_pb2.GetMentionSubgraphRequest, context: Any
+    ) -> structure_pb2.GetMentionSubgraphResponse:
+        await self.script.note("GetMentionSubgraph", request)
+        return self.subgraph
 
     async def BatchAddEpisodes(
         self, request: ingest_pb2.BatchAddEpisodesRequest, context: Any

@@ -258,17 +258,21 @@ class Neo4jEntityStore:
             SubgraphEpisode(row["uuid"], row["document_id"], row["title"], row["seed"])
             for row in rows[: seeds.max_episodes]
         ]
-        found = await self._mentions(space, [one.uuid for one in shown], seeds.entities)
+        found = await self._mentions(space, shown, seeds.entities)
         return Subgraph(shown, *found, truncated=len(rows) > len(shown))
 
     async def _mentions(
-        self, space: str, episodes: Sequence[str], entities: Sequence[str]
+        self, space: str, episodes: Sequence[SubgraphEpisode], entities: Sequence[str]
     ) -> tuple[list[SubgraphEntity], list[SubgraphMention]]:
         if not episodes:
             return [], []
-        parameters = {"episodes": list(episodes), "entities": list(entities)}
         rows = await self._database.read(
-            "subgraph_mentions", space=space, about=int(MentionKind.ABOUT), **parameters
+            "subgraph_mentions",
+            space=space,
+            episodes=[one.uuid for one in episodes],
+            begun=[one.uuid for one in episodes if one.seed],
+            entities=list(entities),
+            about=int(MentionKind.ABOUT),
         )
         return [_subgraph_entity(row) for row in rows], list(_subgraph_mentions(rows))
 

@@ -218,12 +218,19 @@ class StructureSuite:
             ("d1", True),
             ("d2", False),
         ]
-        assert [(one.ref.name, one.frequency, one.titled) for one in found.entities] == [
-            ("Karl Otto", 2, True)
+        assert sorted((one.ref.name, one.frequency, one.titled) for one in found.entities) == [
+            ("Anna Bell", 1, True),
+            ("Karl Otto", 2, True),
+            ("Vienna Hall", 1, False),
         ]
-        assert {(one.episode, one.kind, one.sentences) for one in found.mentions} == {
-            (chunks[0].uuid, 2, (0,)),
-            (chunks[1].uuid, 3, ()),
+        names = {one.ref.uuid: one.ref.name for one in found.entities}
+        assert {
+            (one.episode, names[one.entity], one.kind, one.sentences) for one in found.mentions
+        } == {
+            (chunks[0].uuid, "Anna Bell", 3, ()),
+            (chunks[0].uuid, "Karl Otto", 2, (0,)),
+            (chunks[0].uuid, "Vienna Hall", 1, (0,)),
+            (chunks[1].uuid, "Karl Otto", 3, ()),
         }
         assert not found.truncated
 
