@@ -12,7 +12,7 @@ from services.agent_orchestrator.agent.answering import Answering
 from services.agent_orchestrator.agent.conversations.store import ConversationStore
 from services.agent_orchestrator.agent.conversations.summaries import Summaries
 from services.agent_orchestrator.agent.models.configured import AnswerModels
-from services.agent_orchestrator.agent.models.stand_in import stand_in
+from services.agent_orchestrator.agent.models.local import local_planner
 from services.agent_orchestrator.agent.runs.log import RunLog
 from services.agent_orchestrator.agent.runs.runs import Limits, Runs
 from services.agent_orchestrator.agent.servicer import AgentServicer
@@ -43,7 +43,7 @@ async def open_agent(
     settings, limits = options.settings, _limits(options.settings)
     conversations = ConversationStore(pool, lease_seconds=limits.lease_seconds)
     log = RunLog(pool, lease_seconds=limits.lease_seconds)
-    models = AnswerModels(options.models, stand_in())
+    models = AnswerModels(options.models, local_planner())
     summarizer = None
     for asked, throttle in zip(
         [one for one in options.models if one.configured],

@@ -25,6 +25,10 @@ class Evidence:
         """Keeps a result whose items have their numbers."""
         self.results.append(result)
 
+    def replace_items(self, items: Iterable[ResultItem]) -> None:
+        """Numbers anew what an answer names: for a model that numbers its sources itself."""
+        self._items = list(items)
+
     def citations(self, number: int) -> Sequence[Citation]:
         """The sources of the item with that number; none for a number that was never given."""
         if not 1 <= number <= len(self._items):
