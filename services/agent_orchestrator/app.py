@@ -130,8 +130,8 @@ async def open_app(
             wait_seconds=DELETION_SECONDS,
         )
         ingest = _ingest(settings, tiers, jobs, watchers, deletions, embedders.documents)
-        expander = _expander(settings, tiers)
-        search = _search(settings, tiers, embedders.queries, expander)
+        expander = build_expander(settings, tiers)
+        search = build_search(settings, tiers, embedders.queries, expander)
         hybrid = ExpandedHybrid(
             vector=tiers.vector, expander=expander, seconds=settings.search_seconds
         )
@@ -202,7 +202,8 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
         )
 
 
-def _expander(settings: AgentSettings, tiers: Tiers) -> Expander:
+def build_expander(settings: AgentSettings, tiers: Tiers) -> Expander:
+    """What widens results along relations."""
     return Expander(
         QueryAware(tiers.vector, tiers.graph),
         Formula(tiers.relations),
@@ -210,9 +211,10 @@ def _expander(settings: AgentSettings, tiers: Tiers) -> Expander:
     )
 
 
-def _search(
+def build_search(
     settings: AgentSettings, tiers: Tiers, embedder: Embedder, expander: Expander
 ) -> ComprehensiveSearch:
+    """The search of all tiers, for its own service and for the agent."""
     queries = QueryEmbeddings(
         embedder,
         at_once=settings.query_embeddings_at_once,
