@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from services.agent_orchestrator.agent.evidence import Evidence
 from services.agent_orchestrator.agent.planner.entities import KnownEntity
+from services.agent_orchestrator.agent.planner.question import Question
 
 if TYPE_CHECKING:
     from braid.common.v1 import legs_pb2
@@ -33,7 +34,8 @@ class AgentDependencies:
     """The dependencies of one run.
 
     `now` is the instant that questions count from, `zone` the caller's. `evidence` collects what the run's tools
-    find, `linked` the entities that texts name; `leg_ended` hears of each leg of a search, by the id of the tool call.
+    find. `linked` keeps the entities that a text names, looked up once, `understood` how the local planner reads a
+    question. `leg_ended` hears of each leg of a search, by the id of the tool call.
     """
 
     session_id: str
@@ -46,5 +48,8 @@ class AgentDependencies:
     tiers: TierReads
     search_preferences: SearchPreferences = field(default_factory=SearchPreferences)
     evidence: Evidence = field(default_factory=Evidence)
+    run_id: str = ""
+    conversation_id: str = ""
     linked: dict[str, Sequence[KnownEntity]] = field(default_factory=dict)
+    understood: dict[str, list[Question]] = field(default_factory=dict)
     leg_ended: LegEnded = field(default=lambda _call_id, _report: None)

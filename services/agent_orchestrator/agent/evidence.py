@@ -21,13 +21,13 @@ class Evidence:
         self._items.extend(items)
         return first
 
+    def renumber(self, items: Iterable[ResultItem]) -> None:
+        """Numbers other items in place of those there are: what an answer cites, in its own order."""
+        self._items = list(items)
+
     def record(self, result: ToolResult) -> None:
         """Keeps a result whose items have their numbers."""
         self.results.append(result)
-
-    def replace_items(self, items: Iterable[ResultItem]) -> None:
-        """Numbers anew what an answer names: for a model that numbers its sources itself."""
-        self._items = list(items)
 
     def citations(self, number: int) -> Sequence[Citation]:
         """The sources of the item with that number; none for a number that was never given."""

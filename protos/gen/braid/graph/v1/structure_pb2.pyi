@@ -433,7 +433,7 @@ class GetMentionSubgraphResponse(_message.Message):
 
     @_builtins.property
     def entities(self) -> _containers.RepeatedCompositeFieldContainer[Global___SubgraphEntity]:
-        """The entities that any two of the chunks share or that were started from."""
+        """The entities that any two of the chunks share, that a chunk names that was started from, or that were started from."""
 
     @_builtins.property
     def mentions(self) -> _containers.RepeatedCompositeFieldContainer[Global___SubgraphMention]:
