@@ -10,6 +10,7 @@ import pytest
 
 from tests.integration.agent_orchestrator.agent.samples import CHUNK, LATER_CHUNK, tell_the_story
 from tests.integration.agent_orchestrator.conftest import World
+from tests.integration.chat.conftest import ALICE
 from tests.integration.gateway.conftest import Served
 
 QUESTION = "Who owns the Ledger Service?"
@@ -127,7 +128,9 @@ async def test_a_wrong_key_is_told_as_openai_tells_it(gateway: Served) -> None:
         with pytest.raises(openai.AuthenticationError):
             await client.models.list()
     async with httpx.AsyncClient(base_url=gateway.url) as http:
-        bare = await http.post("/v1/chat/completions", json={})
-        assert bare.json()["error"]["type"] == "authentication_error"
-        broken = await http.post("/v1/no-such-route")
-        assert broken.json()["error"]["type"] == "authentication_error"
+        wrong = {"authorization": "Bearer nobody's"}
+        for path in ("/v1/chat/completions", "/v1/no-such-route"):
+            refused = await http.post(path, json={}, headers=wrong)
+            assert refused.json()["error"]["type"] == "authentication_error"
+        unknown = await http.get("/v1/no-such-route", headers=ALICE)
+        assert unknown.json()["error"]["type"] == "not_found_error"

@@ -42,7 +42,7 @@ def provider() -> str:
 @pytest.fixture
 def agent_options(with_models: AgentOptions) -> AgentOptions:
     settings = AnswerSettings.model_construct(
-        conversation_wait_seconds=0.3, resume_seconds=0.3, history_tokens=200
+        conversation_wait_seconds=2.0, resume_seconds=0.3, history_tokens=200
     )
     return replace(with_models, settings=settings)
 
