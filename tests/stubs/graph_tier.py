@@ -14,6 +14,7 @@ from braid.graph.v1 import (
     embeddings_pb2,
     embeddings_pb2_grpc,
     entities_pb2,
+    expansion_pb2,
     facts_pb2,
     findings_pb2,
     history_pb2,
@@ -23,6 +24,7 @@ from braid.graph.v1 import (
     inventory_pb2_grpc,
     query_pb2,
     query_pb2_grpc,
+    relations_pb2,
     structure_pb2,
 )
 from services.runtime.context import current_call
@@ -59,6 +61,7 @@ class GraphStub(
     writes: Counter[str] = field(default_factory=Counter)
     deletions: dict[str, int] = field(default_factory=dict)
     strays: list[str] = field(default_factory=list)
+    expanded: expansion_pb2.ExpandResponse = field(default_factory=expansion_pb2.ExpandResponse)
     embeddings: embeddings_pb2.GetGraphEmbeddingsResponse = field(
         default_factory=embeddings_pb2.GetGraphEmbeddingsResponse
     )
@@ -122,6 +125,18 @@ class GraphStub(
         if reply is None:
             raise NotFoundError("entity")
         return reply
+
+    async def Expand(
+        self, request: expansion_pb2.ExpandRequest, context: Any
+    ) -> expansion_pb2.ExpandResponse:
+        await self.script.note("Expand", request)
+        return self.expanded
+
+    async def ListRelations(
+        self, request: relations_pb2.ListRelationsRequest, context: Any
+    ) -> relations_pb2.ListRelationsResponse:
+        await self.script.note("ListRelations", request)
+        return relations_pb2.ListRelationsResponse()
 
     async def BatchAddEpisodes(
         self, request: ingest_pb2.BatchAddEpisodesRequest, context: Any

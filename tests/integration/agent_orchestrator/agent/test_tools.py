@@ -19,7 +19,12 @@ from services.agent_orchestrator.agent.dependencies import AgentDependencies, Se
 from services.agent_orchestrator.agent.results import ToolResult
 from services.agent_orchestrator.agent.tier_reads import TierReads
 from services.agent_orchestrator.agent.toolsets import EXPECTED, Profile, build_toolsets
-from services.agent_orchestrator.app import build_expander, build_search, open_tiers
+from services.agent_orchestrator.app import (
+    build_expander,
+    build_reranking,
+    build_search,
+    open_tiers,
+)
 from services.runtime.channels import Outgoing
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import NotFoundError, StoreUnavailableError
@@ -64,7 +69,8 @@ async def tools(world: World) -> AsyncIterator[Call]:
             seconds=2.0,
         )
         expander = build_expander(world.agent, tiers)
-        search = build_search(world.agent, tiers, world.embedder, expander)
+        reranking = build_reranking(world.agent, world.embedder, None, None)
+        search = build_search(world.agent, tiers, world.embedder, expander, reranking)
         context = CallContext("r", "m", "alice", "", frozenset({"read"}))
         stack.enter_context(call_scope(context))
 
