@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from braid.agent.v1 import consistency_pb2_grpc, models_pb2_grpc
+from braid.agent.v1 import (
+    agent_pb2_grpc,
+    consistency_pb2_grpc,
+    memories_pb2_grpc,
+    models_pb2_grpc,
+)
 from braid.agent.v1 import ingest_pb2_grpc as agent_ingest
 from braid.agent.v1 import search_pb2_grpc as agent_search
 from braid.graph.v1 import ingest_pb2_grpc as graph_ingest
@@ -30,9 +35,11 @@ HEALTH_TIMEOUT = 1.0
 class Clients:
     """Stubs of every service that the gateway calls, and what its calls carry along."""
 
+    agent: agent_pb2_grpc.AgentServiceStub
     search: agent_search.SearchServiceStub
     ingest: agent_ingest.IngestServiceStub
     consistency: consistency_pb2_grpc.ConsistencyServiceStub
+    memories: memories_pb2_grpc.MemoryServiceStub
     models: models_pb2_grpc.ModelServiceStub
     chunks: search_pb2_grpc.VectorSearchServiceStub
     documents: documents_pb2_grpc.DocumentServiceStub
@@ -59,9 +66,11 @@ def open_clients(settings: GatewaySettings) -> Clients:
         open_channel(target, max_message_bytes=settings.max_message_bytes) for target in targets
     )
     return Clients(
+        agent=agent_pb2_grpc.AgentServiceStub(agent),
         search=agent_search.SearchServiceStub(agent),
         ingest=agent_ingest.IngestServiceStub(agent),
         consistency=consistency_pb2_grpc.ConsistencyServiceStub(agent),
+        memories=memories_pb2_grpc.MemoryServiceStub(agent),
         models=models_pb2_grpc.ModelServiceStub(agent),
         chunks=search_pb2_grpc.VectorSearchServiceStub(vector),
         documents=documents_pb2_grpc.DocumentServiceStub(vector),

@@ -22,6 +22,9 @@ class GatewaySettings(RuntimeSettings):
     upload_timeout_seconds: float = Field(
         default=120.0, gt=0, le=3600, description="The same for uploads of documents and facts."
     )
+    chat_timeout_seconds: float = Field(
+        default=180.0, gt=0, le=3600, description="The same for questions to the agent."
+    )
     watch_seconds: float = Field(
         default=3600.0, gt=0, description="How long a job may be watched in one request."
     )

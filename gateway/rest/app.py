@@ -12,6 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from gateway.rest import health, jobs, ontology, upkeep
+from gateway.rest.chat import conversations as conversation_routes
+from gateway.rest.chat import routes as chat_routes
 from gateway.rest.documents import routes as documents_routes
 from gateway.rest.facts import routes as facts_routes
 from gateway.rest.findings import routes as findings_routes
@@ -22,6 +24,9 @@ from gateway.rest.http.middleware import RequestMiddleware
 from gateway.rest.http.request_parsing import ONLY_DECLARED_PARAMETERS
 from gateway.rest.mapping.openapi import describe
 from gateway.rest.mapping.validation_errors import invalid
+from gateway.rest.memories import routes as memories_routes
+from gateway.rest.openai import routes as openai_routes
+from gateway.rest.openai.errors import OpenAIErrors
 from gateway.rest.search import routes as search_routes
 from services.runtime.errors import BraidError
 
@@ -38,10 +43,14 @@ if TYPE_CHECKING:
 # A new feature plugs in here: its router, in the order of the OpenAPI document.
 ROUTERS = (
     search_routes.router,
+    chat_routes.router,
+    conversation_routes.router,
+    openai_routes.router,
     graph_routes.router,
     documents_routes.router,
     facts_routes.router,
     findings_routes.router,
+    memories_routes.router,
     ontology.router,
     jobs.router,
     upkeep.router,
@@ -75,6 +84,7 @@ def create_app(
         body_limit=_body_limit(settings),
         idle_seconds=settings.body_idle_seconds,
     )
+    app.add_middleware(OpenAIErrors)
     app.add_exception_handler(BraidError, _braid_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)

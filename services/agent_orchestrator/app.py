@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING
 import grpc
 
 from braid.agent.v1 import (
+    agent_pb2_grpc,
     consistency_pb2_grpc,
+    entity_memory_pb2_grpc,
     ingest_pb2_grpc,
     memories_pb2_grpc,
     models_pb2_grpc,
     search_pb2_grpc,
 )
+from braid.common.v1 import reranking_pb2
+from services.agent_orchestrator.agent.settings import AgentOptions
 from services.agent_orchestrator.clients.chunk_searches import ChunkSearches
 from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
@@ -31,6 +35,11 @@ from services.agent_orchestrator.consistency.work import JobWork
 from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.deletions import Deletions
 from services.agent_orchestrator.deletion.store import DeletionStore
+from services.agent_orchestrator.entity_memory.app import EntityMemoryParts, open_entity_memory
+from services.agent_orchestrator.entity_memory.servicer import EntityMemoryServicer
+from services.agent_orchestrator.expansion.expander import Expander
+from services.agent_orchestrator.expansion.formula import Formula
+from services.agent_orchestrator.expansion.query_aware import QueryAware
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.facts import FactIngestion, FactVectors
 from services.agent_orchestrator.ingest.servicer import IngestServicer
@@ -38,10 +47,12 @@ from services.agent_orchestrator.jobs.queue import TurnQueue
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.watching import JOB_CHANGED, Listener, Watchers
 from services.agent_orchestrator.model_migration.servicer import ModelServicer
+from services.agent_orchestrator.reranking.reranking import Reranking
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
-from services.agent_orchestrator.settings import AgentSettings
+from services.agent_orchestrator.settings import AgentSettings, SettingError
 from services.agent_orchestrator.typed_memory.inference import Inference
 from services.agent_orchestrator.typed_memory.memories import Memories
 from services.agent_orchestrator.typed_memory.search import MemorySearch
@@ -49,6 +60,10 @@ from services.agent_orchestrator.typed_memory.servicer import MemoryServicer
 from services.agent_orchestrator.typed_memory.sessions import Sessions
 from services.agent_orchestrator.typed_memory.store import MemoryStore
 from services.models.embedder import Embedder
+from services.models.language_factory import build_language_model
+from services.models.reranker import Reranker
+from services.models.reranker_language import LanguageReranker
+from services.models.reranker_local import SentenceReranker
 from services.runtime.channels import Outgoing, open_channel
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import Service
@@ -56,12 +71,15 @@ from services.runtime.settings import RuntimeSettings
 from services.runtime.slots import Slots
 
 if TYPE_CHECKING:
+    from services.agent_orchestrator.agent.servicer import AgentServicer
     from services.runtime.health import Probe
 
 SEARCH_SERVICE = "braid.agent.v1.SearchService"
+AGENT_SERVICE = "braid.agent.v1.AgentService"
 INGEST_SERVICE = "braid.agent.v1.IngestService"
 MODEL_SERVICE = "braid.agent.v1.ModelService"
 CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
+ENTITY_MEMORY_SERVICE = "braid.agent.v1.EntityMemoryService"
 MEMORY_SERVICE = "braid.agent.v1.MemoryService"
 DELETION_SECONDS = 30.0
 PROBE_SECONDS = 1.2
@@ -103,13 +121,16 @@ class App:
 
 @asynccontextmanager
 async def open_app(
-    settings: AgentSettings, runtime: RuntimeSettings, embedders: Embedders
+    settings: AgentSettings,
+    runtime: RuntimeSettings,
+    embedders: Embedders,
+    options: AgentOptions | None = None,
+    reranker: Reranker | None = None,
 ) -> AsyncIterator[App]:
     """The app, its channels and its database open, until the block is left."""
-    async with (
-        open_tiers(settings, runtime) as tiers,
-        open_database(settings, "braid-agent") as database,
-    ):
+    async with AsyncExitStack() as stack:
+        tiers = await stack.enter_async_context(open_tiers(settings, runtime))
+        database = await stack.enter_async_context(open_database(settings, "braid-agent"))
         turns = TurnQueue(database, lease_seconds=settings.lease_seconds)
         jobs = JobStore(database, turns)
         watchers = Watchers(jobs)
@@ -120,13 +141,36 @@ async def open_app(
             wait_seconds=DELETION_SECONDS,
         )
         ingest = _ingest(settings, tiers, jobs, watchers, deletions, embedders.documents)
+        expander = _expander(settings, tiers)
+        reranking = _reranking(settings, embedders.queries, options, reranker)
+        stack.push_async_callback(reranking.close)
+        search = _search(settings, tiers, embedders.queries, expander, reranking)
+        hybrid = ExpandedHybrid(
+            vector=tiers.vector,
+            expander=expander,
+            reranking=reranking,
+            seconds=settings.search_seconds,
+        )
+        options = options or AgentOptions()
+        entity_memory = await stack.enter_async_context(
+            open_entity_memory(
+                options.memory,
+                pool=database.pool,
+                recorded=tiers.vector_models.recorded,
+                queries=embedders.queries,
+                documents=embedders.documents,
+            )
+        )
+        agent = await stack.enter_async_context(
+            _open_agent(options, runtime, tiers, database, search, entity_memory)
+        )
         services = [
-            _search_service(
-                _search(settings, tiers, embedders.queries), Slots(runtime.search_limits())
-            ),
+            _search_service(search, hybrid, Slots(runtime.search_limits())),
+            _agent_service(agent),
             _ingest_service(ingest),
             _consistency_service(_consistency(tiers, database, jobs)),
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
+            _entity_memory_service(entity_memory.servicer),
             _memory_service(
                 _memories(tiers, database, names_spaces=runtime.service_key is not None)
             ),
@@ -185,7 +229,45 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
         )
 
 
-def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> ComprehensiveSearch:
+def _expander(settings: AgentSettings, tiers: Tiers) -> Expander:
+    return Expander(
+        QueryAware(tiers.vector, tiers.graph),
+        Formula(tiers.relations),
+        seconds=settings.expansion_seconds,
+    )
+
+
+def _reranking(
+    settings: AgentSettings,
+    embedder: Embedder,
+    options: AgentOptions | None,
+    reranker: Reranker | None,
+) -> Reranking:
+    rerankers: dict[reranking_pb2.RerankMode.ValueType, Reranker] = {
+        reranking_pb2.RERANK_MODE_LOCAL: SentenceReranker(embedder)
+    }
+    if reranker is not None:
+        rerankers[reranking_pb2.RERANK_MODE_CROSS_ENCODER] = reranker
+    language = next(
+        filter(None, map(build_language_model, options.models if options else ())), None
+    )
+    if language is not None:
+        rerankers[reranking_pb2.RERANK_MODE_LANGUAGE_MODEL] = LanguageReranker(language)
+    default = reranking_pb2.RerankMode.Value(f"RERANK_MODE_{settings.rerank.upper()}")
+    if default not in {*rerankers, reranking_pb2.RERANK_MODE_NONE}:
+        raise SettingError(
+            f"BRAID_AGENT_RERANK is {settings.rerank}, and no such model is configured"
+        )
+    return Reranking(rerankers, default)
+
+
+def _search(
+    settings: AgentSettings,
+    tiers: Tiers,
+    embedder: Embedder,
+    expander: Expander,
+    reranking: Reranking,
+) -> ComprehensiveSearch:
     queries = QueryEmbeddings(
         embedder,
         at_once=settings.query_embeddings_at_once,
@@ -195,6 +277,8 @@ def _search(settings: AgentSettings, tiers: Tiers, embedder: Embedder) -> Compre
         vector=tiers.vector,
         graph=tiers.graph,
         queries=queries,
+        expander=expander,
+        reranking=reranking,
         models=SpaceModels(),
         seconds=settings.search_seconds,
         leg_seconds=settings.leg_seconds,
@@ -236,6 +320,35 @@ def _consistency(tiers: Tiers, database: Database, jobs: JobStore) -> Consistenc
     )
 
 
+def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
+    options: AgentOptions,
+    runtime: RuntimeSettings,
+    tiers: Tiers,
+    database: Database,
+    search: ComprehensiveSearch,
+    entity_memory: EntityMemoryParts,
+) -> AbstractAsyncContextManager[AgentServicer]:
+    # Here, as its libraries are heavy and a worker does not need them.
+    from services.agent_orchestrator.agent.app import open_agent  # noqa: PLC0415
+
+    return open_agent(
+        options,
+        pool=database.pool,
+        search=search,
+        vector=tiers.channels["vector"],
+        graph=tiers.channels["graph"],
+        outgoing=Outgoing.of(runtime),
+        memory=entity_memory,
+    )
+
+
+def _agent_service(servicer: AgentServicer) -> Service:
+    return Service(
+        AGENT_SERVICE,
+        lambda server: agent_pb2_grpc.add_AgentServiceServicer_to_server(servicer, server),
+    )
+
+
 def _memories(tiers: Tiers, database: Database, *, names_spaces: bool) -> MemoryServicer:
     store = MemoryStore(database)
     memories = Memories(store, tiers.vector, tiers.graph, tiers.relations)
@@ -250,12 +363,12 @@ def _memories(tiers: Tiers, database: Database, *, names_spaces: bool) -> Memory
     )
 
 
-def _search_service(search: ComprehensiveSearch, slots: Slots) -> Service:
-    servicer = SearchServicer(search, slots)
+def _search_service(search: ComprehensiveSearch, hybrid: ExpandedHybrid, slots: Slots) -> Service:
+    servicer = SearchServicer(search, hybrid, slots)
     return Service(
         SEARCH_SERVICE,
         lambda server: search_pb2_grpc.add_SearchServiceServicer_to_server(servicer, server),
-        {"ComprehensiveSearch": slots},
+        {"ComprehensiveSearch": slots, "ExpandedHybridSearch": slots},
     )
 
 
@@ -279,6 +392,15 @@ def _model_service(servicer: ModelServicer) -> Service:
     return Service(
         MODEL_SERVICE,
         lambda server: models_pb2_grpc.add_ModelServiceServicer_to_server(servicer, server),
+    )
+
+
+def _entity_memory_service(servicer: EntityMemoryServicer) -> Service:
+    return Service(
+        ENTITY_MEMORY_SERVICE,
+        lambda server: entity_memory_pb2_grpc.add_EntityMemoryServiceServicer_to_server(
+            servicer, server
+        ),
     )
 
 

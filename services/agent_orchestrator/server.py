@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings
 from services.agent_orchestrator.app import Embedders, open_app
+from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
 from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.worker import open_worker
 from services.models.cache import CachedEmbedder
 from services.models.circuits import Circuits
 from services.models.factory import build_embedder
+from services.models.language_settings import FallbackModelSettings, LanguageModelSettings
 from services.models.registry import EmbedderRegistry
+from services.models.reranker_settings import RerankerSettings, build_reranker
 from services.models.settings import EmbeddingSettings
 from services.runtime.read_settings import read_settings
 from services.runtime.server import serve
@@ -25,6 +29,12 @@ def build_embedders(settings: EmbeddingSettings, circuits: Circuits) -> Embedder
     return Embedders(CachedEmbedder(documents, settings.cache_entries), documents)
 
 
+def read_agent_options() -> AgentOptions:
+    """The agent's settings and language models, from the environment."""
+    models = (read_settings(LanguageModelSettings), read_settings(FallbackModelSettings))
+    return AgentOptions(read_settings(AnswerSettings), models, read_settings(EntityMemorySettings))
+
+
 async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) -> None:
     """Accepts, reads and streams until told to stop."""
     embedding = read_settings(EmbeddingSettings)
@@ -32,7 +42,14 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
     embedders = build_embedders(embedding, circuits)
     registry = EmbedderRegistry(embedding, embedders.documents, circuits)
     try:
-        async with open_app(settings, runtime, replace(embedders, documents=registry)) as app:
+        embedders = replace(embedders, documents=registry)
+        async with open_app(
+            settings,
+            runtime,
+            embedders,
+            read_agent_options(),
+            build_reranker(read_settings(RerankerSettings)),
+        ) as app:
             await serve(
                 settings=runtime,
                 listen=settings.listen,

@@ -5,12 +5,18 @@ from __future__ import annotations
 from services.models.language import LanguageModel
 from services.models.language_limits import LimitedModel, Limits, Provider
 from services.models.language_settings import LanguageModelSettings
+from services.models.throttle import Throttle
 
 # Imports in the functions: a process pays for the provider that it uses only.
 
 
-def build_language_model(settings: LanguageModelSettings) -> LanguageModel | None:
-    """The language model, or None when none is configured. No I/O; libraries load when first used."""
+def build_language_model(
+    settings: LanguageModelSettings, throttle: Throttle | None = None
+) -> LanguageModel | None:
+    """The language model, or None when none is configured. No I/O; libraries load when first used.
+
+    `throttle` is its share of its provider, where others ask that as well.
+    """
     if not settings.configured:
         return None
     limits = Limits(
@@ -20,7 +26,9 @@ def build_language_model(settings: LanguageModelSettings) -> LanguageModel | Non
         limit=settings.seconds,
         attempt=settings.attempt_seconds,
     )
-    return LimitedModel(settings.chosen_model, lambda: _connect(settings), limits)
+    return LimitedModel(
+        settings.chosen_model, lambda: _connect(settings), limits, throttle=throttle
+    )
 
 
 def _connect(settings: LanguageModelSettings) -> Provider:

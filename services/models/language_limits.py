@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from aiolimiter import AsyncLimiter
 from tenacity import AsyncRetrying, RetryCallState, wait_exponential_jitter
 
-from services.models.breaker import Breaker, CircuitOpen
+from services.models.breaker import CircuitOpen
 from services.models.connection import Connection
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable, PromptRefused
 from services.models.language import Completion, Prompt
+from services.models.throttle import Throttle
 from services.runtime.context import remaining
 
 _CHARACTERS_PER_TOKEN = 4
@@ -35,7 +35,10 @@ class Fault(Enum):
 
 
 class ProviderFailed(Exception):  # noqa: N818 - the state's own name
-    """One attempt failed. `passing` when another may succeed; `broken` when the provider itself is at fault."""
+    """One attempt failed. `passing` when another may succeed; `broken` when the provider itself is at fault.
+
+    `rate_limited` when the provider is asked too often.
+    """
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class ProviderFailed(Exception):  # noqa: N818 - the state's own name
         broken: bool,
         retry_after: float | None = None,
         fault: Fault = Fault.NONE,
+        rate_limited: bool = False,
     ) -> None:
         super().__init__(cause)
         self.cause = cause
@@ -52,6 +56,7 @@ class ProviderFailed(Exception):  # noqa: N818 - the state's own name
         self.broken = broken
         self.retry_after = retry_after
         self.fault = fault
+        self.rate_limited = rate_limited
 
 
 class Provider(Protocol):
@@ -86,14 +91,15 @@ class LimitedModel:
         connect: Callable[[], Provider],
         limits: Limits,
         clock: Callable[[], float] = time.time,
+        throttle: Throttle | None = None,
     ) -> None:
-        """`connect` loads the provider's library: it runs in a thread when first needed."""
+        """`connect` loads the provider's library: it runs in a thread when first needed.
+
+        `throttle` is the model's share of its provider, where others ask that as well.
+        """
         self._model = model
         self._limits = limits
-        self._requests = AsyncLimiter(limits.requests_per_minute)
-        self._tokens = AsyncLimiter(limits.tokens_per_minute)
-        self._slots = asyncio.Semaphore(limits.at_once)
-        self._breaker = Breaker("language_model", clock=clock)
+        self._throttle = Throttle(limits, clock=clock) if throttle is None else throttle
         self._connection = Connection(connect, lambda provider: provider.close())
 
     @property
@@ -121,8 +127,8 @@ class LimitedModel:
 
     async def _patiently(self, prompt: Prompt, until: float) -> Completion:
         retrying = AsyncRetrying(
-            retry=lambda state: _worth_waiting(state, until),
-            wait=_wait,
+            retry=lambda state: worth_waiting(state, until),
+            wait=backoff,
             reraise=True,
         )
         async for attempt in retrying:
@@ -134,14 +140,16 @@ class LimitedModel:
         provider = await self._connection.client()
         if provider is None:
             raise LanguageModelUnavailable("closed")
-        await self._requests.acquire()
-        await self._tokens.acquire(min(tokens_of(prompt), self._limits.tokens_per_minute))
-        async with self._slots, self._breaker.guard(_is_providers):
+        async with self._throttle.attempt(tokens_of(prompt), is_providers):
             try:
                 async with asyncio.timeout(self._limits.attempt):
                     return await provider.ask(prompt)
             except TimeoutError:
                 raise ProviderFailed("no answer in time", passing=True, broken=True) from None
+            except ProviderFailed as failed:
+                if failed.rate_limited:
+                    self._throttle.pause.extend(failed.retry_after)
+                raise
 
 
 def tokens_of(prompt: Prompt) -> int:
@@ -150,7 +158,7 @@ def tokens_of(prompt: Prompt) -> int:
     return read + min(prompt.max_tokens, _EXPECTED_ANSWER)
 
 
-def _is_providers(error: Exception) -> bool:
+def is_providers(error: Exception) -> bool:
     """Whether a failed attempt is the provider's own failure."""
     return error.broken if isinstance(error, ProviderFailed) else True
 
@@ -164,7 +172,7 @@ def _told(failed: ProviderFailed) -> LanguageModelUnavailable:
     return LanguageModelUnavailable(failed.cause, retry_after=failed.retry_after)
 
 
-def _worth_waiting(state: RetryCallState, until: float) -> bool:
+def worth_waiting(state: RetryCallState, until: float) -> bool:
     """Whether another attempt may help before the time is up."""
     error = state.outcome.exception() if state.outcome else None
     if not isinstance(error, ProviderFailed) or not error.passing:
@@ -175,7 +183,7 @@ def _worth_waiting(state: RetryCallState, until: float) -> bool:
     return error.retry_after is None or error.retry_after < left
 
 
-def _wait(state: RetryCallState) -> float:
+def backoff(state: RetryCallState) -> float:
     """What the provider asks for, and a little more by chance; else twice as long each time."""
     failure = state.outcome.exception() if state.outcome else None
     asked = failure.retry_after if isinstance(failure, ProviderFailed) else None

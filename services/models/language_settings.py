@@ -43,6 +43,20 @@ class LanguageModelSettings(BaseSettings):
         default=120.0, gt=0, le=3_600, description="For one answer, retries included."
     )
     attempt_seconds: float = Field(default=60.0, gt=0, le=3_600)
+    questions_requests_per_minute: int = Field(
+        default=500,
+        ge=1,
+        le=1_000_000,
+        description="The share of people's questions, in each process.",
+    )
+    questions_tokens_per_minute: int = Field(default=200_000, ge=1_000, le=1_000_000_000)
+    questions_at_once: int = Field(default=16, ge=1, le=1_000)
+    questions_retry_seconds: float = Field(
+        default=10.0,
+        ge=0,
+        le=600,
+        description="How long a question tries a provider again before it goes to the next model.",
+    )
 
     @property
     def configured(self) -> bool:
@@ -58,3 +72,16 @@ class LanguageModelSettings(BaseSettings):
     def chosen_url(self) -> str:
         """The endpoint in force."""
         return self.base_url or DEFAULT_URLS[self.provider]
+
+
+class FallbackModelSettings(LanguageModelSettings):
+    """`LLM_FALLBACK_*`: the model that answers questions while the first one cannot; the same fields."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="LLM_FALLBACK_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        hide_input_in_errors=True,
+        populate_by_name=True,
+    )

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from services.models.language_limits import Fault, ProviderFailed
 
 _SERVER_ERROR = 500
-_PASSING = frozenset({408, 409, 429})
+_TOO_MANY = 429
+_PASSING = frozenset({408, 409, _TOO_MANY})
 # What a provider says of a request that is too long, or whose content it does not take.
 _OF_THE_PROMPT = frozenset({400, 413, 422})
 
@@ -23,6 +24,7 @@ def status_failure(status: int, wait: float | None) -> ProviderFailed:
         broken=broken,
         retry_after=wait,
         fault=Fault.PROMPT if status in _OF_THE_PROMPT else Fault.NONE,
+        rate_limited=status == _TOO_MANY,
     )
 
 

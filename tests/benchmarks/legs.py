@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass
 
 from braid.agent.v1 import search_pb2, search_pb2_grpc
-from braid.common.v1 import legs_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2
 from braid.graph.v1 import query_pb2, query_pb2_grpc
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
@@ -26,6 +26,8 @@ _LIMIT = 10
 _DEADLINE = 10.0
 # The same text goes to several doors: none of them may profit from what another one has found.
 _NO_CACHE = chunks_pb2.CACHE_MODE_BYPASS
+# A caller who asks both tiers expands nothing: that has a benchmark of its own.
+_UNEXPANDED = expansion_pb2.ExpansionOptions(mode=expansion_pb2.EXPANSION_MODE_NONE)
 
 Reports = dict[str, legs_pb2.LegReport]
 
@@ -41,7 +43,9 @@ class Searches:
 
     async def comprehensive(self, text: str, deadline: float | None = _DEADLINE) -> Reports:
         """How each leg ended, by name, within `deadline` seconds; None is for a caller who sets none."""
-        request = search_pb2.ComprehensiveSearchRequest(query=text, limit=_LIMIT, cache=_NO_CACHE)
+        request = search_pb2.ComprehensiveSearchRequest(
+            query=text, limit=_LIMIT, cache=_NO_CACHE, expansion=_UNEXPANDED
+        )
         answer = await self.orchestrator.ComprehensiveSearch(request, timeout=deadline)
         return {leg.name: leg for leg in answer.legs}
 

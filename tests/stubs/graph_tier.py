@@ -11,6 +11,8 @@ from braid.common.v1 import legs_pb2
 from braid.graph.v1 import (
     embeddings_pb2,
     embeddings_pb2_grpc,
+    entities_pb2,
+    expansion_pb2,
     facts_pb2,
     ingest_pb2,
     ingest_pb2_grpc,
@@ -18,6 +20,8 @@ from braid.graph.v1 import (
     inventory_pb2_grpc,
     query_pb2,
     query_pb2_grpc,
+    relations_pb2,
+    structure_pb2,
 )
 from services.runtime.context import current_call
 from services.runtime.server import RunningServer, Service, start_server
@@ -29,7 +33,8 @@ from tests.stubs.script import Script
 class GraphStub(
     query_pb2_grpc.GraphQueryServiceServicer, ingest_pb2_grpc.GraphIngestServiceServicer
 ):
-    """The graph tier: `answer` is what SearchFacts answers with; episodes are kept by (space, uuid).
+    """The graph tier: `answer` is what SearchFacts answers with, `linked` and `subgraph` what expansions get; episodes
+    are kept by (space, uuid).
 
     Facts with both times are refused, for a test to see one refused.
     """
@@ -38,12 +43,19 @@ class GraphStub(
     answer: query_pb2.SearchFactsResponse = field(
         default_factory=lambda: query_pb2.SearchFactsResponse(status=legs_pb2.LEG_STATUS_NO_MATCH)
     )
+    linked: entities_pb2.LinkEntitiesResponse = field(
+        default_factory=entities_pb2.LinkEntitiesResponse
+    )
+    subgraph: structure_pb2.GetMentionSubgraphResponse = field(
+        default_factory=structure_pb2.GetMentionSubgraphResponse
+    )
     episodes: dict[tuple[str, str], ingest_pb2.EpisodeInput] = field(default_factory=dict)
     facts: list[ingest_pb2.FactInput] = field(default_factory=list)
     known_facts: set[bytes] = field(default_factory=set)
     writes: Counter[str] = field(default_factory=Counter)
     deletions: dict[str, int] = field(default_factory=dict)
     strays: list[str] = field(default_factory=list)
+    expanded: expansion_pb2.ExpandResponse = field(default_factory=expansion_pb2.ExpandResponse)
     embeddings: embeddings_pb2.GetGraphEmbeddingsResponse = field(
         default_factory=embeddings_pb2.GetGraphEmbeddingsResponse
     )
@@ -53,6 +65,30 @@ class GraphStub(
     ) -> query_pb2.SearchFactsResponse:
         await self.script.note("SearchFacts", request)
         return self.answer
+
+    async def LinkEntities(
+        self, request: entities_pb2.LinkEntitiesRequest, context: Any
+    ) -> entities_pb2.LinkEntitiesResponse:
+        await self.script.note("LinkEntities", request)
+        return self.linked
+
+    async def GetMentionSubgraph(
+        self, request: structure_pb2.GetMentionSubgraphRequest, context: Any
+    ) -> structure_pb2.GetMentionSubgraphResponse:
+        await self.script.note("GetMentionSubgraph", request)
+        return self.subgraph
+
+    async def Expand(
+        self, request: expansion_pb2.ExpandRequest, context: Any
+    ) -> expansion_pb2.ExpandResponse:
+        await self.script.note("Expand", request)
+        return self.expanded
+
+    async def ListRelations(
+        self, request: relations_pb2.ListRelationsRequest, context: Any
+    ) -> relations_pb2.ListRelationsResponse:
+        await self.script.note("ListRelations", request)
+        return relations_pb2.ListRelationsResponse()
 
     async def BatchAddEpisodes(
         self, request: ingest_pb2.BatchAddEpisodesRequest, context: Any

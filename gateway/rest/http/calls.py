@@ -194,4 +194,5 @@ def _within(default: Callable[[GatewaySettings], float]) -> Callable[..., Awaita
 
 CallerDep: TypeAlias = Annotated[Caller, Depends(_within(lambda s: s.timeout_seconds))]
 UploaderDep: TypeAlias = Annotated[Caller, Depends(_within(lambda s: s.upload_timeout_seconds))]
+AskerDep: TypeAlias = Annotated[Caller, Depends(_within(lambda s: s.chat_timeout_seconds))]
 WatcherDep: TypeAlias = Annotated[Caller, Depends(_within(lambda s: s.watch_seconds))]

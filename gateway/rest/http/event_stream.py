@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from gateway.rest.http.calls import Caller
 
-    Show = Callable[[Any], tuple[str, dict[str, Any]]]
+    Show = Callable[[Any], tuple[str, dict[str, Any]] | tuple[str, dict[str, Any], str]]
 
 
 class EventStream(Response):
@@ -60,7 +60,7 @@ class EventStream(Response):
 
 
 async def stream(caller: Caller, call: Any, show: Show, *, heartbeat: float) -> EventStream:
-    """The answers of a streaming call as events. `show` gives an answer's event name and data.
+    """The answers of a streaming call as events. `show` gives an answer's event name, data, and id if any.
 
     Waits for the first answer up to `heartbeat` seconds, so that a call refused at once is answered by its status.
     """
@@ -107,6 +107,6 @@ async def _with_error_event(
             yield event("error", body_of(error, caller.state.request_id))
 
 
-def event(name: str, data: dict[str, Any]) -> bytes:
+def event(name: str, data: dict[str, Any], event_id: str | None = None) -> bytes:
     """One event on the wire."""
-    return format_sse_event(event=name, data_str=encode(data).decode())
+    return format_sse_event(event=name, data_str=encode(data).decode(), id=event_id)

@@ -25,6 +25,7 @@ from gateway.rest.http.errors import (
     answer_of,
     http_answer,
 )
+from gateway.rest.mapping.openapi import GUARDED
 from services.runtime.errors import BraidError, FieldError, InternalError, InvalidFieldError
 from services.runtime.exporting import DURATION_BUCKETS
 from services.runtime.telemetry import get_logger
@@ -56,8 +57,10 @@ class RequestState:
 
 
 class RequestMiddleware:
-    """ASGI middleware. Requests under `/api/` need a credential; `body_limit` gives a path's largest body in bytes, and
-    `idle_seconds` is the longest silence of a client before its body's end.
+    """ASGI middleware. Requests under `/api/` and `/v1/`, and those about memories at the root, need a credential.
+
+    `body_limit` gives a path's largest body in bytes, `idle_seconds` is the longest silence of a client before its
+    body's end.
     """
 
     def __init__(
@@ -119,7 +122,7 @@ class RequestMiddleware:
 
     def _check(self, state: RequestState, scope: Scope, headers: Headers) -> None:
         _check_utf8(scope)
-        if scope["path"].startswith("/api/"):
+        if scope["path"].startswith(GUARDED):
             state.identity = identify(headers, self._authenticator)
 
     def _refusal(self, error: Exception, request_id: str) -> Response:

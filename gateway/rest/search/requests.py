@@ -25,6 +25,7 @@ from gateway.rest.mapping.field_types import (
     to_struct,
 )
 from gateway.rest.mapping.times import Between, selector
+from gateway.rest.search.expansion import ExpansionField, RerankField, rerank_mode
 from services.runtime.limits import MOST_LEVELS
 
 _MATCHES = {
@@ -175,9 +176,11 @@ class HybridSearch(ChunkSearch):
     fusion: Literal["weighted_score", "reciprocal_rank"] | None = Field(
         default=None, description="How the two lists are fused. Default: weighted_score."
     )
+    expansion: ExpansionField = None
+    rerank: RerankField = None
 
     def message(self) -> vector.HybridSearchRequest:
-        """The search as the contract has it."""
+        """The search as the contract has it, without what follows it."""
         return vector.HybridSearchRequest(
             query=self.query,
             limit=self.limit,
@@ -187,6 +190,18 @@ class HybridSearch(ChunkSearch):
             as_of=stamp(self.as_of),
             min_score=self.min_score,
             cache=self.cache_mode(),
+        )
+
+    def has_steps(self) -> bool:
+        """Whether anything follows the search itself."""
+        return self.expansion is not None or self.rerank is not None
+
+    def expanded_message(self) -> agent.ExpandedHybridSearchRequest:
+        """The search with what follows it, as the contract has it."""
+        return agent.ExpandedHybridSearchRequest(
+            search=self.message(),
+            expansion=self.expansion.message() if self.expansion else None,
+            rerank=rerank_mode(self.rerank),
         )
 
 
@@ -247,6 +262,8 @@ class ComprehensiveSearch(RememberedSearch):
         "stream it is about the event `final`. Default: all.",
         json_schema_extra=_or_alone,
     )
+    expansion: ExpansionField = None
+    rerank: RerankField = None
 
     def message(self) -> agent.ComprehensiveSearchRequest:
         """The search as the contract has it."""
@@ -260,4 +277,6 @@ class ComprehensiveSearch(RememberedSearch):
             filter=self.filter.message() if self.filter else None,
             cache=self.cache_mode(),
             include=[PARTS[name] for name in self.include],
+            expansion=self.expansion.message() if self.expansion else None,
+            rerank=rerank_mode(self.rerank),
         )

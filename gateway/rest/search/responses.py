@@ -12,9 +12,10 @@ from braid.vector.v1 import chunks_pb2
 from gateway.rest.graph.responses import Fact, fact
 from gateway.rest.mapping.json_encoding import Json, enum_names, struct
 from gateway.rest.mapping.openapi import ErrorEvent, ResponseSchema
+from gateway.rest.search.expansion import Expanded, Reranked, Trace, steps_after, trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
 
     from google.protobuf.struct_pb2 import Struct
 
@@ -94,6 +95,37 @@ class ChunkResults(ResponseSchema):
     revision: int
 
 
+class LegPart(ResponseSchema):
+    """A leg's part in a fused result: what it added is `share`. `rank` is null for a chunk that it did not bring.
+
+    `rerank` and `expansion` are the parts of these steps: `score` is their own value.
+    """
+
+    rank: int | None
+    score: float
+    share: float
+
+
+class HybridHit(Hit):
+    """A found chunk; where the list was expanded, with each step's part in its score, and how it was reached."""
+
+    contributions: dict[str, LegPart]
+    expansion: Trace | None
+
+
+class HybridResults(ResponseSchema):
+    """What a search by meaning and words found, and what followed it; null for steps that were not asked for."""
+
+    results: list[HybridHit]
+    legs: list[Leg]
+    total_results: int
+    embedding: EmbeddingSource | None
+    vector_path: Literal["exact", "hnsw"] | None
+    revision: int
+    expansion: Expanded | None
+    reranking: Reranked | None
+
+
 class FactResults(ResponseSchema):
     """What a search for facts found, and how; null where no vector was used. `revision` is the space's."""
 
@@ -102,14 +134,6 @@ class FactResults(ResponseSchema):
     total_results: int
     vector_path: Literal["exact", "index"] | None
     revision: int
-
-
-class LegPart(ResponseSchema):
-    """A leg's part in a fused result: what it added is `share`. `rank` is null for a chunk that only facts brought."""
-
-    rank: int | None
-    score: float
-    share: float
 
 
 class FusedHit(ResponseSchema):
@@ -124,6 +148,7 @@ class FusedHit(ResponseSchema):
     scores: dict[str, LegPart]
     metadata: dict[str, Any]
     facts: list[Fact]
+    expansion: Trace | None
 
 
 class Comprehensive(ResponseSchema):
@@ -135,6 +160,8 @@ class Comprehensive(ResponseSchema):
     legs: list[Leg]
     total_results: int
     embedding: EmbeddingSource | None
+    expansion: Expanded | None
+    reranking: Reranked | None
 
 
 class LegFound(ResponseSchema):
@@ -248,6 +275,7 @@ def comprehensive(
         "legs": [leg(report) for report in answer.legs],
         "total_results": answer.total_results,
         "embedding": embedding(answer.embedding),
+        **steps_after(answer),
     }
 
 
@@ -265,13 +293,47 @@ def fused(result: search_pb2.SearchResult, metadata: Struct) -> Json:
         "source": result.source,
         "content": result.content,
         "score": result.score,
-        "scores": {
-            part.leg: {"rank": part.rank or None, "score": part.score, "share": part.share}
-            for part in result.contributions
-        },
+        "scores": contributions(result.contributions),
         "metadata": struct(metadata),
         "facts": [fact(item) for item in result.facts],
+        "expansion": trace(result.expansion) if result.HasField("expansion") else None,
     }
+
+
+def contributions(parts: Iterable[search_pb2.Contribution]) -> Json:
+    """Each leg's and step's part in a score, by name."""
+    return {
+        part.leg: {"rank": part.rank or None, "score": part.score, "share": part.share}
+        for part in parts
+    }
+
+
+def hybrid_hit(hit: chunks_pb2.ChunkHit) -> Json:
+    """A hit of a hybrid search that nothing followed."""
+    return chunk_hit(hit) | {"contributions": {}, "expansion": None}
+
+
+def expanded_hybrid(answer: search_pb2.ExpandedHybridSearchResponse) -> Json:
+    """What a hybrid search found, and what followed it."""
+    return {
+        "results": [
+            chunk_hit(one.hit)
+            | {
+                "contributions": contributions(one.contributions),
+                "expansion": trace(one.expansion) if one.HasField("expansion") else None,
+            }
+            for one in answer.hits
+        ],
+        "legs": [leg(answer.leg)],
+        "total_results": len(answer.hits),
+        **chunks_searched(answer),
+        **steps_after(answer),
+    }
+
+
+def hybrid_searched(answer: Any) -> Json:
+    """How a hybrid search went that nothing followed."""
+    return chunks_searched(answer) | {"expansion": None, "reranking": None}
 
 
 def leg_results(results: search_pb2.LegResults) -> Json:

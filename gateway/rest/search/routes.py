@@ -26,7 +26,13 @@ from gateway.rest.search.requests import (
     TextSearch,
     VectorSearch,
 )
-from gateway.rest.search.responses import ChunkResults, Comprehensive, FactResults, SearchEvent
+from gateway.rest.search.responses import (
+    ChunkResults,
+    Comprehensive,
+    FactResults,
+    HybridResults,
+    SearchEvent,
+)
 
 router = APIRouter(
     prefix="/api/search", tags=["search"], responses=problems(), dependencies=[JSON_BODY_ONLY]
@@ -35,6 +41,7 @@ router = APIRouter(
 _CHUNKS = "/braid.vector.v1.VectorSearchService/"
 _FACTS = "/braid.graph.v1.GraphQueryService/SearchFacts"
 _CHUNK_SHAPES = (search_responses.chunk_hit, search_responses.chunks_searched)
+_HYBRID_SHAPES = (search_responses.hybrid_hit, search_responses.hybrid_searched)
 _FACT_SHAPES = (search_responses.fact_hit, search_responses.facts_searched)
 _ALL = "/braid.agent.v1.SearchService/"
 _STREAMED = "Events `leg`, one a leg in the order they end, then `final`; `error` if the search fails after all."
@@ -58,14 +65,19 @@ async def text(body: TextSearch, caller: CallerDep, clients: ClientsDep) -> Resp
     return _found("text", answer, _CHUNK_SHAPES, began)
 
 
-@router.post("/hybrid", response_model=ChunkResults)
+@router.post("/hybrid", response_model=HybridResults)
 async def hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsDep) -> Response:
-    """Chunks by meaning and words, fused."""
+    """Chunks by meaning and words, fused; reranked and expanded along the graph where that is asked for."""
+    if body.has_steps():
+        method = _ALL + "ExpandedHybridSearch"
+        asked = body.expanded_message()
+        found = await caller.call(method, clients.search.ExpandedHybridSearch, asked)
+        return JsonResponse(search_responses.expanded_hybrid(found))
     began = time.perf_counter()
     answer = await caller.call(
         _CHUNKS + "HybridSearch", clients.chunks.HybridSearch, body.message()
     )
-    return _found("hybrid", answer, _CHUNK_SHAPES, began)
+    return _found("hybrid", answer, _HYBRID_SHAPES, began)
 
 
 @router.post("/graph", response_model=FactResults)

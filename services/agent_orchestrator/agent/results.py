@@ -86,6 +86,7 @@ class ToolResult:
     `unavailable` names the parts that could not look ("graph", "documents", "memory").
     `as_of` is the time the result holds for; a range has `as_of_end` as well. `total_count` counts what there is,
     `items` may hold less. `next_page` asks for the items after these, and is empty when there are none.
+    `summary` says in a sentence or two what the items are, such as the periods of a long history.
     """
 
     tool: str
@@ -100,6 +101,7 @@ class ToolResult:
     unavailable: tuple[str, ...] = ()
     message: str = ""
     next_page: str = ""
+    summary: str = ""
     text: str = ""
 
     @classmethod
@@ -112,16 +114,23 @@ class ToolResult:
         return None
 
 
-def capped_text(heading: str, items: Sequence[ResultItem], total_count: int) -> str:
+def capped_text(
+    heading: str,
+    items: Sequence[ResultItem],
+    total_count: int,
+    *,
+    first_number: int = 1,
+    max_characters: int = MAX_CHARACTERS,
+) -> str:
     """The text for a language model: at most 3,000 characters and 20 items, cut between items.
 
-    What was left out is said in words, with the true total.
+    What was left out is said in words, with the true total. Items are numbered from `first_number`.
     """
     blocks: list[str] = []
     used = len(heading)
-    for number, item in enumerate(items[:MAX_ITEMS], start=1):
+    for number, item in enumerate(items[:MAX_ITEMS], start=first_number):
         block = _block(number, item)
-        if used + len(block) + 1 > MAX_CHARACTERS - _OVERFLOW_ROOM:
+        if used + len(block) + 1 > max_characters - _OVERFLOW_ROOM:
             break
         blocks.append(block)
         used += len(block) + 1

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from braid.graph.v1 import entities_pb2, query_pb2, query_pb2_grpc, structure_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
 from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_grpc
-from braid.graph.v1 import query_pb2, query_pb2_grpc
 from braid.vector.v1 import (
     chunks_pb2,
     documents_pb2,
@@ -155,9 +155,36 @@ class GraphTier:
             )
         )
 
-    async def add_episodes(self, episodes: Sequence[graph_ingest_pb2.EpisodeInput]) -> None:
+    async def link_entities(
+        self, request: entities_pb2.LinkEntitiesRequest, seconds: float
+    ) -> entities_pb2.LinkEntitiesResponse:
+        """Entities that a text names within `seconds`. Raises as `search_facts` does."""
+        return await self._health.watch(
+            lambda: self._query.LinkEntities(
+                request, timeout=seconds, metadata=self._outgoing.metadata()
+            )
+        )
+
+    async def mention_subgraph(
+        self, request: structure_pb2.GetMentionSubgraphRequest, seconds: float
+    ) -> structure_pb2.GetMentionSubgraphResponse:
+        """Chunks around chunks and entities within `seconds`. Raises as `search_facts` does."""
+        return await self._health.watch(
+            lambda: self._query.GetMentionSubgraph(
+                request, timeout=seconds, metadata=self._outgoing.metadata()
+            )
+        )
+
+    async def add_episodes(
+        self,
+        episodes: Sequence[graph_ingest_pb2.EpisodeInput],
+        *,
+        skip_language_model: bool = False,
+    ) -> None:
         """Adds all episodes or none; those that are there already change nothing."""
-        request = graph_ingest_pb2.BatchAddEpisodesRequest(episodes=episodes)
+        request = graph_ingest_pb2.BatchAddEpisodesRequest(
+            episodes=episodes, skip_language_model=skip_language_model
+        )
         try:
             await self._ingest.BatchAddEpisodes(
                 request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()

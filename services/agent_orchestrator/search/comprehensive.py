@@ -15,18 +15,29 @@ import grpc
 from opentelemetry import metrics
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import legs_pb2, retrieval_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.agent_orchestrator.clients.space_models import Recorded, SpaceModels
+from services.agent_orchestrator.expansion.expander import OFF, Wanted
+from services.agent_orchestrator.expansion.query_aware import Question
+from services.agent_orchestrator.expansion.result_list import (
+    ExpandedList,
+    ListExpansion,
+    SearchedList,
+    unexpanded,
+)
+from services.agent_orchestrator.reranking.reranking import OFF as RERANKING_OFF
 from services.agent_orchestrator.search.answer_parts import includes_results, keep_parts
 from services.agent_orchestrator.search.fusion import (
     GRAPH_LEG,
     VECTOR_LEG,
     Passages,
     ScoredChunk,
+    facts_by_chunk,
     fuse,
     ranked_chunks,
     unscored_chunks,
@@ -38,10 +49,13 @@ from services.agent_orchestrator.search.query_embedding import (
     is_of_the_vector,
 )
 from services.agent_orchestrator.search.requests import (
+    expansion_of,
     facts_request,
+    has_steps,
     hybrid_request,
     limit_of,
     score_request,
+    text_weight_of,
 )
 from services.runtime.context import current_call, remaining
 from services.runtime.errors import AllLegsFailedError, BraidError, OverloadedError
@@ -52,6 +66,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
+    from services.agent_orchestrator.expansion.expander import Expander
+    from services.agent_orchestrator.reranking.reranking import Reranking
     from services.agent_orchestrator.search.query_embedding import QueryEmbeddings, Source
 
     Request = search_pb2.ComprehensiveSearchRequest
@@ -60,6 +76,8 @@ if TYPE_CHECKING:
 
 # Passages that only facts brought and that are scored for it, the best facts' first.
 MAX_SCORED = 100
+# Results that an expansion may put in order: more than any limit, with room for those it drops.
+MAX_FUSED = 100
 # Kept back from the caller's deadline for fusing and sending: a share of it, within bounds.
 MARGIN_SHARE = 0.08
 MIN_MARGIN = 0.01
@@ -75,6 +93,8 @@ class ComprehensiveSearch:
         vector: VectorTier,
         graph: GraphTier,
         queries: QueryEmbeddings,
+        expander: Expander,
+        reranking: Reranking,
         models: SpaceModels,
         seconds: float,
         leg_seconds: float,
@@ -83,6 +103,9 @@ class ComprehensiveSearch:
         self._vector = vector
         self._graph = graph
         self._queries = queries
+        self._expander = expander
+        self._reranking = reranking
+        self._expansion = ListExpansion(expander, vector)
         self._seconds = seconds
         self._leg_seconds = leg_seconds
         self._models = models
@@ -101,10 +124,66 @@ class ComprehensiveSearch:
         INVALID_FIELD when a tier refuses the request.
         """
         clock = Budget(min(self._leg_seconds, leg_budget(remaining(self._seconds))))
-        outcomes, source, vector = await self._run_legs(request, clock, ended)
-        _require_an_answer(outcomes)
-        passages = await self._passages(request, outcomes, vector, clock)
-        return keep_parts(_answer(outcomes, source, passages, limit_of(request)), request.include)
+        request.rerank = self._reranking.mode(request.rerank)
+        options = expansion_of(request)
+        async with self._expander.linking(options.mode, request.query, clock) as linking:
+            outcomes, source, vector = await self._run_legs(request, clock, ended)
+            _require_an_answer(outcomes)
+            passages = await self._passages(request, outcomes, vector, clock)
+            answer = _answer(outcomes, source)
+            if includes_results(request.include):
+                wanted = Wanted(_question(request, vector, options), linking, options)
+                results = await self._fused(request, outcomes, passages, answer, clock)
+                listed = await self._listed(request, outcomes, passages, results, wanted, clock)
+                answer.results.extend(listed.results)
+                if options.mode not in OFF:
+                    answer.expansion.CopyFrom(listed.report)
+        return keep_parts(answer, request.include)
+
+    async def _fused(
+        self,
+        request: Request,
+        outcomes: Sequence[LegOutcome],
+        passages: Passages,
+        answer: search_pb2.ComprehensiveSearchResponse,
+        clock: Budget,
+    ) -> list[search_pb2.SearchResult]:
+        """The fused list, reranked as asked for, as long as the step after it needs."""
+        evidence = [hit for outcome in outcomes for hit in outcome.evidence]
+        results = fuse(passages, evidence, MAX_FUSED if has_steps(request) else limit_of(request))
+        if request.rerank in RERANKING_OFF:
+            return results
+        results, report = await self._reranking.rerank(
+            request.rerank, request.query, results, clock
+        )
+        answer.reranking.CopyFrom(report)
+        return results
+
+    async def _listed(  # noqa: PLR0917 - what the steps before have made
+        self,
+        request: Request,
+        outcomes: Sequence[LegOutcome],
+        passages: Passages,
+        results: Sequence[search_pb2.SearchResult],
+        wanted: Wanted,
+        clock: Budget,
+    ) -> ExpandedList:
+        """The list, expanded as asked for."""
+        mode, limit = wanted.options.mode, limit_of(request)
+        if mode in OFF:
+            return unexpanded(results, mode, legs_pb2.LEG_STATUS_DISABLED, limit)
+        evidence = [hit for outcome in outcomes for hit in outcome.evidence]
+        obstacle = _obstacle(outcomes)
+        if obstacle is not None:
+            status, reason = obstacle
+            return unexpanded(results, mode, status, limit, reason)
+        searched = SearchedList(
+            results,
+            frozenset(passages.chunks),
+            facts_by_chunk(evidence),
+            request.filter if request.HasField("filter") else None,
+        )
+        return await self._expansion.expand(searched, wanted, limit, clock)
 
     async def _run_legs(
         self, request: Request, clock: Budget, ended: LegListener | None
@@ -137,7 +216,7 @@ class ComprehensiveSearch:
         off = chunks_leg.report.status == legs_pb2.LEG_STATUS_DISABLED
         if off or chunks_leg.failed:
             return Passages({}, answered=False)
-        found = ranked_chunks(chunks_leg.chunks)
+        found = ranked_chunks(chunks_leg.candidates)
         known = Passages(found, floor=chunks_leg.floor, matched=bool(found))
         wanted = unscored_chunks(found, facts_leg.evidence, MAX_SCORED)
         if not wanted or not includes_results(request.include):
@@ -229,9 +308,12 @@ class ComprehensiveSearch:
         ) -> LegOutcome:
             self._models.record(space, Recorded(answer.embedding_model, 0))
             final_report = _without_vectors(report) if by_words else report
+            shown = answer.hits[: limit_of(request)]
+            final_report.hits = len(shown)
             return LegOutcome(
                 final_report,
-                chunks=answer.hits,
+                chunks=shown,
+                candidates=answer.hits,
                 embedding=answer.embedding,
                 floor=answer.list_floor,
             )
@@ -280,17 +362,6 @@ class ComprehensiveSearch:
         return await run_leg(
             GRAPH_LEG, lambda: self._graph.search_facts(asked, clock.left()), outcome
         )
-
-
-class Budget:
-    """Seconds that a search's legs may take, counted from now."""
-
-    def __init__(self, seconds: float) -> None:
-        self._until = asyncio.get_running_loop().time() + seconds
-
-    def left(self) -> float:
-        """Seconds left, never none: a call must have a limit to be told as late."""
-        return max(self._until - asyncio.get_running_loop().time(), 0.001)
 
 
 def leg_budget(left: float) -> float:
@@ -365,16 +436,35 @@ def _reason(report: legs_pb2.LegReport) -> str:
     return legs_pb2.LegReason.Name(report.reason).removeprefix("LEG_REASON_")
 
 
+def _question(
+    request: Request, embedding: Embedding, options: expansion_pb2.ExpansionOptions
+) -> Question:
+    at = request.as_of if request.HasField("as_of") else None
+    if options.HasField("traversal_time"):
+        at = options.traversal_time
+    return Question(request.query, embedding, text_weight_of(request), request.cache, at)
+
+
+def _obstacle(
+    outcomes: Sequence[LegOutcome],
+) -> tuple[legs_pb2.LegStatus.ValueType, legs_pb2.LegReason.ValueType] | None:
+    """Why the list cannot be expanded: a leg that it needs is off, or did not answer."""
+    chunks = outcomes[0].report
+    if chunks.status == legs_pb2.LEG_STATUS_DISABLED:
+        return chunks.status, chunks.reason
+    failed = next((one.report for one in outcomes if one.failed), None)
+    return None if failed is None else (legs_pb2.LEG_STATUS_DEGRADED, failed.reason)
+
+
 def _answer(
-    outcomes: Sequence[LegOutcome], source: Source, passages: Passages, limit: int
+    outcomes: Sequence[LegOutcome], source: Source
 ) -> search_pb2.ComprehensiveSearchResponse:
+    """The legs' answers, without the fused list."""
     chunks = [hit for outcome in outcomes for hit in outcome.chunks]
     facts = [hit for outcome in outcomes for hit in outcome.facts]
-    evidence = [hit for outcome in outcomes for hit in outcome.evidence]
     return search_pb2.ComprehensiveSearchResponse(
         vector_results=chunks,
         graph_results=facts,
-        results=fuse(passages, evidence, limit),
         legs=[outcome.report for outcome in outcomes],
         total_results=len(chunks) + len(facts),
         embedding=source or _made_by_a_tier(outcomes),

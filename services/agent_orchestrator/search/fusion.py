@@ -119,6 +119,15 @@ def unscored_chunks(
     return list(wanted)[:limit]
 
 
+def facts_by_chunk(facts: Iterable[facts_pb2.FactHit]) -> dict[str, list[facts_pb2.Fact]]:
+    """The found facts by the chunks that they cite, best first."""
+    found: dict[str, list[facts_pb2.Fact]] = {}
+    for hit in facts:
+        for chunk_id in _cited(hit.fact):
+            found.setdefault(chunk_id, []).append(hit.fact)
+    return found
+
+
 def fuse(
     passages: Passages, facts: Sequence[facts_pb2.FactHit], limit: int
 ) -> list[search_pb2.SearchResult]:

@@ -10,6 +10,11 @@ import grpc
 from google.protobuf.duration_pb2 import Duration
 
 from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
+from services.agent_orchestrator.clients.failures import (
+    came_from_tier,
+    status_of_absence,
+    status_of_failure,
+)
 from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.runtime.errors import BraidError
 from services.runtime.status import error_from_rpc, reason_name
@@ -23,28 +28,20 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer", "search_pb2.HybridSearchResponse", "query_pb2.SearchFactsResponse")
 
-_REASONS: dict[errors_pb2.ErrorReason.ValueType, legs_pb2.LegReason.ValueType] = {
-    errors_pb2.ERROR_REASON_STORE_UNAVAILABLE: legs_pb2.LEG_REASON_STORE_UNAVAILABLE,
-    errors_pb2.ERROR_REASON_EMBEDDER_UNAVAILABLE: legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
-    errors_pb2.ERROR_REASON_OVERLOADED: legs_pb2.LEG_REASON_OVERLOADED,
-    errors_pb2.ERROR_REASON_WRONG_STATE: legs_pb2.LEG_REASON_MODEL_MISMATCH,
-}
-# What gRPC itself answers when there is no process to answer, or it went away during the call.
-_AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
-
 
 @dataclass(frozen=True, slots=True)
 class LegOutcome:
     """How a leg ended, and what it found: chunks or facts, by its tier.
 
     `failed` when its tier gave no answer, or was late and had nothing; one that was late may have answered with what it
-    had. `evidence` are all relevant facts, of which `facts` are the first. `embedding` says where the tier took the
-    query's vector from, `floor` the score that a chunk needed to be listed, `retry_after` in how many seconds a tier
-    that failed may be asked again, where it said so.
+    had. `facts` are the first of `evidence`, all relevant ones; `chunks` the first of `candidates`. `embedding` says
+    where the tier took the query's vector from, `floor` the score that a chunk needed to be listed, `retry_after` in
+    how many seconds a tier that failed may be asked again, where it said so.
     """
 
     report: legs_pb2.LegReport
     chunks: Sequence[chunks_pb2.ChunkHit] = ()
+    candidates: Sequence[chunks_pb2.ChunkHit] = ()
     facts: Sequence[facts_pb2.FactHit] = ()
     evidence: Sequence[facts_pb2.FactHit] = ()
     embedding: retrieval_pb2.EmbeddingSource.ValueType = retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED
@@ -75,15 +72,15 @@ async def run_leg(
         answer = await look()
     except grpc.aio.AioRpcError as error:
         failure = error_from_rpc(error)
-        if failure.reason == errors_pb2.ERROR_REASON_INVALID_FIELD and _is_from_tier(failure):
+        if failure.reason == errors_pb2.ERROR_REASON_INVALID_FIELD and came_from_tier(failure):
             raise failure from None
-        status, reason = _ending(error, failure)
+        status, reason = status_of_failure(error, failure)
         _log_failure(name, error, failure)
         report = _report(name, status, reason, started)
         return LegOutcome(report, failed=True, retry_after=failure.retry_after)
     except TierAwayError as away:
         get_logger("search").warning("leg given up", leg=name, reason=str(away))
-        return LegOutcome(_report(name, _status(away), away.reason, started), failed=True)
+        return LegOutcome(_report(name, status_of_absence(away), away.reason, started), failed=True)
     if answer is None:  # gRPC's way to say that it could not read the tier's answer
         get_logger("search").error("leg unreadable", leg=name)
         status, reason = legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_REASON_INTERNAL
@@ -92,30 +89,6 @@ async def run_leg(
     # The graph tier remembers no answers, and says nothing of it.
     report.cached = getattr(answer, "cached", False)
     return outcome(answer, report)
-
-
-def _ending(
-    error: grpc.aio.AioRpcError, failure: BraidError
-) -> tuple[legs_pb2.LegStatus.ValueType, legs_pb2.LegReason.ValueType]:
-    if failure.reason == errors_pb2.ERROR_REASON_DEADLINE:
-        return legs_pb2.LEG_STATUS_TIMED_OUT, legs_pb2.LEG_REASON_BUDGET_EXCEEDED
-    if error.code() in _AWAY and not _is_from_tier(failure):
-        return legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE
-    reason = _REASONS.get(failure.reason, legs_pb2.LEG_REASON_INTERNAL)
-    return legs_pb2.LEG_STATUS_UNAVAILABLE, reason
-
-
-def _status(away: TierAwayError) -> legs_pb2.LegStatus.ValueType:
-    """A tier that falls silent while a leg waits for it has let the leg's time pass: it never said that it cannot."""
-    silent = away.reason == legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE
-    if away.under_way and silent:
-        return legs_pb2.LEG_STATUS_TIMED_OUT
-    return legs_pb2.LEG_STATUS_UNAVAILABLE
-
-
-def _is_from_tier(failure: BraidError) -> bool:
-    """Whether the tier itself said so, and not gRPC: of an answer that is larger than a message may be, for example."""
-    return "request_id" in failure.metadata
 
 
 def _report(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import retrieval_pb2
+from braid.common.v1 import expansion_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.expansion.expander import OFF
+from services.agent_orchestrator.expansion.query_aware import SEEDS
+from services.agent_orchestrator.reranking.reranking import MAX_RERANKED
+from services.agent_orchestrator.reranking.reranking import OFF as RERANKING_OFF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,11 +28,10 @@ def hybrid_request(
     request: Request, embedding: Embedding, *, text_only: bool
 ) -> vector_pb2.HybridSearchRequest:
     """The vector tier's request; `text_only` searches by words alone."""
-    weight = request.text_weight if request.HasField("text_weight") else DEFAULT_TEXT_WEIGHT
     return vector_pb2.HybridSearchRequest(
         query=request.query,
-        limit=limit_of(request),
-        text_weight=weight,
+        limit=_depth(request),
+        text_weight=text_weight_of(request),
         query_embedding=embedding,
         filter=request.filter if request.HasField("filter") else None,
         as_of=request.as_of if request.HasField("as_of") else None,
@@ -56,13 +59,12 @@ def score_request(
     request: Request, chunk_ids: Sequence[str], embedding: Embedding
 ) -> vector_pb2.ScoreChunksRequest:
     """Asks for the scores of chunks that only facts brought."""
-    weight = request.text_weight if request.HasField("text_weight") else DEFAULT_TEXT_WEIGHT
     return vector_pb2.ScoreChunksRequest(
         query=request.query,
         chunk_ids=chunk_ids,
         query_embedding=embedding,
         cache=request.cache,
-        text_weight=weight,
+        text_weight=text_weight_of(request),
         include_chunks=True,
         as_of=request.as_of if request.HasField("as_of") else None,
     )
@@ -71,3 +73,37 @@ def score_request(
 def limit_of(request: Request) -> int:
     """How many results the caller asked for."""
     return request.limit if request.HasField("limit") else DEFAULT_LIMIT
+
+
+def text_weight_of(request: Request) -> float:
+    """The share of words in a passage's score."""
+    return request.text_weight if request.HasField("text_weight") else DEFAULT_TEXT_WEIGHT
+
+
+def expansion_of(request: Request) -> expansion_pb2.ExpansionOptions:
+    """How to expand: query-aware where nothing is said, unless a leg that it needs is switched off."""
+    options = expansion_pb2.ExpansionOptions()
+    options.CopyFrom(request.expansion)
+    if options.mode == expansion_pb2.EXPANSION_MODE_UNSPECIFIED:
+        both = _wants(request, "use_vector") and _wants(request, "use_graph")
+        options.mode = (
+            expansion_pb2.EXPANSION_MODE_QUERY_AWARE if both else expansion_pb2.EXPANSION_MODE_NONE
+        )
+    return options
+
+
+def _wants(request: Request, leg: Literal["use_vector", "use_graph"]) -> bool:
+    return getattr(request, leg) or not request.HasField(leg)
+
+
+def _depth(request: Request) -> int:
+    """How many chunks the vector leg brings: what the steps after it begin with is the same for every limit."""
+    limit = limit_of(request)
+    if request.rerank not in RERANKING_OFF:
+        return max(limit, MAX_RERANKED)
+    return max(limit, SEEDS) if has_steps(request) else limit
+
+
+def has_steps(request: Request) -> bool:
+    """Whether anything follows the fused list; `rerank` is no longer the service's setting."""
+    return expansion_of(request).mode not in OFF or request.rerank not in RERANKING_OFF

@@ -6,14 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-import grpc
-
 from braid.agent.v1 import search_pb2, search_pb2_grpc
 from services.agent_orchestrator.search.legs import LegOutcome
 from services.runtime.errors import BraidError, FieldError, InvalidFieldError
 
 if TYPE_CHECKING:
     from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+    from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
     from services.runtime.slots import Slots
 
 Part = search_pb2.StreamComprehensiveSearchResponse
@@ -25,8 +24,9 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     A stream takes one of `slots` for its search alone: a caller who is slow to read keeps nobody waiting.
     """
 
-    def __init__(self, search: ComprehensiveSearch, slots: Slots) -> None:
+    def __init__(self, search: ComprehensiveSearch, hybrid: ExpandedHybrid, slots: Slots) -> None:
         self._search = search
+        self._hybrid = hybrid
         self._slots = slots
 
     async def ComprehensiveSearch(
@@ -56,11 +56,10 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
             await asyncio.gather(searching, return_exceptions=True)
 
     async def ExpandedHybridSearch(
-        self, _request: search_pb2.ExpandedHybridSearchRequest, context: Any
+        self, request: search_pb2.ExpandedHybridSearchRequest, _context: Any
     ) -> search_pb2.ExpandedHybridSearchResponse:
         """Chunks by meaning and words, expanded."""
-        await context.abort(grpc.StatusCode.UNIMPLEMENTED, "Hybrid hits are not expanded yet.")
-        raise AssertionError("unreachable")
+        return await self._hybrid.run(request)
 
     async def _search_into(
         self, request: search_pb2.ComprehensiveSearchRequest, parts: asyncio.Queue[Part | None]

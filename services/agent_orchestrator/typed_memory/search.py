@@ -13,10 +13,11 @@ from google.protobuf.struct_pb2 import Struct
 from braid.agent.v1 import memories_pb2
 from braid.common.v1 import expansion_pb2 as options_pb2
 from braid.common.v1 import legs_pb2
-from braid.graph.v1 import expansion_pb2, relations_pb2
+from braid.graph.v1 import expansion_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2
 from services.agent_orchestrator.clients.chunk_searches import ChunkSearches
 from services.agent_orchestrator.clients.relations import GraphRelations
+from services.agent_orchestrator.expansion.formula import expand_request
 from services.agent_orchestrator.typed_memory.domain import Memory, Owner
 from services.agent_orchestrator.typed_memory.memories import in_partition
 from services.agent_orchestrator.typed_memory.store import MemoryStore
@@ -25,11 +26,11 @@ from services.runtime.errors import BraidError, FieldError, InvalidFieldError
 from services.runtime.telemetry import get_logger
 
 DEFAULT_LIMIT = 10
-DEFAULT_DEGREE = 20
 # Memories of an answer that count as found together.
 MAX_TOGETHER = 3
-_EXPANSION_SECONDS = 1.0
-_TYPE = "CHUNK_RELATION_TYPE_"
+# What an expansion may take, and of the time that is left.
+_EXPANSION_SECONDS = 3.0
+_EXPANSION_SHARE = 0.5
 
 Request = memories_pb2.SearchMemoriesRequest
 Status: TypeAlias = legs_pb2.LegStatus.ValueType
@@ -161,7 +162,7 @@ class MemorySearch:
         began = time.monotonic()
         try:
             with in_partition(owner):
-                answer = await self._relations.expand(asked, remaining(_EXPANSION_SECONDS))
+                answer = await self._relations.expand(asked, _expansion_seconds())
         except BraidError as error:
             get_logger("memories").warning("not expanded", cause=type(error).__name__)
             known = await self._store.by_id(owner, scores)
@@ -188,45 +189,6 @@ _MODES = frozenset(
         options_pb2.EXPANSION_MODE_FORMULA,
     }
 )
-
-
-def expand_request(
-    options: options_pb2.ExpansionOptions, scores: Mapping[str, float], limit: int
-) -> expansion_pb2.ExpandRequest:
-    """What the graph tier is asked for, with these options. InvalidFieldError for a type that relations do not have."""
-    return expansion_pb2.ExpandRequest(
-        seeds=[
-            expansion_pb2.ExpansionSeed(chunk_id=id_, score=min(max(score, 0.0), 1.0))
-            for id_, score in scores.items()
-        ],
-        hops=options.max_hops if options.HasField("max_hops") else None,
-        relation_types=_relation_types(options.relation_types),
-        expansion_factor=options.factor if options.HasField("factor") else None,
-        adaptive_factor=options.factor_mode == options_pb2.EXPANSION_FACTOR_ADAPTIVE,
-        min_strength=options.min_strength if options.HasField("min_strength") else None,
-        max_degree=options.max_degree if options.HasField("max_degree") else DEFAULT_DEGREE,
-        as_of=options.traversal_time if options.HasField("traversal_time") else None,
-        limit=limit,
-    )
-
-
-def _relation_types(
-    names: Iterable[str],
-) -> list[relations_pb2.ChunkRelationType.ValueType]:
-    values = dict(relations_pb2.ChunkRelationType.items())
-    found, wrong = [], []
-    for place, name in enumerate(names):
-        value = values.get(f"{_TYPE}{name.upper()}")
-        if value:
-            found.append(value)
-        else:
-            known = ", ".join(key.removeprefix(_TYPE) for key, one in values.items() if one)
-            wrong.append(
-                FieldError(f"expansion.relation_types[{place}]", f"must be one of {known}")
-            )
-    if wrong:
-        raise InvalidFieldError(*wrong)
-    return list(dict.fromkeys(found))
 
 
 def _filter(request: Request, kind: str) -> chunks_pb2.ChunkFilter | None:
@@ -270,6 +232,10 @@ def _hit(
         path=item.path,
         penalty=item.penalty,
     )
+
+
+def _expansion_seconds() -> float:
+    return min(_EXPANSION_SECONDS, remaining(2 * _EXPANSION_SECONDS) * _EXPANSION_SHARE)
 
 
 def _of_hits(hits: Sequence[object]) -> Status:

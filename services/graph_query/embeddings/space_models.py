@@ -51,6 +51,13 @@ class QueryVector:
     values: Sequence[float]
 
 
+def embedder_as_read(embedder: Embedder, state: SpaceState) -> Embedder | None:
+    """The embedder of a space's model as of a read; None while it changes, or when its model is not configured."""
+    if state.model == CHANGING:
+        return None
+    return embedder_of(embedder, state.model, state.dimension)
+
+
 async def query_vector(
     embedder: Embedder,
     query: str,
@@ -70,8 +77,7 @@ async def query_vector(
     if given is not None and given.model == state.model:
         _check(given.values, state.dimension)
         return given.values, None
-    changing = state.model == CHANGING
-    own = None if changing else embedder_of(embedder, state.model, state.dimension)
+    own = embedder_as_read(embedder, state)
     if own is None:
         return None, Shortfall.MODEL
     return await _made(own, query, state.dimension)

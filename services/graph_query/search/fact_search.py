@@ -17,6 +17,7 @@ from services.graph_query.embeddings.space_models import (
     EXACT_LIMIT,
     QueryVector,
     Shortfall,
+    embedder_as_read,
     query_vector,
 )
 from services.graph_query.history.domain import HistoryStore
@@ -32,7 +33,6 @@ from services.graph_query.search.ranking import (
 from services.graph_query.search.reranking import FactReranker, Order, Ordering, RerankingStore
 from services.models.calibration import Calibrations
 from services.models.embedder import Embedder
-from services.models.registry import embedder_of
 from services.models.relevance import Relevance
 from services.models.reranker import Reranker
 from services.models.vectors import Matrix
@@ -156,7 +156,7 @@ class FactSearcher:
         return await self._in_order(space, search, answer, centers)
 
     def _scale(self, space: str, state: SpaceState) -> Relevance:
-        own = embedder_of(self._embedder, state.model, state.dimension) if state.model else None
+        own = embedder_as_read(self._embedder, state) if state.model else None
 
         async def best(row: Matrix) -> float:
             vector, only = [float(value) for value in row], FactFilter(-OPEN, OPEN)

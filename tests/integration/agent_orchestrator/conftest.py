@@ -51,6 +51,7 @@ class World:
     agent: AgentSettings = field(init=False)
     vector_server: RunningServer = field(init=False)
     graph_server: RunningServer = field(init=False)
+    agent_port: int = field(init=False)
 
     async def stop_vector(self) -> None:
         """The vector tier's process goes away."""
@@ -85,6 +86,7 @@ class World:
             settings=self.runtime, listen="127.0.0.1:0", services=app.services, probes=app.probes
         )
         stack.push_async_callback(server.stop)
+        self.agent_port = server.port
         self.channel = open_channel(f"127.0.0.1:{server.port}", retry=False)
         stack.push_async_callback(self.channel.close)
         self.search = search_pb2_grpc.SearchServiceStub(self.channel)
@@ -141,7 +143,8 @@ async def desk(agent_database: TestDatabase) -> AsyncIterator[Desk]:
 def answers(world: World) -> World:
     """Both tiers have something to say."""
     world.vector.answer = vector_pb2.HybridSearchResponse(
-        hits=[chunk_hit("c1", 0.9), chunk_hit("c2", 0.4)], status=legs_pb2.LEG_STATUS_OK
+        hits=[chunk_hit("c1", 0.9, "c1 is the first text."), chunk_hit("c2", 0.4)],
+        status=legs_pb2.LEG_STATUS_OK,
     )
     world.graph.answer = query_pb2.SearchFactsResponse(
         hits=[fact_hit("f1", ["c2"], support=0.6)], status=legs_pb2.LEG_STATUS_OK

@@ -74,7 +74,8 @@ async def test_defaults_are_those_of_the_contract(answers: World) -> None:
     await ask(answers)
     [hybrid] = answers.vector.script.requests["HybridSearch"]
     [facts] = answers.graph.script.requests["SearchFacts"]
-    assert (hybrid.limit, hybrid.text_weight) == (10, 0.3)
+    # As many as an expansion begins with, whatever the limit.
+    assert (hybrid.limit, hybrid.text_weight) == (20, 0.3)
     assert not hybrid.HasField("as_of")
     assert not facts.HasField("as_of")
 
@@ -85,7 +86,7 @@ async def test_what_was_asked_for_reaches_both_tiers(answers: World) -> None:
     await ask(answers, Request(query="q", limit=7, text_weight=0, as_of=instant, filter=only))
     [hybrid] = answers.vector.script.requests["HybridSearch"]
     [facts] = answers.graph.script.requests["SearchFacts"]
-    assert (hybrid.limit, hybrid.text_weight, hybrid.as_of, hybrid.filter) == (7, 0, instant, only)
+    assert (hybrid.limit, hybrid.text_weight, hybrid.as_of, hybrid.filter) == (20, 0, instant, only)
     assert facts.as_of == retrieval_pb2.TimeSelector(instant=instant)
 
 

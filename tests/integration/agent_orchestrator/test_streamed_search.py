@@ -49,11 +49,12 @@ async def test_a_stream_tells_each_leg_as_it_ends_and_then_the_whole(answers: Wo
 async def same_answer(
     world: World, told: search_pb2.ComprehensiveSearchResponse
 ) -> search_pb2.ComprehensiveSearchResponse:
-    """The unary answer, its legs' times and where the query's vector came from aside."""
+    """The unary answer, its times and where the query's vector came from aside."""
     answer = await ask(world, Request(query="q"))
     del answer.legs[:]
     answer.legs.extend(told.legs)
     answer.embedding = told.embedding
+    answer.expansion.elapsed.CopyFrom(told.expansion.elapsed)
     return answer
 
 

@@ -159,6 +159,7 @@ async def test_a_subgraph_refers_to_its_episodes_and_entities_by_place(tier: Tie
         for one in found.mentions
     }
     assert rows == {
+        ("d1", "Anna Bell", structure_pb2.MENTION_KIND_ABOUT),
         ("d1", "Karl Otto", structure_pb2.MENTION_KIND_NAME),
         ("d2", "Karl Otto", structure_pb2.MENTION_KIND_ABOUT),
     }

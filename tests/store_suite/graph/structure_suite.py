@@ -218,12 +218,19 @@ class StructureSuite:
             ("d1", True),
             ("d2", False),
         ]
-        assert [(one.ref.name, one.frequency, one.titled) for one in found.entities] == [
-            ("Karl Otto", 2, True)
+        assert sorted((one.ref.name, one.frequency, one.titled) for one in found.entities) == [
+            ("Anna Bell", 1, True),
+            ("Karl Otto", 2, True),
+            ("Vienna Hall", 1, False),
         ]
-        assert {(one.episode, one.kind, one.sentences) for one in found.mentions} == {
-            (chunks[0].uuid, 2, (0,)),
-            (chunks[1].uuid, 3, ()),
+        names = {one.ref.uuid: one.ref.name for one in found.entities}
+        assert {
+            (one.episode, names[one.entity], one.kind, one.sentences) for one in found.mentions
+        } == {
+            (chunks[0].uuid, "Anna Bell", 3, ()),
+            (chunks[0].uuid, "Karl Otto", 2, (0,)),
+            (chunks[0].uuid, "Vienna Hall", 1, (0,)),
+            (chunks[1].uuid, "Karl Otto", 3, ()),
         }
         assert not found.truncated
 
@@ -245,3 +252,49 @@ class StructureSuite:
         assert (len(cut.episodes), cut.truncated) == (3, True)
         nothing = await store.entities.subgraph(space, Seeds([], [], 5, 10, 3))
         assert (nothing.episodes, nothing.truncated) == ([], False)
+
+    async def test_a_fact_leads_on_to_the_chunks_that_state_it_while_it_holds(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        chunks = [
+            passage(space, "d1", "Anna Bell", "She is here."),
+            passage(space, "d2", "Minutes", "It was decided at last."),
+        ]
+        await store.add_episodes(space, chunks)
+        ended = day("2020-01-01")
+        await store.add_facts(
+            space,
+            [
+                fact("Anna Bell", "LEADS", "Payments Team", document_id="d2", invalid_at=ended),
+                fact("Anna Bell", "KNOWS", "Karl Otto", document_id="d1"),
+            ],
+            "",
+        )
+        seeds = Seeds([chunks[0].uuid], [], 20, 10, 10, at=day("2019-01-01").timestamp())
+        then = await store.entities.subgraph(space, seeds)
+        assert [one.document_id for one in then.episodes] == ["d1", "d2"]
+        names = {one.ref.uuid: one.ref.name for one in then.entities}
+        assert (chunks[1].uuid, "Anna Bell", "LEADS") in {
+            (one.episode, names[one.entity], one.relation) for one in then.statements
+        }
+        now = await store.entities.subgraph(space, replace(seeds, at=NOW))
+        assert [one.document_id for one in now.episodes] == ["d1"]
+        assert {one.relation for one in now.statements} == {"KNOWS"}
+
+    async def test_without_details_a_subgraph_is_the_same_but_for_what_is_shown(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        chunks = [
+            passage(space, "d1", "Anna Bell", "She met Karl Otto."),
+            passage(space, "d2", "Karl Otto", "He knows Lena Roth."),
+        ]
+        await store.add_episodes(space, chunks)
+        seeds = Seeds([chunks[0].uuid], [], 20, 10, 10)
+        whole = await store.entities.subgraph(space, seeds)
+        brief = await store.entities.subgraph(space, replace(seeds, details=False))
+        assert [one.uuid for one in brief.episodes] == [one.uuid for one in whole.episodes]
+        assert {(one.document_id, one.title) for one in brief.episodes} == {("", "")}
+        assert brief.entities == whole.entities
+        assert [one.sentences for one in brief.mentions] == [()] * len(whole.mentions)

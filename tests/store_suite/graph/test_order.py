@@ -58,16 +58,16 @@ def passages_of(space: str, value: list[tuple[str, list[str]]], prefix: str = ""
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )
-@given(told=documents, gone=documents, facts=st.lists(given_fact, max_size=5), data=st.data())
+@given(given=documents, gone=documents, facts=st.lists(given_fact, max_size=5), data=st.data())
 async def test_order_batches_and_deletions_leave_no_trace(
     graph_stores: LocalStores,
-    value: list[tuple[str, list[str]]],
+    given: list[tuple[str, list[str]]],
     gone: list[tuple[str, list[str]]],
     facts: list[GivenFact],
     data: st.DataObject,
 ) -> None:
     space = new_space()
-    kept, passing = passages_of(space, value), passages_of(space, gone, "gone-")
+    kept, passing = passages_of(space, given), passages_of(space, gone, "gone-")
     documents = {one.document_id for one in (*kept, *passing)}
     facts = [one for one in facts if one.document_id in {"", *documents}]
     order = data.draw(st.permutations([*kept, *passing, *facts]))

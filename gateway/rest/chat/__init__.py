@@ -1,0 +1,1 @@
+"""Questions in plain words over HTTP: as JSON, as events, as chat completions; and conversations."""

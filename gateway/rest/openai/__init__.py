@@ -1,0 +1,1 @@
+"""Braid in the words of OpenAI's chat completions, for chat front ends that exist."""

@@ -1,0 +1,141 @@
+"""A run as a chat completion: whole, or in chunks. Tools stay Braid's own: none is told to the client."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from braid.agent.v1 import agent_pb2
+
+_CHARACTERS_PER_TOKEN = 4
+_FINISH = {agent_pb2.RUN_END_LENGTH: "length"}
+
+
+@dataclass(slots=True)
+class Completion:
+    """One completion; `prompt` and `base_url` are the request's."""
+
+    model: str
+    prompt: str
+    base_url: str
+    created: int
+    id: str = ""
+    citations: list[agent_pb2.AnswerCitation] = field(default_factory=list)
+    _answer: str = ""
+    _tokens: tuple[int, int] | None = None
+    _finish: str = "stop"
+
+    def take(self, event: agent_pb2.RunEvent) -> None:
+        """Notes what an event says of the completion."""
+        match event.WhichOneof("event"):
+            case "started":
+                self.id = f"chatcmpl-{event.started.run_id}"
+            case "citation":
+                self.citations.append(event.citation)
+            case "usage":
+                used = event.usage
+                if used.input_token_count:
+                    self._tokens = used.input_token_count, used.output_token_count
+            case "done":
+                self._answer = event.done.answer
+                self._finish = _FINISH.get(event.done.end, "stop")
+
+    def whole(self) -> dict[str, Any]:
+        """The completion as one object."""
+        message = {
+            "role": "assistant",
+            "content": self._answer,
+            "refusal": None,
+            "annotations": [
+                self._annotation(cited, span) for cited in self.citations for span in cited.spans
+            ],
+        }
+        choice = {
+            "index": 0,
+            "message": message,
+            "finish_reason": self._finish,
+            "logprobs": None,
+        }
+        return {
+            **self._head("chat.completion"),
+            "choices": [choice],
+            "usage": self.usage(),
+            **self._sources(),
+        }
+
+    def first(self) -> dict[str, Any]:
+        """The first chunk."""
+        return self._chunk({"role": "assistant", "content": ""})
+
+    def text(self, event: agent_pb2.TextAdded, *, has_text: bool) -> dict[str, Any]:
+        """A chunk of text. What was streamed cannot be taken back: the answer then begins on a line of its own."""
+        parted = "\n\n" if event.restart and has_text else ""
+        return self._chunk({"content": parted + event.text})
+
+    def last(self) -> dict[str, Any]:
+        """The last chunk of the choice, with the sources: a delta has no annotations."""
+        return {**self._chunk({}, self._finish), **self._sources()}
+
+    def usage_chunk(self) -> dict[str, Any]:
+        """The chunk after it that `include_usage` asks for."""
+        return {**self._head("chat.completion.chunk"), "choices": [], "usage": self.usage()}
+
+    def usage(self) -> dict[str, int]:
+        """Tokens as the provider counts them; about as many where no provider was asked."""
+        read, written = self._tokens or (_tokens_of(self.prompt), _tokens_of(self._answer))
+        return {
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "total_tokens": read + written,
+        }
+
+    def _head(self, kind: str) -> dict[str, Any]:
+        return {"id": self.id, "object": kind, "created": self.created, "model": self.model}
+
+    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return {**self._head("chat.completion.chunk"), "choices": [choice]}
+
+    def _annotation(
+        self, cited: agent_pb2.AnswerCitation, span: agent_pb2.TextSpan
+    ) -> dict[str, Any]:
+        return {
+            "type": "url_citation",
+            "url_citation": {
+                "start_index": span.start,
+                "end_index": span.end,
+                "title": cited.document_title or cited.document_id,
+                "url": self._url(cited),
+            },
+        }
+
+    def _sources(self) -> dict[str, Any]:
+        """The sources in the order of their numbers, as front ends read them that know Perplexity's answers."""
+        return {
+            "citations": [self._url(cited) for cited in self.citations],
+            "search_results": [
+                {
+                    "number": cited.number,
+                    "title": cited.document_title or cited.document_id,
+                    "url": self._url(cited),
+                    "source": cited.source,
+                    "document_id": cited.document_id,
+                    "chunk_id": cited.chunk_id,
+                    "start_char": cited.start_char,
+                    "end_char": cited.end_char,
+                    "snippet": cited.quote,
+                }
+                for cited in self.citations
+            ],
+        }
+
+    def _url(self, cited: agent_pb2.AnswerCitation) -> str:
+        if cited.source.startswith(("http://", "https://")):
+            return cited.source
+        return f"{self.base_url}/api/documents/{quote(cited.document_id, safe='')}"
+
+
+def _tokens_of(text: str) -> int:
+    return math.ceil(len(text) / _CHARACTERS_PER_TOKEN)

@@ -1,0 +1,135 @@
+"""`POST /v1/chat/completions` and `GET /v1/models`, as OpenAI's clients call them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from fastapi.sse import format_sse_event
+from starlette.responses import Response
+
+from braid.agent.v1 import agent_pb2
+from gateway.rest.chat.runs import SERVICE, failure, run_events
+from gateway.rest.http.calls import AskerDep, CallerDep, ClientsDep
+from gateway.rest.http.event_stream import EventStream
+from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.mapping.field_names import renamed
+from gateway.rest.mapping.json_encoding import JsonResponse, encode
+from gateway.rest.mapping.openapi import problems
+from gateway.rest.openai.completions import Completion
+from gateway.rest.openai.errors import ModelNotFoundError, openai_error
+from gateway.rest.openai.requests import MODELS, ChatCompletion, renamed_field
+from services.runtime.errors import BraidError
+
+if TYPE_CHECKING:
+    from gateway.rest.http.calls import Caller
+
+router = APIRouter(prefix="/v1", tags=["openai"], responses=problems())
+
+# Documented as a choice; another name is a model that is not found.
+ModelName = Annotated[str, Path(json_schema_extra={"enum": list(MODELS)})]
+_DONE = b"data: [DONE]\n\n"
+# When the models were first served; clients sort by it.
+_CREATED = 1_795_478_400
+
+
+@router.post("/chat/completions", dependencies=[JSON_BODY_ONLY], response_class=Response)
+async def chat_completions(
+    body: ChatCompletion, request: Request, caller: AskerDep, clients: ClientsDep
+) -> Response:
+    """Answers the last message with its sources, at once or as chunks (`stream`)."""
+    if body.model not in MODELS:
+        raise ModelNotFoundError(body.model)
+    completion = Completion(
+        body.model, body.prompt, str(request.base_url).rstrip("/"), int(time.time())
+    )
+    call = caller.open(SERVICE + "Ask", clients.agent.Ask, body.message())
+    if body.stream:
+        include_usage = bool(body.stream_options and body.stream_options.include_usage)
+        return await _streamed(caller, call, completion, include_usage=include_usage)
+    async with (
+        caller.cancel_on_disconnect(call.cancel),
+        aclosing(run_events(caller, call)) as events,
+    ):
+        try:
+            async for event in events:
+                _take(completion, event)
+        except BraidError as error:
+            raise renamed(error, renamed_field) from None
+    return JsonResponse(completion.whole())
+
+
+@router.get("/models", response_class=Response)
+async def models(caller: CallerDep) -> Response:
+    """The models: each is a choice of tools."""
+    caller.require(SERVICE + "Ask")
+    return JsonResponse({"object": "list", "data": [_model(name) for name in MODELS]})
+
+
+@router.get("/models/{model}", response_class=Response)
+async def model(model: ModelName, caller: CallerDep) -> Response:
+    """One model."""
+    caller.require(SERVICE + "Ask")
+    if model not in MODELS:
+        raise ModelNotFoundError(model)
+    return JsonResponse(_model(model))
+
+
+async def _streamed(
+    caller: Caller, call: Any, completion: Completion, *, include_usage: bool
+) -> EventStream:
+    """Waits for the run's beginning, so that a question refused at once is answered by its status."""
+    chunks = _chunks(caller, call, completion, include_usage=include_usage)
+    async with caller.cancel_on_disconnect(call.cancel):
+        try:
+            first = await anext(chunks)
+        except BraidError as error:
+            raise renamed(error, renamed_field) from None
+    return EventStream(first, _with_failures(chunks))
+
+
+async def _chunks(
+    caller: Caller, call: Any, completion: Completion, *, include_usage: bool
+) -> AsyncGenerator[bytes]:
+    has_text = False
+    async with aclosing(run_events(caller, call)) as events:
+        async for event in events:
+            _take(completion, event)
+            match event.WhichOneof("event"):
+                case "started":
+                    yield _sent(completion.first())
+                case "text":
+                    yield _sent(completion.text(event.text, has_text=has_text))
+                    has_text = True
+                case "done":
+                    yield _sent(completion.last())
+    if include_usage:
+        yield _sent(completion.usage_chunk())
+    yield _DONE
+
+
+async def _with_failures(chunks: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    """Once the status has gone out, a failure can only be told as a chunk."""
+    async with aclosing(chunks):
+        try:
+            async for chunk in chunks:
+                yield chunk
+        except BraidError as error:
+            yield _sent(openai_error(error))
+
+
+def _take(completion: Completion, event: agent_pb2.RunEvent) -> None:
+    if event.WhichOneof("event") == "error":
+        raise failure(event.error)
+    completion.take(event)
+
+
+def _sent(chunk: dict[str, Any]) -> bytes:
+    return format_sse_event(data_str=encode(chunk).decode())
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": _CREATED, "owned_by": "braid"}

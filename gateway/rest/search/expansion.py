@@ -1,0 +1,233 @@
+"""Expansion and reranking of searches: what a body says of them, and what an answer tells of how they went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from google.protobuf.message import Message
+from pydantic import AliasChoices, BeforeValidator, Field
+
+from braid.common.v1 import expansion_pb2, legs_pb2, reranking_pb2
+from gateway.rest.mapping.contract_rules import ContractModel
+from gateway.rest.mapping.field_types import (
+    Instant,
+    JsonInt32,
+    JsonNumber,
+    Text,
+    at_most,
+    stamp,
+)
+from gateway.rest.mapping.json_encoding import Json, enum_names
+from gateway.rest.mapping.openapi import ResponseSchema
+
+if TYPE_CHECKING:
+    from braid.agent.v1 import search_pb2
+
+MAX_RELATION_TYPES = 32
+
+ModeName = Literal["none", "formula", "query_aware", "pagerank"]
+RerankName = Literal["none", "local", "cross_encoder", "language_model"]
+_MODES = enum_names(expansion_pb2.ExpansionMode, "EXPANSION_MODE_")
+_MODE_OF = {name: value for value, name in _MODES.items() if name}
+_RERANKS = enum_names(reranking_pb2.RerankMode, "RERANK_MODE_")
+_RERANK_OF = {name: value for value, name in _RERANKS.items() if name}
+_FACTORS = {
+    None: expansion_pb2.EXPANSION_FACTOR_UNSPECIFIED,
+    "fixed": expansion_pb2.EXPANSION_FACTOR_FIXED,
+    "adaptive": expansion_pb2.EXPANSION_FACTOR_ADAPTIVE,
+}
+_STATUS = {v: k.removeprefix("LEG_STATUS_") for k, v in legs_pb2.LegStatus.items()}
+_REASON = {v: k.removeprefix("LEG_REASON_") for k, v in legs_pb2.LegReason.items()}
+
+
+def _lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
+def _mode_alone(value: Any) -> Any:
+    """A mode's name alone is an object with that mode."""
+    return {"mode": value} if isinstance(value, str) else value
+
+
+def _or_mode(schema: dict[str, Any]) -> None:
+    """Documents that a mode's name may stand where the object may."""
+    schema["anyOf"] = [
+        {"type": "string", "enum": list(ModeName.__args__)},  # type: ignore[attr-defined]
+        *schema.get("anyOf", []),
+    ]
+
+
+class Expansion(ContractModel):
+    """How the results are expanded along the graph."""
+
+    contract: ClassVar[type[Message]] = expansion_pb2.ExpansionOptions
+    names: ClassVar[Mapping[str, str]] = MappingProxyType({"hops": "max_hops"})
+
+    mode: Annotated[ModeName, BeforeValidator(_lower)] | None = Field(
+        default=None,
+        description="`formula` (the fixed formula along explicit relations), `query_aware` (personalised PageRank over "
+        "mentions and facts, with evidence), `pagerank` (without evidence) or `none`. Default: the search's own.",
+    )
+    hops: JsonInt32 | None = Field(
+        default=None,
+        validation_alias=AliasChoices("hops", "max_hops"),
+        description="How many relations away from a seed at most, 1–3. Default 1.",
+    )
+    relation_types: Annotated[list[Text], at_most(MAX_RELATION_TYPES)] = Field(
+        default=[],
+        description="Follow only relations of these types; `MENTIONS` stands for shared entities. Default: all.",
+    )
+    factor_mode: Literal["fixed", "adaptive"] | None = Field(
+        default=None,
+        description="`formula`: how the factor is chosen; `adaptive` expands weak seeds more. Default: fixed.",
+    )
+    factor: JsonNumber | None = Field(
+        default=None, description="`formula`: the factor, 0–1. Default 0.6."
+    )
+    min_strength: JsonNumber | None = Field(
+        default=None,
+        description="`formula`: follow only relations of at least this strength, 0–1. Default 0.",
+    )
+    max_degree: JsonInt32 | None = Field(
+        default=None,
+        description="How many relations of one item are followed at most, 1–1,000. Default 20.",
+    )
+    traversal_time: Instant | None = Field(
+        default=None,
+        description="Follow what holds at this instant. Default: the instant that the search is about.",
+    )
+
+    def message(self) -> expansion_pb2.ExpansionOptions:
+        """The options as the contract has them."""
+        return expansion_pb2.ExpansionOptions(
+            mode=expansion_pb2.ExpansionMode.ValueType(_MODE_OF.get(self.mode or "", 0)),
+            max_hops=self.hops,
+            relation_types=self.relation_types,
+            factor_mode=_FACTORS[self.factor_mode],
+            factor=self.factor,
+            min_strength=self.min_strength,
+            max_degree=self.max_degree,
+            traversal_time=stamp(self.traversal_time),
+        )
+
+
+ExpansionField = Annotated[
+    Expansion | None,
+    BeforeValidator(_mode_alone),
+    Field(
+        description="How the results are expanded along the graph: a mode's name, or an object.",
+        json_schema_extra=_or_mode,
+    ),
+]
+RerankField = Annotated[
+    Annotated[RerankName, BeforeValidator(_lower)] | None,
+    Field(
+        description="By what the results are reranked before they are expanded: `local` (the passage's best sentence), "
+        "`cross_encoder` (a rerank endpoint), `language_model` or `none`. Default: the service's setting.",
+    ),
+]
+
+
+def rerank_mode(name: RerankName | None) -> reranking_pb2.RerankMode.ValueType:
+    """The way to rerank as the contract has it."""
+    return reranking_pb2.RerankMode.ValueType(_RERANK_OF.get(name or "", 0))
+
+
+class TraceStep(ResponseSchema):
+    """A relation on a path; `entity` is null where it joins the items themselves."""
+
+    relation_type: str
+    entity: str | None
+    target_id: str
+    weight: float
+
+
+class Trace(ResponseSchema):
+    """How an item was reached: from a seed, or from an entity that the question names."""
+
+    seed_id: str | None
+    seed_entity: str | None
+    depth: int
+    steps: list[TraceStep]
+
+
+class Expanded(ResponseSchema):
+    """How an expansion went; `utilisation` is the share of the seeds' relations that were followed."""
+
+    mode: ModeName
+    status: str
+    reason: str | None
+    overhead_ms: float
+    initial_count: int
+    expanded_count: int
+    new_results: int
+    kept_results: int
+    dropped_results: int
+    expansion_rate: float
+    incident_relations: int
+    followed_relations: int
+    utilisation: float
+
+
+class Reranked(ResponseSchema):
+    """How results were reranked."""
+
+    mode: RerankName
+    status: str
+    reason: str | None
+
+
+def trace(message: expansion_pb2.ExpansionTrace) -> Json:
+    """How an item was reached."""
+    return {
+        "seed_id": message.seed_id or None,
+        "seed_entity": message.seed_entity or None,
+        "depth": message.depth,
+        "steps": [
+            {
+                "relation_type": step.relation_type,
+                "entity": step.entity or None,
+                "target_id": step.target_id,
+                "weight": step.weight,
+            }
+            for step in message.steps
+        ],
+    }
+
+
+def expanded(report: expansion_pb2.ExpansionReport) -> Json:
+    """How an expansion went."""
+    return {
+        "mode": _MODES.get(report.mode),
+        "status": _STATUS.get(report.status, "UNSPECIFIED"),
+        "reason": _REASON.get(report.reason, "UNSPECIFIED") if report.reason else None,
+        "overhead_ms": round(report.elapsed.seconds * 1000 + report.elapsed.nanos / 1e6, 2),
+        "initial_count": report.initial_count,
+        "expanded_count": report.expanded_count,
+        "new_results": report.new_count,
+        "kept_results": report.kept_count,
+        "dropped_results": report.dropped_count,
+        "expansion_rate": report.expansion_rate,
+        "incident_relations": report.incident_relation_count,
+        "followed_relations": report.followed_relation_count,
+        "utilisation": report.utilisation,
+    }
+
+
+def reranked(report: search_pb2.RerankReport) -> Json:
+    """How results were reranked."""
+    return {
+        "mode": _RERANKS.get(report.mode),
+        "status": _STATUS.get(report.status, "UNSPECIFIED"),
+        "reason": _REASON.get(report.reason, "UNSPECIFIED") if report.reason else None,
+    }
+
+
+def steps_after(answer: Any) -> Json:
+    """How an answer's results were reranked and expanded; null for a step that was not asked for."""
+    return {
+        "expansion": expanded(answer.expansion) if answer.HasField("expansion") else None,
+        "reranking": reranked(answer.reranking) if answer.HasField("reranking") else None,
+    }

@@ -1,0 +1,109 @@
+"""Builds the agent's objects, once, in one place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import grpc
+
+from services.agent_orchestrator.agent.answering import Answering
+from services.agent_orchestrator.agent.conversations.store import ConversationStore
+from services.agent_orchestrator.agent.conversations.summaries import Summaries
+from services.agent_orchestrator.agent.models.configured import AnswerModels
+from services.agent_orchestrator.agent.planner.model import PlannerModel
+from services.agent_orchestrator.agent.planner_context import planner_context
+from services.agent_orchestrator.agent.runs.log import RunLog
+from services.agent_orchestrator.agent.runs.runs import Limits, Runs
+from services.agent_orchestrator.agent.servicer import AgentServicer
+from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings
+from services.agent_orchestrator.agent.tier_reads import TierReads
+from services.agent_orchestrator.agent.toolsets import build_toolsets
+from services.agent_orchestrator.entity_memory.app import EntityMemoryParts
+from services.agent_orchestrator.entity_memory.tools import GUIDANCE, MemoryTools
+from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+from services.models.language_factory import build_language_model
+from services.postgres.pool import Pool
+from services.runtime.channels import Outgoing
+from services.runtime.errors import BraidError
+from services.runtime.telemetry import get_logger
+
+_PURGE_SECONDS = 3600.0
+
+
+@asynccontextmanager
+async def open_agent(
+    options: AgentOptions,
+    *,
+    pool: Pool,
+    search: ComprehensiveSearch,
+    vector: grpc.aio.Channel,
+    graph: grpc.aio.Channel,
+    outgoing: Outgoing,
+    memory: EntityMemoryParts,
+) -> AsyncIterator[AgentServicer]:
+    """The agent's service, until the block is left."""
+    settings, limits = options.settings, _limits(options.settings)
+    conversations = ConversationStore(pool, lease_seconds=limits.lease_seconds)
+    log = RunLog(pool, lease_seconds=limits.lease_seconds)
+    models = AnswerModels(options.models, PlannerModel(planner_context))
+    summarizer = None
+    for asked, throttle in zip(
+        [one for one in options.models if one.configured],
+        models.background_throttles,
+        strict=True,
+    ):
+        summarizer = summarizer or build_language_model(asked, throttle)
+    runs = Runs(
+        answering=Answering(
+            build_toolsets([MemoryTools(memory.memory, memory.writes).toolset()]),
+            models,
+            {"all": [GUIDANCE]},
+        ),
+        pool=pool,
+        log=log,
+        conversations=conversations,
+        summaries=Summaries(conversations, summarizer, budget=limits.history_tokens),
+        search=search,
+        tiers=TierReads(
+            vector,
+            graph,
+            outgoing,
+            seconds=settings.tool_seconds,
+            calls_at_once=settings.tool_calls_at_once,
+        ),
+        limits=limits,
+        memory=memory.writes,
+    )
+    purging = asyncio.create_task(_purge(log, settings.keep_days), name="agent-purge")
+    try:
+        yield AgentServicer(runs, conversations)
+    finally:
+        purging.cancel()
+        with suppress(asyncio.CancelledError):
+            await purging
+        await runs.close()
+        await models.close()
+        if summarizer is not None:
+            await summarizer.close()
+
+
+def _limits(settings: AnswerSettings) -> Limits:
+    return Limits(
+        run_seconds=settings.run_seconds,
+        conversation_wait_seconds=settings.conversation_wait_seconds,
+        orphan_seconds=settings.resume_seconds,
+        max_runs=settings.max_runs,
+        history_tokens=settings.history_tokens,
+    )
+
+
+async def _purge(log: RunLog, keep_days: int) -> None:
+    """Forgets old runs now and then; several replicas doing it at once do no harm."""
+    while True:
+        await asyncio.sleep(_PURGE_SECONDS)
+        try:
+            await log.purge(keep_days)
+        except (BraidError, TimeoutError) as error:
+            get_logger("agent").warning("purge put off", cause=type(error).__name__)

@@ -1,0 +1,76 @@
+"""The turns before a question as messages for a model, within a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    UserPromptPart,
+)
+
+CHARACTERS_PER_TOKEN = 4
+
+
+class Said(Protocol):
+    """A message of a conversation, as far as a model is shown it."""
+
+    @property
+    def role(self) -> Literal["user", "assistant"]: ...
+    @property
+    def text(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A message that the caller keeps."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Messages, oldest first, and how many older ones did not fit and are in no summary."""
+
+    messages: list[ModelMessage]
+    left_out: int
+
+
+def build_history(newest_first: Sequence[Said], budget: int, summary: str = "") -> History:
+    """As many of the latest messages as fit into `budget` tokens, after the summary of those before."""
+    left = budget - tokens_of(summary)
+    kept: list[Said] = []
+    for message in newest_first:
+        left -= tokens_of(message.text)
+        if left < 0 and kept:
+            break
+        kept.append(message)
+    # A history begins with a question: an answer alone would belong to nothing.
+    while kept and kept[-1].role == "assistant":
+        kept.pop()
+    messages = [_as_message(message) for message in reversed(kept)]
+    if summary:
+        messages = [_summary(summary), *messages]
+    return History(messages, len(newest_first) - len(kept))
+
+
+def tokens_of(text: str) -> int:
+    """About how many tokens a text has."""
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def _as_message(message: Said) -> ModelMessage:
+    if message.role == "user":
+        return ModelRequest(parts=[UserPromptPart(message.text)])
+    return ModelResponse(parts=[TextPart(message.text)])
+
+
+def _summary(text: str) -> ModelMessage:
+    said = f"Summary of the conversation so far, for context only:\n{text}"
+    return ModelRequest(parts=[UserPromptPart(said)])

@@ -1,0 +1,53 @@
+"""What a run's tools work with: who asks, in which space, when, and the clients of the tiers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from services.agent_orchestrator.agent.evidence import Evidence
+from services.agent_orchestrator.agent.planner.entities import KnownEntity
+
+if TYPE_CHECKING:
+    from braid.common.v1 import legs_pb2
+    from services.agent_orchestrator.agent.tier_reads import TierReads
+    from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+
+LegEnded = Callable[[str, "legs_pb2.LegReport"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPreferences:
+    """How tools search unless the model asks for something else."""
+
+    use_vector: bool = True
+    use_graph: bool = True
+    default_limit: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDependencies:
+    """The dependencies of one run.
+
+    `now` is the instant that questions count from, `zone` the caller's. `evidence` collects what the run's tools
+    find. `linked` keeps the entities that a text names, looked up once. `leg_ended` hears of each leg of a search, by
+    the id of the tool call.
+    """
+
+    session_id: str
+    user_id: str | None
+    space: str
+    question: str
+    now: datetime
+    zone: ZoneInfo
+    search: ComprehensiveSearch
+    tiers: TierReads
+    search_preferences: SearchPreferences = field(default_factory=SearchPreferences)
+    evidence: Evidence = field(default_factory=Evidence)
+    run_id: str = ""
+    conversation_id: str = ""
+    linked: dict[str, Sequence[KnownEntity]] = field(default_factory=dict)
+    leg_ended: LegEnded = field(default=lambda _call_id, _report: None)

@@ -1,0 +1,1 @@
+"""The language models that answer questions, within the limits of `services.models`."""

@@ -1,0 +1,125 @@
+"""The models that answer questions, in the order they are asked: those of the settings, then the local planner."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_ai.models import Model
+from pydantic_ai.settings import ModelSettings
+
+from services.agent_orchestrator.agent.models.throttled import Patience, ThrottledModel
+from services.models.connection import Connection
+from services.models.errors import LanguageModelUnavailable
+from services.models.language_limits import Limits
+from services.models.language_settings import LanguageModelSettings
+from services.models.throttle import Throttle
+
+LOCAL_PLANNER = "local-planner"
+MAX_ANSWER_TOKENS = 2_048
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerModel:
+    """A model by its name; `open` gives it, once its library is loaded. `is_local` is the planner's."""
+
+    name: str
+    open: Callable[[], Awaitable[Model[Any]]]
+    is_local: bool = False
+    settings: ModelSettings | None = None
+
+
+class AnswerModels:
+    """The chain of models, and the connections to close at its end."""
+
+    def __init__(self, configured: Sequence[LanguageModelSettings], planner: Model[Any]) -> None:
+        self._connections: list[Connection[_Client]] = []
+        self.background_throttles: list[Throttle] = []
+        chain = [self._remote(settings) for settings in configured if settings.configured]
+
+        async def local() -> Model[Any]:
+            return planner
+
+        self.chain: tuple[AnswerModel, ...] = (
+            *chain,
+            AnswerModel(LOCAL_PLANNER, local, is_local=True),
+        )
+
+    async def close(self) -> None:
+        """Closes the providers' connections."""
+        for connection in self._connections:
+            await connection.close()
+
+    def _remote(self, settings: LanguageModelSettings) -> AnswerModel:
+        background = Throttle(
+            Limits(
+                requests_per_minute=settings.requests_per_minute,
+                tokens_per_minute=settings.tokens_per_minute,
+                at_once=settings.requests_at_once,
+            )
+        )
+        questions = background.share(
+            Limits(
+                requests_per_minute=settings.questions_requests_per_minute,
+                tokens_per_minute=settings.questions_tokens_per_minute,
+                at_once=settings.questions_at_once,
+            )
+        )
+        self.background_throttles.append(background)
+        patience = Patience(
+            retry=settings.questions_retry_seconds, attempt=settings.attempt_seconds
+        )
+        connection = Connection(lambda: _connect(settings), lambda client: client.close())
+        self._connections.append(connection)
+
+        async def remote() -> Model[Any]:
+            client = await connection.client()
+            if client is None:
+                raise LanguageModelUnavailable("closed")
+            return ThrottledModel(client.model, questions, patience)
+
+        return AnswerModel(
+            settings.chosen_model,
+            remote,
+            settings=ModelSettings(max_tokens=MAX_ANSWER_TOKENS, timeout=settings.attempt_seconds),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Client:
+    """A provider's model and how its connections are closed."""
+
+    model: Model[Any]
+    close: Callable[[], Awaitable[None]]
+
+
+def _connect(settings: LanguageModelSettings) -> _Client:
+    """Runs in a thread: it loads the provider's library, and reads certificates."""
+    # Servers on one's own machine need no key, but the libraries insist on something.
+    key = settings.api_key.get_secret_value() if settings.api_key else "none"
+    if settings.provider == "anthropic":
+        return _anthropic(settings, key)
+    return _openai(settings, key)
+
+
+def _openai(settings: LanguageModelSettings, key: str) -> _Client:
+    import openai  # noqa: PLC0415 - heavy, and needed with this provider alone
+    from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
+    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
+
+    client = openai.AsyncOpenAI(api_key=key, base_url=settings.chosen_url, max_retries=0)
+    model = OpenAIChatModel(settings.chosen_model, provider=OpenAIProvider(openai_client=client))
+    return _Client(model, client.close)
+
+
+def _anthropic(settings: LanguageModelSettings, key: str) -> _Client:
+    import anthropic  # noqa: PLC0415 - heavy, and needed with this provider alone
+    from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
+    from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
+
+    client = anthropic.AsyncAnthropic(api_key=key, base_url=settings.chosen_url, max_retries=0)
+    model = AnthropicModel(
+        settings.chosen_model, provider=AnthropicProvider(anthropic_client=client)
+    )
+    return _Client(model, client.close)

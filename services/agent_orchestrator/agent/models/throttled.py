@@ -1,0 +1,146 @@
+"""A provider's model within the limits of `services.models`: its share, its circuit, retries before the first event."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic_ai import RunContext
+from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UnexpectedModelBehavior
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings
+from tenacity import AsyncRetrying
+
+from services.models.breaker import CircuitOpen
+from services.models.errors import LanguageModelUnavailable
+from services.models.language_limits import (
+    ProviderFailed,
+    backoff,
+    is_providers,
+    worth_waiting,
+)
+from services.models.statuses import status_failure
+from services.models.throttle import Throttle
+from services.runtime.context import remaining
+
+T = TypeVar("T")
+
+_BYTES_PER_TOKEN = 4
+# What of an answer's allowance is charged ahead.
+_EXPECTED_ANSWER = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds: `retry` for trying again before the next model is asked, `attempt` for one attempt's first event."""
+
+    retry: float
+    attempt: float
+
+
+class ThrottledModel(WrapperModel):
+    """Every request passes the share's throttle. LanguageModelUnavailable when the provider gives no answer."""
+
+    def __init__(self, wrapped: Model[Any], throttle: Throttle, patience: Patience) -> None:
+        super().__init__(wrapped)
+        self._throttle = throttle
+        self._patience = patience
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """See `Model`."""
+
+        async def ask(_stack: AsyncExitStack) -> ModelResponse:
+            return await self.wrapped.request(messages, model_settings, model_request_parameters)
+
+        response, stack = await self._patiently(ask, _tokens(messages))
+        await stack.aclose()
+        return response
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: RunContext[Any] | None = None,
+    ) -> AsyncGenerator[StreamedResponse]:
+        """See `Model`. What fails before the stream is open is tried again; what fails later is the reader's."""
+
+        async def ask(stack: AsyncExitStack) -> StreamedResponse:
+            return await stack.enter_async_context(
+                self.wrapped.request_stream(
+                    messages, model_settings, model_request_parameters, run_context
+                )
+            )
+
+        response, stack = await self._patiently(ask, _tokens(messages))
+        async with stack:
+            yield response
+
+    async def _patiently(
+        self, ask: Callable[[AsyncExitStack], Awaitable[T]], tokens: int
+    ) -> tuple[T, AsyncExitStack]:
+        """The first answer, and what is to be left when it has been read."""
+        until = asyncio.get_running_loop().time() + remaining(self._patience.retry)
+        retrying = AsyncRetrying(
+            retry=lambda state: worth_waiting(state, until), wait=backoff, reraise=True
+        )
+        try:
+            async for attempt in retrying:
+                with attempt:
+                    return await self._attempt(ask, tokens)
+        except ProviderFailed as failed:
+            raise LanguageModelUnavailable(failed.cause, retry_after=failed.retry_after) from None
+        except CircuitOpen as error:
+            raise LanguageModelUnavailable("circuit open", retry_after=error.retry_after) from None
+        raise AssertionError("unreachable")
+
+    async def _attempt(
+        self, ask: Callable[[AsyncExitStack], Awaitable[T]], tokens: int
+    ) -> tuple[T, AsyncExitStack]:
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(
+                self._throttle.attempt(tokens, is_providers, max_wait=self._patience.retry)
+            )
+            try:
+                with provider_failures():
+                    async with asyncio.timeout(self._patience.attempt):
+                        answer = await ask(stack)
+            except ProviderFailed as failed:
+                if failed.rate_limited:
+                    self._throttle.pause.extend(failed.retry_after)
+                raise
+            return answer, stack.pop_all()
+
+
+@contextmanager
+def provider_failures() -> Iterator[None]:
+    """The library's errors as failures that the limits know: what may pass, and whose fault it is."""
+    try:
+        yield
+    except TimeoutError:
+        raise ProviderFailed("no answer in time", passing=True, broken=True) from None
+    except ModelHTTPError as error:
+        raise status_failure(error.status_code, error.retry_after) from None
+    except ModelAPIError as error:
+        raise ProviderFailed(type(error).__name__, passing=True, broken=True) from None
+    except UnexpectedModelBehavior as error:
+        raise ProviderFailed(
+            f"unusable answer: {type(error).__name__}", passing=False, broken=False
+        ) from None
+
+
+def _tokens(messages: Sequence[ModelMessage]) -> int:
+    """About how many tokens a request and its answer take."""
+    size = len(ModelMessagesTypeAdapter.dump_json(list(messages)))
+    return size // _BYTES_PER_TOKEN + _EXPECTED_ANSWER

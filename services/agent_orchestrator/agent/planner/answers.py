@@ -1,0 +1,309 @@
+"""Composes an answer from what the tools found: quoted statements with their sources and dates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from services.agent_orchestrator.agent.planner import choosing, forms
+from services.agent_orchestrator.agent.planner.dating import holding, reference
+from services.agent_orchestrator.agent.planner.first_person import is_statement
+from services.agent_orchestrator.agent.planner.question import Question
+from services.agent_orchestrator.agent.planner.relevance import need_of
+from services.agent_orchestrator.agent.planner.statements import Found, Statement, gather
+from services.agent_orchestrator.agent.planner.wordlists import phrases
+from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
+
+NOTHING_ANSWERS: Final = "The documents do not say."
+INTRODUCTION: Final = (
+    "I am Braid's local planner, not a language model: I understand questions in English and answer with quotations "
+    "from the sources."
+)
+GREETING: Final = (
+    "Hello. Ask me about your documents and what is known about people, teams and things."
+)
+_EMPTY_GRAPH: Final = "The knowledge graph is empty: ingest documents or facts first."
+_PARTS: Final = {"graph": "knowledge graph", "documents": "documents", "memory": "memory"}
+_ASKS_FOR_LATER: Final = phrases(
+    "now|today|since|chang(?:e|es|ed)|later|still|afterwards|meanwhile"
+)
+_GRAPH_TOOLS: Final = (
+    "search_knowledge_graph",
+    "graph_search",
+    "get_snapshot",
+    "get_entity_history",
+)
+_TIMED: Final = frozenset({"get_snapshot", "diff_graph"})
+_MAX_CHANGES: Final = 10
+_MAX_HISTORY: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredPart:
+    """A part of a question with the results of its calls. `bridge` is the fact that led to the question's entity."""
+
+    question: Question
+    results: tuple[ToolResult, ...]
+    bridge: Statement | None = None
+
+
+@dataclass(slots=True)
+class Draft:
+    """An answer in the making. `cited` are the items behind the numbers [1], [2], … in order."""
+
+    paragraphs: list[str] = field(default_factory=list)
+    cited: list[ResultItem] = field(default_factory=list)
+    has_answer: bool = False
+
+    @property
+    def text(self) -> str:
+        """The answer's text."""
+        return "\n\n".join(self.paragraphs)
+
+    def mark(self, citation: Citation | None, item: ResultItem) -> str:
+        """The number of a source, as a mark behind the statement that it supports."""
+        if citation is None:
+            return ""
+        source = ResultItem(
+            kind=item.kind, text=citation.quote, score=item.score, citations=(citation,)
+        )
+        for number, known in enumerate(self.cited, start=1):
+            if known.citations == source.citations:
+                return f" [{number}]"
+        self.cited.append(source)
+        return f" [{len(self.cited)}]"
+
+
+def compose(parts: Sequence[AnsweredPart], *, introduce: bool) -> Draft:
+    """The answer to all parts. With `introduce` it says that the local planner speaks."""
+    draft = Draft()
+    notices: list[str] = []
+    for part in parts:
+        for notice in _notices(part):
+            if notice not in notices:
+                notices.append(notice)
+        _answer_part(draft, part)
+    draft.paragraphs[:0] = [" ".join(notices)] if notices else []
+    if not draft.paragraphs:
+        draft.paragraphs.append(GREETING)
+    if introduce:
+        draft.paragraphs.append(INTRODUCTION)
+    return draft
+
+
+def is_answered(part: AnsweredPart) -> bool:
+    """Whether the results of a part hold an answer: otherwise the documents are worth a look."""
+    draft = Draft()
+    _answer_part(draft, part)
+    return draft.has_answer
+
+
+def _answer_part(draft: Draft, part: AnsweredPart) -> None:
+    """Adds what answers a part: from the first kind of items that holds an answer."""
+    if not part.results:
+        return
+    if any(result.status == "ambiguous" for result in part.results):
+        draft.paragraphs.append(_ask_back(part))
+        draft.has_answer = True
+        return
+    if part.bridge is not None:
+        draft.paragraphs.append(_fact_line(draft, part.bridge, part.question))
+    found = gather(part.results)
+    if not any(add(draft, part, found) for add in _WAYS) and _could_look(part):
+        draft.paragraphs.append(_nothing(part))
+
+
+def _add_changes(draft: Draft, part: AnsweredPart, found: Found) -> bool:
+    """What changed between two times."""
+    if not _asked(part, "diff_graph"):
+        return False
+    changes = choosing.changes(need_of(part.question), found.facts)
+    lines = [
+        f"{_kind_of_change(one.item)}{_fact_line(draft, one, part.question)}"
+        for one in changes[:_MAX_CHANGES]
+    ]
+    total = max(result.total_count for result in part.results)
+    if total > len(lines) > 0:
+        more = "Name an entity or a relationship to see fewer."
+        lines.append(f"Found {total} changes, showing {len(lines)}. {more}")
+    return _add_lines(draft, _time_heading(part, "Changes from"), lines)
+
+
+def _add_history(draft: Draft, part: AnsweredPart, found: Found) -> bool:
+    """An entity's facts in time order."""
+    if not _asked(part, "get_entity_history"):
+        return False
+    chosen = choosing.history(part.question, found.facts)
+    lines = [_fact_line(draft, one, part.question) for one in chosen[:_MAX_HISTORY]]
+    result = next(one for one in part.results if one.tool == "get_entity_history")
+    heading = ""
+    if len(lines) > 1:
+        heading = result.summary or f"{result.entity} in the order of time:"
+    if lines and (len(chosen) > len(lines) or result.next_page):
+        total = max(result.total_count, len(chosen))
+        lines.append(
+            f"These are {len(lines)} of {total} facts. Ask for a relationship or a period."
+        )
+    return _add_lines(draft, heading, lines)
+
+
+def _add_records(draft: Draft, _part: AnsweredPart, found: Found) -> bool:
+    """Findings and what the user's memory holds, as they are."""
+    lines = [
+        f"{item.text}{draft.mark(next(iter(item.citations), None), item)}"
+        for item in found.others[:_MAX_CHANGES]
+    ]
+    return _add_lines(draft, "", lines)
+
+
+def _add_facts(draft: Draft, part: AnsweredPart, found: Found) -> bool:
+    """Facts that hold at the time asked for, with what changed since a past one."""
+    question = part.question
+    if not found.passages or forms.is_relation(question) or _asked(part, *_GRAPH_TOOLS):
+        facts = choosing.facts(need_of(question), question, found.facts)
+    else:
+        facts = []
+    lines = [_fact_line(draft, one, question) for one in facts]
+    heading = _time_heading(part, "As of")
+    if heading and _ASKS_FOR_LATER.search(question.text):
+        later = choosing.changes_since(facts, found.facts)
+        lines += [f"Since then: {_fact_line(draft, one, question)}" for one in later]
+    if not heading and choosing.is_contested(question, facts, question.clock.now):
+        heading = "The sources name more than one:"
+    return _add_lines(draft, heading, lines)
+
+
+def _add_sentences(draft: Draft, part: AnsweredPart, found: Found) -> bool:
+    """Sentences of documents, quoted."""
+    need = need_of(part.question)
+    chosen = choosing.sentences(need, part.question, found.passages)
+    return _add_lines(draft, "", [_quotation(draft, run) for run in _runs(chosen)])
+
+
+_WAYS: Final = (_add_changes, _add_history, _add_records, _add_facts, _add_sentences)
+
+
+def _asked(part: AnsweredPart, *tools: str) -> bool:
+    return any(result.tool in tools for result in part.results)
+
+
+def _fact_line(draft: Draft, one: Statement, question: Question) -> str:
+    clock = question.clock
+    text = one.text.rstrip()
+    if not _has_dates(text, one.item, question):
+        dates = holding(one.item, clock.now, clock.zone)
+        text = f"{text.removesuffix('.')}{dates}." if dates else text
+    return f"{text}{draft.mark(one.citation, one.item)}{_source(one.citation)}"
+
+
+def _has_dates(text: str, item: ResultItem, question: Question) -> bool:
+    """Whether a fact's own words already give its dates."""
+    ends = [end for end in (item.valid_from, item.valid_until) if end is not None]
+    return bool(ends) and all(
+        f"{end.astimezone(question.clock.zone):%B %Y}" in text or end.date().isoformat() in text
+        for end in ends
+    )
+
+
+def _source(citation: Citation | None) -> str:
+    """The document of a statement, as a reader finds it."""
+    if citation is None or not citation.title:
+        return ""
+    return f" ({citation.title}{f' · {citation.source}' if citation.source else ''})"
+
+
+def _runs(chosen: Sequence[Statement]) -> list[list[Statement]]:
+    """Statements with neighbours in one passage together, so that they are one quotation."""
+    runs: list[list[Statement]] = []
+    for one in chosen:
+        last = runs[-1][-1] if runs else None
+        if last is not None and last.item == one.item and one.place == last.place + 1:
+            runs[-1].append(one)
+        else:
+            runs.append([one])
+    return runs
+
+
+def _quotation(draft: Draft, run: Sequence[Statement]) -> str:
+    first, last = run[0].citation, run[-1].citation
+    cited = first
+    if first is not None and last is not None:
+        whole = run[0].item.citations[0]
+        cited = whole.part(first.start - whole.start, last.end - whole.start)
+    text = " ".join(" ".join(one.text for one in run).split())
+    return f"“{text}”{draft.mark(cited, run[0].item)}{_source(cited)}"
+
+
+def _add_lines(draft: Draft, heading: str, lines: Sequence[str]) -> bool:
+    """Adds lines as a paragraph; whether there were any."""
+    if not lines:
+        return False
+    bullets = [f"- {line}" for line in lines] if len(lines) > 1 else list(lines)
+    draft.paragraphs.append("\n".join([heading, *bullets] if heading else bullets))
+    draft.has_answer = True
+    return True
+
+
+def _kind_of_change(item: ResultItem) -> str:
+    return {"added": "New: ", "ended": "Ended: ", "changed": "Changed: "}.get(item.change, "")
+
+
+def _time_heading(part: AnsweredPart, what: str) -> str:
+    """The time that the facts are about; nothing for the present."""
+    for result in part.results:
+        if result.as_of is not None and result.tool in _TIMED:
+            zone = part.question.clock.zone
+            return f"{what} {reference(result.as_of, result.as_of_end, zone)}:"
+    return ""
+
+
+def _could_look(part: AnsweredPart) -> bool:
+    """Whether the documents could be searched: what could not be looked up may well be there."""
+    return not any("documents" in result.unavailable for result in part.results)
+
+
+def _nothing(part: AnsweredPart) -> str:
+    if any(result.tool == "query_graph" for result in part.results):
+        return "Nothing is remembered about you on this yet."
+    return NOTHING_ANSWERS
+
+
+def _ask_back(part: AnsweredPart) -> str:
+    result = next(one for one in part.results if one.status == "ambiguous")
+    names = [f"{one.name} ({one.type})" if one.type else one.name for one in result.candidates]
+    return f"Several are named {result.entity or part.question.entity}: {', '.join(names)}. Which one do you mean?"
+
+
+def _notices(part: AnsweredPart) -> list[str]:
+    """What could not be looked up, and what the graph does not know."""
+    notices: list[str] = []
+    for result in part.results:
+        notices.extend(_away(name, result) for name in result.unavailable)
+        if result.status == "empty_graph":
+            notices.append(_EMPTY_GRAPH)
+        elif result.status == "unknown_entity":
+            name = result.entity or part.question.entity
+            notices.append(
+                f"The knowledge graph does not know “{name}”; the documents were searched instead."
+            )
+    return notices
+
+
+def _away(name: str, result: ToolResult) -> str:
+    called = _PARTS.get(name, name)
+    instead = " The documents were searched instead." if name == "graph" and result.items else ""
+    return f"The {called} cannot be searched now.{instead}"
+
+
+def nothing_to_look_up(question: Question, *, introduce: bool) -> Draft:
+    """The answer to small talk and statements."""
+    said = (
+        "I have taken note of nothing: I answer questions."
+        if is_statement(question.text)
+        else GREETING
+    )
+    draft = Draft([said])
+    if introduce:
+        draft.paragraphs.append(INTRODUCTION)
+    return draft

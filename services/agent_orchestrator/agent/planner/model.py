@@ -1,0 +1,318 @@
+"""The local planner as a model of Pydantic AI: the same loop and tools as any other, without a provider.
+
+The first step calls the tools that the question's form needs. A later step composes the answer from their results, or
+asks the documents once more where the graph had no answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pydantic_ai import RunContext
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ModelResponseStreamEvent,
+    RetryPromptPart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.usage import RequestUsage
+
+from services.agent_orchestrator.agent.planner.answers import (
+    INTRODUCTION,
+    AnsweredPart,
+    Draft,
+    compose,
+    is_answered,
+    nothing_to_look_up,
+)
+from services.agent_orchestrator.agent.planner.bridging import bridge
+from services.agent_orchestrator.agent.planner.entities import LinkEntities
+from services.agent_orchestrator.agent.planner.follow_up import Turn, understand
+from services.agent_orchestrator.agent.planner.question import Clock, Question
+from services.agent_orchestrator.agent.planner.routing import ToolCall, offered_call, route
+from services.agent_orchestrator.agent.results import ResultItem, ToolResult
+
+MODEL_NAME: Final = "local-planner"
+_DOCUMENT_TOOLS: Final = frozenset({"comprehensive_search", "hybrid_search", "vector_search"})
+_RECORDS: Final = frozenset({"query_graph", "search_findings"})
+# The first calls, the second hop of a question, and documents where the graph has no answer.
+_MAX_STEPS: Final = 3
+# Why a call is made, as its id says: for a part of the question, or for what its first answer leads to.
+_ASK: Final = "ask"
+_ASK_ON: Final = "on"
+_MAX_QUERY: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class PlannerContext:
+    """What the planner needs of a run. `cite` is handed the items behind the marks [1], [2], … of the answer."""
+
+    clock: Clock
+    link: LinkEntities
+    cite: Callable[[Sequence[ResultItem]], None]
+
+
+ContextOf = Callable[[Any], PlannerContext]
+
+
+class PlannerModel(Model[Any]):
+    """Answers from the run's dependencies alone; `context_of` reads them."""
+
+    def __init__(self, context_of: ContextOf) -> None:
+        super().__init__()
+        self._context_of = context_of
+
+    @property
+    def model_name(self) -> str:
+        """See `Model`."""
+        return MODEL_NAME
+
+    @property
+    def system(self) -> str:
+        """See `Model`."""
+        return "braid"
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """See `Model`. The planner reads a run's dependencies, which a run hands to streams only."""
+        raise NotImplementedError("the local planner answers in a stream: use run_stream_events")
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: RunContext[Any] | None = None,
+    ) -> AsyncGenerator[StreamedResponse]:
+        """See `Model`."""
+        if run_context is None:
+            raise ValueError("the local planner needs the run's dependencies")
+        _, parameters = self.prepare_request(model_settings, model_request_parameters)
+        tools = [tool.name for tool in parameters.function_tools]
+        parts = await next_step(messages, tools, self._context_of(run_context.deps))
+        yield _PlannedResponse(parameters, parts)
+
+
+@dataclass
+class _PlannedResponse(StreamedResponse):
+    """A response that is there as a whole: calls as parts, text in paragraphs."""
+
+    parts: Sequence[ToolCallPart | TextPart]
+    created: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    async def _get_event_iterator(self) -> AsyncIterator[ModelResponseStreamEvent]:
+        self._usage = RequestUsage()
+        for number, part in enumerate(self.parts):
+            if isinstance(part, ToolCallPart):
+                yield self._parts_manager.handle_tool_call_part(
+                    vendor_part_id=number,
+                    tool_name=part.tool_name,
+                    args=part.args,
+                    tool_call_id=part.tool_call_id,
+                )
+                continue
+            for piece in _pieces(part.content):
+                for event in self._parts_manager.handle_text_delta(
+                    vendor_part_id="text", content=piece
+                ):
+                    yield event
+        self.finish_reason = "stop"
+
+    @property
+    def model_name(self) -> str:
+        """See `StreamedResponse`."""
+        return MODEL_NAME
+
+    @property
+    def provider_name(self) -> str:
+        """See `StreamedResponse`."""
+        return "braid"
+
+    @property
+    def provider_url(self) -> str | None:
+        """See `StreamedResponse`."""
+        return None
+
+    @property
+    def timestamp(self) -> datetime:
+        """See `StreamedResponse`."""
+        return self.created
+
+
+async def next_step(
+    messages: Sequence[ModelMessage], tools: Sequence[str], context: PlannerContext
+) -> list[ToolCallPart | TextPart]:
+    """The calls that are needed next, or the answer."""
+    talk = read_conversation(messages)
+    questions = await understand(talk.question, talk.turns, context.clock, context.link)
+    if not talk.steps:
+        calls = _first_calls(questions, tools)
+        if calls:
+            return calls
+        draft = nothing_to_look_up(questions[0], introduce=not talk.is_introduced)
+        return _answer(draft, context)
+    parts = [_part(question, number, talk) for number, question in enumerate(questions)]
+    if talk.steps < _MAX_STEPS:
+        calls = _further_calls(parts, tools, talk.steps + 1)
+        if calls:
+            return calls
+    return _answer(compose(parts, introduce=not talk.is_introduced), context)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A message history as the planner reads it: earlier turns, the question, and what its calls have returned."""
+
+    question: str
+    turns: tuple[Turn, ...]
+    steps: int
+    results: tuple[tuple[str, ToolResult], ...]
+
+    @property
+    def is_introduced(self) -> bool:
+        """Whether the planner has already said that it is one."""
+        return any(INTRODUCTION in turn.answer for turn in self.turns)
+
+    def results_of(self, part: int, why: str) -> tuple[ToolResult, ...]:
+        """The results of the calls that a part of the question made: to `ask`, or to ask `on` about what was found."""
+        start = f"part-{part}-{why}-"
+        return tuple(result for call_id, result in self.results if call_id.startswith(start))
+
+
+def read_conversation(messages: Sequence[ModelMessage]) -> Conversation:
+    """Reads a message history. A call that was sent back ("retried") has returned nothing."""
+    start = max(
+        (place for place, message in enumerate(messages) if _prompt_of(message) is not None),
+        default=0,
+    )
+    turns: list[Turn] = []
+    for message in messages[:start]:
+        asked = _prompt_of(message)
+        if asked is not None:
+            turns.append(Turn(asked))
+        elif isinstance(message, ModelResponse) and turns:
+            said = "".join(part.content for part in message.parts if isinstance(part, TextPart))
+            turns[-1] = Turn(turns[-1].question, turns[-1].answer + said)
+    steps, results = 0, []
+    for message in messages[start + 1 :]:
+        if isinstance(message, ModelResponse):
+            steps += any(isinstance(part, ToolCallPart) for part in message.parts)
+        else:
+            results.extend(_results_in(message))
+    question = _prompt_of(messages[start]) if messages else None
+    return Conversation(question or "", tuple(turns), steps, tuple(results))
+
+
+def _prompt_of(message: ModelMessage) -> str | None:
+    if not isinstance(message, ModelRequest):
+        return None
+    prompts = [part for part in message.parts if isinstance(part, UserPromptPart)]
+    if not prompts:
+        return None
+    content = prompts[-1].content
+    return (
+        content
+        if isinstance(content, str)
+        else " ".join(one for one in content if isinstance(one, str))
+    )
+
+
+def _results_in(message: ModelRequest) -> list[tuple[str, ToolResult]]:
+    found: list[tuple[str, ToolResult]] = []
+    for part in message.parts:
+        if isinstance(part, ToolReturnPart) and part.outcome == "success":
+            result = ToolResult.from_metadata(part.metadata)
+            if result is not None:
+                found.append((part.tool_call_id, result))
+        elif isinstance(part, RetryPromptPart):
+            continue
+    return found
+
+
+def _part(question: Question, number: int, talk: Conversation) -> AnsweredPart:
+    """A part with what its calls found; of a question in two hops the second one, once it was asked."""
+    asked = talk.results_of(number, _ASK)
+    bridged = bridge(question, asked)
+    if bridged is None:
+        return AnsweredPart(question, asked)
+    outer, fact = bridged
+    return AnsweredPart(outer, talk.results_of(number, _ASK_ON), bridge=fact)
+
+
+def _first_calls(
+    questions: Sequence[Question], tools: Sequence[str]
+) -> list[ToolCallPart | TextPart]:
+    calls: list[ToolCallPart | TextPart] = []
+    for number, question in enumerate(questions):
+        offered = [offered_call(call, question, tools) for call in route(question)]
+        calls += [
+            _call(call, f"part-{number}-{_ASK}-1-{place}")
+            for place, call in enumerate(offered)
+            if call is not None
+        ]
+    return calls
+
+
+def _further_calls(
+    parts: Sequence[AnsweredPart], tools: Sequence[str], step: int
+) -> list[ToolCallPart | TextPart]:
+    """The second hop of a question, and documents for what the graph did not answer."""
+    calls: list[ToolCallPart | TextPart] = []
+    for number, part in enumerate(parts):
+        question, why = part.question, _ASK if part.bridge is None else _ASK_ON
+        asked = {result.tool for result in part.results}
+        if not asked and part.bridge is not None:
+            wanted = route(question)
+        elif _needs_documents(part, asked):
+            wanted = [ToolCall("comprehensive_search", {"query": question.text})]
+        else:
+            continue
+        offered = [offered_call(call, question, tools) for call in wanted]
+        calls += [
+            _call(call, f"part-{number}-{why}-{step}-{place}")
+            for place, call in enumerate(offered)
+            if call is not None
+        ]
+    return calls
+
+
+def _needs_documents(part: AnsweredPart, asked: set[str]) -> bool:
+    """Whether a part was asked of something else than documents or records, without an answer."""
+    if asked & _DOCUMENT_TOOLS or (asked and asked <= _RECORDS) or is_answered(part):
+        return False
+    return bool(asked) or bool(route(part.question))
+
+
+def _call(call: ToolCall, call_id: str) -> ToolCallPart:
+    arguments = {
+        name: value[:_MAX_QUERY] if isinstance(value, str) else value
+        for name, value in call.arguments.items()
+    }
+    return ToolCallPart(call.tool, json.dumps(arguments), tool_call_id=call_id)
+
+
+def _answer(draft: Draft, context: PlannerContext) -> list[ToolCallPart | TextPart]:
+    context.cite(draft.cited)
+    return [TextPart(draft.text)]
+
+
+def _pieces(text: str) -> list[str]:
+    """A text in lines, so that it is shown as it grows."""
+    return text.splitlines(keepends=True)

@@ -1,0 +1,103 @@
+"""What tools found, as statements that an answer can quote: facts, and sentences of passages with their places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from services.agent_orchestrator.agent.planner.language import fold, sentences, stem, word_list
+from services.agent_orchestrator.agent.planner.relevance import Match, Need, match
+from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
+
+_FACTS = frozenset({"fact", "state", "change", "mention"})
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Something quotable with its source. `place` counts the sentences of its passage."""
+
+    text: str
+    item: ResultItem
+    citation: Citation | None
+    match: Match
+    place: int = 0
+
+    @property
+    def score(self) -> float:
+        """How well it answers, the search's own judgement included."""
+        return self.match.score + 0.1 * self.item.score
+
+    @property
+    def key(self) -> str:
+        """What two statements of the same words share."""
+        return fold(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The items of some results, apart by what they are."""
+
+    facts: tuple[ResultItem, ...] = ()
+    passages: tuple[ResultItem, ...] = ()
+    others: tuple[ResultItem, ...] = ()
+    results: tuple[ToolResult, ...] = field(default=())
+
+
+def gather(results: Sequence[ToolResult]) -> Found:
+    """The items of results, each once."""
+    items: dict[tuple[str, str, str], ResultItem] = {}
+    for result in results:
+        for item in result.items:
+            items.setdefault((item.kind, item.text, item.change), item)
+    return Found(
+        facts=tuple(item for item in items.values() if item.kind in _FACTS),
+        passages=tuple(item for item in items.values() if item.kind == "passage"),
+        others=tuple(item for item in items.values() if item.kind in {"finding", "memory"}),
+        results=tuple(results),
+    )
+
+
+def fact_statements(need: Need, items: Iterable[ResultItem]) -> list[Statement]:
+    """Facts as statements, judged by their text and the words of their relation."""
+    # Whoever asks for a name gets one: a fact has two ends.
+    need = replace(need, kind="" if need.kind == "name" else need.kind)
+    return [
+        Statement(
+            item.text,
+            item,
+            next(iter(item.citations), None),
+            match(need, f"{item.text} {item.subject} {item.object}", title=relation_words(item)),
+        )
+        for item in items
+    ]
+
+
+def passage_statements(need: Need, question: str, items: Sequence[ResultItem]) -> list[Statement]:
+    """The sentences of passages, each judged with its title and the sentence in front of it."""
+    cut = [(item, sentences(item.citations[0].quote)) for item in items if item.citations]
+    need = need.weighed([sentence.text for _, own in cut for sentence in own])
+    found: dict[str, Statement] = {}
+    for item, own in cut:
+        citation = item.citations[0]
+        before = ""
+        for place, sentence in enumerate(own):
+            judged = match(need, sentence.text, citation.title, before, question)
+            quoted = citation.part(sentence.start, sentence.end)
+            statement = Statement(sentence.text, item, quoted, judged, place)
+            found.setdefault(statement.key, statement)
+            before = sentence.text
+    return list(found.values())
+
+
+def relation_words(item: ResultItem) -> str:
+    """The relation's name as words: MEMBER_OF is "member of"."""
+    return item.relation.replace("_", " ").lower()
+
+
+def relation_stems(item: ResultItem) -> frozenset[str]:
+    """The stems of a relation's name."""
+    return frozenset(
+        stem(word)
+        for word in word_list(relation_words(item))
+        if word not in {"of", "by", "on", "to"}
+    )

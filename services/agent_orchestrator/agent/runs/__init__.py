@@ -1,0 +1,1 @@
+"""Runs: the answering of one question, its events, and their log."""

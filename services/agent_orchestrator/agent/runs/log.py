@@ -1,0 +1,119 @@
+"""The event log in PostgreSQL: what lets any replica go on with a run's stream, and stop a run of another one."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.agent_orchestrator.agent.runs.events import Event, dump, load
+from services.postgres.pool import Pool, Session
+from services.runtime.errors import NotFoundError
+from services.runtime.queries import Queries
+
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose runs and conversations are looked at: nobody sees those of others."""
+
+    space: str
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """Whether a run has ended, or was interrupted: its process went away before its end."""
+
+    ended: bool
+    interrupted: bool
+
+
+class RunLog:
+    """Runs and their events. Whoever works on a run renews its lease."""
+
+    def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
+        self._pool = pool
+        self._queries = Queries.load("services.agent_orchestrator.agent.runs", "sql", ".sql")
+        self._lease_seconds = lease_seconds
+
+    async def add_run(
+        self, session: Session, run_id: str, owner: Owner, conversation_id: str
+    ) -> None:
+        """Notes a new run as a part of the caller's transaction."""
+        await session.execute(
+            self._queries["add_run"],
+            uuid.UUID(run_id),
+            owner.space,
+            owner.user,
+            uuid.UUID(conversation_id) if conversation_id else None,
+            self._lease_seconds,
+        )
+
+    async def append(self, run_id: str, events: Sequence[Event]) -> None:
+        """Adds events to the log; those that are there already are left as they are."""
+        async with self._pool.session() as session:
+            await self.append_within(session, run_id, events)
+
+    async def append_within(self, session: Session, run_id: str, events: Sequence[Event]) -> None:
+        """The same as a part of the caller's transaction."""
+        if not events:
+            return
+        await session.execute(
+            self._queries["add_events"],
+            uuid.UUID(run_id),
+            [event.number for event in events],
+            [dump(event.what).replace("\\u0000", "") for event in events],
+            [event.time for event in events],
+        )
+
+    async def renew(self, run_id: str) -> bool:
+        """Renews the lease; whether the run is to stop, as it is when it was deleted."""
+        async with self._pool.session() as session:
+            stop = await session.value(
+                self._queries["renew_run"], uuid.UUID(run_id), self._lease_seconds
+            )
+        return stop is None or bool(stop)
+
+    async def end_within(self, session: Session, run_id: str) -> None:
+        """Notes the end of a run as a part of the caller's transaction."""
+        await session.execute(self._queries["end_run"], uuid.UUID(run_id))
+
+    async def end(self, run_id: str, events: Sequence[Event]) -> None:
+        """Adds the last events and notes the end."""
+        async with self._pool.transaction() as session:
+            await self.append_within(session, run_id, events)
+            await self.end_within(session, run_id)
+
+    async def request_cancel(self, run_id: str, owner: Owner) -> None:
+        """Asks whoever works on the run to stop it. NotFoundError."""
+        async with self._pool.session() as session:
+            row = await session.row(
+                self._queries["request_cancel"], uuid.UUID(run_id), owner.space, owner.user
+            )
+        if row is None:
+            raise NotFoundError("run")
+
+    async def state(self, run_id: str, owner: Owner) -> RunState:
+        """How the run stands. NotFoundError."""
+        async with self._pool.session() as session:
+            row = await session.row(
+                self._queries["get_run"], uuid.UUID(run_id), owner.space, owner.user
+            )
+        if row is None:
+            raise NotFoundError("run")
+        return RunState(row["ended"], row["interrupted"])
+
+    async def events(self, run_id: str, after: int) -> list[Event]:
+        """Events after a number, in order, a page of them."""
+        async with self._pool.session() as session:
+            rows = await session.fetch(
+                self._queries["run_events"], uuid.UUID(run_id), min(after, 2**31 - 1), _PAGE
+            )
+        return [Event(row["number"], row["create_time"], load(row["event"])) for row in rows]
+
+    async def purge(self, keep_days: int) -> None:
+        """Forgets old runs with their events; conversations keep their messages."""
+        async with self._pool.session() as session:
+            await session.execute(self._queries["purge_runs"], keep_days)

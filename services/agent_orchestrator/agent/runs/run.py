@@ -1,0 +1,78 @@
+"""One run in this process: its events as they happen, and those who follow them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from services.agent_orchestrator.agent.runs.events import Event, Happening
+from services.agent_orchestrator.agent.runs.log import Owner
+from services.runtime.times import utc_now
+
+
+class Run:
+    """Numbered events, kept until the run is forgotten. `abandoned` is called when the last follower has gone."""
+
+    def __init__(
+        self, run_id: str, owner: Owner, conversation_id: str, abandoned: Callable[[Run], None]
+    ) -> None:
+        self.id = run_id
+        self.owner = owner
+        self.conversation_id = conversation_id
+        self.task: asyncio.Task[None] | None = None
+        self._abandoned = abandoned
+        self._events: list[Event] = []
+        self._changed = asyncio.Event()
+        self._followers = 0
+
+    @property
+    def followers(self) -> int:
+        """How many read the events now."""
+        return self._followers
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last event is there."""
+        return bool(self._events) and self._events[-1].is_last
+
+    def next_event(self, what: Happening) -> Event:
+        """The event that would come next; it is not published."""
+        return Event(len(self._events) + 1, utc_now(), what)
+
+    def publish(self, what: Happening | Event) -> None:
+        """Adds an event and wakes those who follow. Nothing is added after the last one."""
+        if self.ended:
+            return
+        self._events.append(what if isinstance(what, Event) else self.next_event(what))
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def events_after(self, number: int) -> Sequence[Event]:
+        """The events there are after a number."""
+        return self._events[number:]
+
+    async def follow(self, after: int) -> AsyncIterator[Event]:
+        """Events after a number, those to come included, until the last one."""
+        self._followers += 1
+        try:
+            position = after
+            while True:
+                changed = self._changed
+                for event in self._events[position:]:
+                    position = event.number
+                    yield event
+                    if event.is_last:
+                        return
+                if self.ended and position >= len(self._events):
+                    return
+                if self._changed is changed:
+                    await changed.wait()
+        finally:
+            self._followers -= 1
+            if not self._followers and not self.ended:
+                self._abandoned(self)
+
+    def cancel(self) -> None:
+        """Stops the run and the tools that it is running."""
+        if self.task is not None:
+            self.task.cancel()

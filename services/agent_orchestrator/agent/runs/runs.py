@@ -1,0 +1,420 @@
+"""Starts, follows and stops runs. A run is a task of its own: it outlives the call that started it."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from braid.common.v1 import legs_pb2
+from services.agent_orchestrator.agent.answering import Answer, Answering, Question
+from services.agent_orchestrator.agent.conversations.history import Spoken, build_history
+from services.agent_orchestrator.agent.conversations.store import (
+    Conversation,
+    ConversationStore,
+    Turn,
+)
+from services.agent_orchestrator.agent.conversations.summaries import Summaries
+from services.agent_orchestrator.agent.dependencies import AgentDependencies, SearchPreferences
+from services.agent_orchestrator.agent.runs.events import (
+    Done,
+    Event,
+    Failed,
+    Happening,
+    LegEnded,
+    Noticed,
+    Started,
+    TextAdded,
+)
+from services.agent_orchestrator.agent.runs.log import Owner, RunLog
+from services.agent_orchestrator.agent.runs.run import Run
+from services.agent_orchestrator.agent.tier_reads import TierReads
+from services.agent_orchestrator.agent.toolsets import EXPECTED, Profile
+from services.agent_orchestrator.entity_memory.queue import MemoryWrites
+from services.agent_orchestrator.entity_memory.records import Owner as MemoryOwner
+from services.agent_orchestrator.entity_memory.records import Provenance
+from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+from services.postgres.pool import Pool
+from services.runtime.context import CallContext, call_scope, current_call, remaining
+from services.runtime.errors import (
+    INTERNAL_MESSAGE,
+    BraidError,
+    DeadlineError,
+    NotFoundError,
+    OverloadedError,
+    StoreUnavailableError,
+)
+from services.runtime.status import reason_name
+from services.runtime.telemetry import get_logger
+
+CONVERSATIONS: Final = "conversations"
+NOT_REMEMBERED = "The conversation cannot be read or stored now: this question was answered alone."
+NOT_STORED = "This answer could not be stored in the conversation."
+INTERRUPTED = "The process that worked on the answer went away. Ask again."
+_FLUSH_SECONDS = 0.1
+_FOLLOW_SECONDS = (0.05, 0.5)
+_MAX_HISTORY = 200
+_STORE_FAILURES = (StoreUnavailableError, DeadlineError, OverloadedError, TimeoutError)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds of a run, of waiting for a conversation, for a reader to come back, and of keeping ended runs at hand."""
+
+    run_seconds: float = 120.0
+    conversation_wait_seconds: float = 10.0
+    orphan_seconds: float = 10.0
+    keep_seconds: float = 60.0
+    lease_seconds: float = 15.0
+    store_seconds: float = 3.0
+    max_runs: int = 200
+    history_tokens: int = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question as its caller asks it."""
+
+    question: str
+    conversation_id: str
+    profile: Profile
+    preferences: SearchPreferences
+    now: datetime
+    zone: ZoneInfo
+    session_id: str
+    prior: Sequence[Spoken] = ()
+    cancel_on_disconnect: bool = False
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What a run knows of its conversation, and whether that and the event log could be reached."""
+
+    conversation: Conversation | None = None
+    logged: bool = False
+    written: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+class Runs:
+    """The runs of this process; those of others are read from the log."""
+
+    def __init__(
+        self,
+        *,
+        answering: Answering,
+        pool: Pool,
+        log: RunLog,
+        conversations: ConversationStore,
+        summaries: Summaries,
+        search: ComprehensiveSearch,
+        tiers: TierReads,
+        limits: Limits,
+        memory: MemoryWrites | None = None,
+    ) -> None:
+        self._answering = answering
+        self._pool = pool
+        self._log = log
+        self._conversations = conversations
+        self._summaries = summaries
+        self._search = search
+        self._tiers = tiers
+        self._limits = limits
+        self._memory = memory
+        self._runs: dict[str, Run] = {}
+        self._background: set[asyncio.Task[None]] = set()
+
+    async def start(self, ask: Ask) -> Run:
+        """A run that has begun. OverloadedError; NotFoundError and WrongStateError of its conversation."""
+        if sum(not run.ended for run in self._runs.values()) >= self._limits.max_runs:
+            raise OverloadedError(1.0)
+        call = current_call()
+        owner = Owner(call.space, call.user)
+        orphan_seconds = 0.0 if ask.cancel_on_disconnect else self._limits.orphan_seconds
+        run = Run(
+            str(uuid.uuid4()),
+            owner,
+            ask.conversation_id,
+            lambda run: self._abandoned(run, orphan_seconds),
+        )
+        memory = await self._remember(run, ask)
+        self._runs[run.id] = run
+        deadline = asyncio.get_running_loop().time() + remaining(self._limits.run_seconds)
+        context = replace(call, deadline=deadline)
+        run.task = asyncio.create_task(self._work(run, ask, memory, context), name="agent-run")
+        return run
+
+    async def follow(self, owner: Owner, run_id: str, after: int) -> AsyncIterator[Event]:
+        """Events of a run after a number, those to come included. NotFoundError."""
+        run = self._runs.get(run_id)
+        if run is not None:
+            if run.owner != owner:
+                raise NotFoundError("run")
+            async for event in run.follow(after):
+                yield event
+            return
+        async for event in self._follow_log(owner, run_id, after):
+            yield event
+
+    async def cancel(self, owner: Owner, run_id: str) -> None:
+        """Stops a run, wherever it is worked on. NotFoundError."""
+        run = self._runs.get(run_id)
+        if run is None:
+            await self._log.request_cancel(run_id, owner)
+            return
+        if run.owner != owner:
+            raise NotFoundError("run")
+        run.cancel()
+
+    async def close(self) -> None:
+        """Stops all runs and waits for their ends."""
+        tasks = [run.task for run in self._runs.values() if run.task and not run.task.done()]
+        for task in (*tasks, *self._background):
+            task.cancel()
+        await asyncio.gather(*tasks, *self._background, return_exceptions=True)
+
+    async def _remember(self, run: Run, ask: Ask) -> _Memory:
+        """Takes the conversation, and notes the run, so that its first event can be resumed from."""
+        memory = _Memory()
+        try:
+            if ask.conversation_id:
+                await self._conversations.acquire(
+                    run.owner,
+                    ask.conversation_id,
+                    run.id,
+                    wait_seconds=self._limits.conversation_wait_seconds,
+                )
+                memory.conversation = await self._conversations.get(run.owner, ask.conversation_id)
+            run.publish(self._started(run, ask))
+            async with asyncio.timeout(self._limits.store_seconds):
+                async with self._pool.transaction() as session:
+                    await self._log.add_run(session, run.id, run.owner, ask.conversation_id)
+                    await self._log.append_within(session, run.id, run.events_after(0))
+            memory.logged, memory.written = True, 1
+        except _STORE_FAILURES as error:
+            _warn("run not logged", error)
+            if not run.events_after(0):
+                run.publish(self._started(run, ask))
+            if ask.conversation_id:
+                memory.notes.append(NOT_REMEMBERED)
+                run.publish(Noticed(message=NOT_REMEMBERED, unavailable=CONVERSATIONS))
+        return memory
+
+    def _started(self, run: Run, ask: Ask) -> Started:
+        return Started(
+            run_id=run.id,
+            conversation_id=ask.conversation_id,
+            model=self._answering.first_model,
+            tools=EXPECTED[ask.profile],
+        )
+
+    async def _work(self, run: Run, ask: Ask, memory: _Memory, context: CallContext) -> None:
+        with call_scope(context):
+            keeping = asyncio.create_task(self._keep_logged(run, memory), name="agent-run-log")
+            try:
+                answer, last = await self._answer(run, ask, memory)
+            finally:
+                keeping.cancel()
+                await asyncio.gather(keeping, return_exceptions=True)
+        with call_scope(replace(context, deadline=None)):
+            # Nobody's cancellation keeps a run from noting how it ended.
+            await asyncio.shield(asyncio.create_task(self._end(run, ask, memory, answer, last)))
+        if answer is not None and memory.conversation is not None:
+            self._in_background(self._summaries.update(run.owner, memory.conversation.id))
+
+    async def _answer(self, run: Run, ask: Ask, memory: _Memory) -> tuple[Answer | None, Happening]:
+        try:
+            async with asyncio.timeout(remaining(self._limits.run_seconds)):
+                question = await self._question(run, ask, memory)
+                answer = await self._answering.answer(
+                    question, self._dependencies(run, ask), run.publish, memory.notes
+                )
+        except asyncio.CancelledError:
+            return self._cancelled(run)
+        except TimeoutError:
+            return None, _failed(DeadlineError())
+        except BraidError as error:
+            return None, _failed(error)
+        except Exception:  # noqa: BLE001 - the reader gets a fixed sentence, and the log has it whole
+            get_logger("agent").exception("defect in a run", run_id=run.id)
+            return None, Failed(reason="INTERNAL", message=INTERNAL_MESSAGE)
+        done = Done(
+            answer=answer.text, end=answer.end, model=answer.model, unavailable=answer.unavailable
+        )
+        return answer, done
+
+    def _cancelled(self, run: Run) -> tuple[Answer, Done]:
+        parts: list[str] = []
+        for event in run.events_after(0):
+            if isinstance(event.what, TextAdded):
+                parts = [event.what.text] if event.what.restart else [*parts, event.what.text]
+        text, model = "".join(parts), self._answering.first_model
+        answer = Answer(text=text, citations=(), model=model, end="cancelled", unavailable=())
+        return answer, Done(answer=text, end="cancelled", model=model)
+
+    async def _question(self, run: Run, ask: Ask, memory: _Memory) -> Question:
+        conversation = memory.conversation
+        said: Sequence[Spoken] = list(reversed(ask.prior))
+        summary = ""
+        if conversation is not None:
+            messages = await self._conversations.messages(
+                run.owner, conversation.id, limit=_MAX_HISTORY
+            )
+            summary = conversation.summary
+            said = [
+                Spoken(message.role, message.text)
+                for message in messages
+                if message.number > conversation.summarized_through
+            ]
+        history = build_history(said, self._limits.history_tokens, summary)
+        if history.left_out:
+            note = f"The oldest {history.left_out} messages of this conversation were left out."
+            memory.notes.append(note)
+            run.publish(Noticed(message=note))
+        return Question(ask.question, history.messages, ask.profile)
+
+    def _dependencies(self, run: Run, ask: Ask) -> AgentDependencies:
+        def leg_ended(call_id: str, report: legs_pb2.LegReport) -> None:
+            run.publish(_leg_ended(call_id, report))
+
+        return AgentDependencies(
+            session_id=ask.session_id or ask.conversation_id or run.id,
+            user_id=run.owner.user or None,
+            space=run.owner.space,
+            question=ask.question,
+            now=ask.now,
+            zone=ask.zone,
+            search=self._search,
+            tiers=self._tiers,
+            search_preferences=ask.preferences,
+            run_id=run.id,
+            conversation_id=ask.conversation_id,
+            leg_ended=leg_ended,
+        )
+
+    async def _keep_logged(self, run: Run, memory: _Memory) -> None:
+        """Writes events to the log while the run goes on, renews its lease, and hears of its cancellation."""
+        loop = asyncio.get_running_loop()
+        renewed = loop.time()
+        while memory.logged:
+            await asyncio.sleep(_FLUSH_SECONDS)
+            try:
+                events = run.events_after(memory.written)
+                if events:
+                    await self._log.append(run.id, events)
+                    memory.written = events[-1].number
+                if loop.time() - renewed > min(1.0, self._limits.lease_seconds / 3):
+                    renewed = loop.time()
+                    if await self._log.renew(run.id):
+                        run.cancel()
+            except _STORE_FAILURES as error:
+                _warn("events not logged", error)
+
+    async def _end(
+        self, run: Run, ask: Ask, memory: _Memory, answer: Answer | None, last: Happening
+    ) -> None:
+        """Keeps the turn and the last events in one transaction, then publishes the end."""
+        if memory.logged:
+            try:
+                async with asyncio.timeout(self._limits.store_seconds):
+                    await self._store_end(run, ask, memory, answer, last)
+            except (*_STORE_FAILURES, BraidError) as error:
+                _warn("end of a run not stored", error)
+                if memory.conversation is not None:
+                    run.publish(Noticed(message=NOT_STORED, unavailable=CONVERSATIONS))
+        run.publish(last)
+        asyncio.get_running_loop().call_later(
+            self._limits.keep_seconds, self._runs.pop, run.id, None
+        )
+
+    async def _store_end(
+        self, run: Run, ask: Ask, memory: _Memory, answer: Answer | None, last: Happening
+    ) -> None:
+        events = [*run.events_after(memory.written), run.next_event(last)]
+        async with self._pool.transaction() as session:
+            if answer is not None and memory.conversation is not None:
+                turn = Turn(ask.question, answer.text, answer.citations, answer.model, answer.end)
+                await self._conversations.add_turn(session, memory.conversation.id, run.id, turn)
+            if answer is not None and self._memory is not None:
+                await self._memory.queue_turn(
+                    session,
+                    MemoryOwner(run.owner.space, run.owner.user),
+                    Provenance(ask.conversation_id or run.id, run.id),
+                    ask.question,
+                    [said.text for said in ask.prior if said.role == "user"],
+                )
+            await self._log.append_within(session, run.id, events)
+            await self._log.end_within(session, run.id)
+        if self._memory is not None:
+            self._memory.wake()
+        if answer is None and memory.conversation is not None:
+            await self._conversations.release(memory.conversation.id, run.id)
+
+    async def _follow_log(self, owner: Owner, run_id: str, after: int) -> AsyncIterator[Event]:
+        wait, longest = _FOLLOW_SECONDS
+        position = after
+        while True:
+            state = await self._log.state(run_id, owner)
+            events = await self._log.events(run_id, position)
+            for event in events:
+                position = event.number
+                yield event
+                if event.is_last:
+                    return
+            if events:
+                wait = _FOLLOW_SECONDS[0]
+                continue
+            if state.ended:
+                return
+            if state.interrupted:
+                yield await self._interrupted(run_id, position)
+                return
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, longest)
+
+    async def _interrupted(self, run_id: str, position: int) -> Event:
+        run = Run(run_id, Owner("", ""), "", lambda _: None)
+        failed = Failed(reason="STORE_UNAVAILABLE", message=INTERRUPTED, retry_after=1.0)
+        event = replace(run.next_event(failed), number=position + 1)
+        with suppress(*_STORE_FAILURES):
+            await self._log.end(run_id, [event])
+        return event
+
+    def _abandoned(self, run: Run, seconds: float) -> None:
+        """Nobody reads the run any more: it is stopped unless somebody comes back in time."""
+
+        def stop() -> None:
+            if not run.followers:
+                run.cancel()
+
+        asyncio.get_running_loop().call_later(seconds, stop)
+
+    def _in_background(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+
+def _leg_ended(call_id: str, report: legs_pb2.LegReport) -> LegEnded:
+    return LegEnded(
+        call_id=call_id,
+        leg=report.name,
+        status=legs_pb2.LegStatus.Name(report.status).removeprefix("LEG_STATUS_"),
+        reason=legs_pb2.LegReason.Name(report.reason).removeprefix("LEG_REASON_"),
+        seconds=report.took.seconds + report.took.nanos / 1e9,
+        hit_count=report.hits,
+        cached=report.cached,
+    )
+
+
+def _failed(error: BraidError) -> Failed:
+    return Failed(reason=reason_name(error), message=error.message, retry_after=error.retry_after)
+
+
+def _warn(event: str, error: Exception) -> None:
+    get_logger("agent").warning(event, cause=type(error).__name__)

@@ -1,0 +1,161 @@
+"""The contract's AgentService: requests and events here, runs and conversations in their rooms."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from braid.agent.v1 import agent_pb2, agent_pb2_grpc
+from services.agent_orchestrator.agent.conversations.history import Spoken
+from services.agent_orchestrator.agent.conversations.store import ConversationStore
+from services.agent_orchestrator.agent.dependencies import SearchPreferences
+from services.agent_orchestrator.agent.runs.log import Owner
+from services.agent_orchestrator.agent.runs.runs import Ask, Runs
+from services.agent_orchestrator.agent.toolsets import Profile
+from services.agent_orchestrator.agent.wire import (
+    conversation_message,
+    event_message,
+    message_message,
+)
+from services.runtime.context import current_call
+from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.times import to_datetime, utc_now
+
+_PROFILES: dict[int, Profile] = {
+    agent_pb2.TOOL_PROFILE_UNSPECIFIED: "all",
+    agent_pb2.TOOL_PROFILE_ALL: "all",
+    agent_pb2.TOOL_PROFILE_SEARCH: "search",
+    agent_pb2.TOOL_PROFILE_GRAPH: "graph",
+}
+_DEFAULT_MESSAGES = 50
+
+
+class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
+    """Questions as runs, and conversations."""
+
+    def __init__(self, runs: Runs, conversations: ConversationStore) -> None:
+        self._runs = runs
+        self._conversations = conversations
+
+    async def Ask(
+        self, request: agent_pb2.AskRequest, _context: Any
+    ) -> AsyncIterator[agent_pb2.AskResponse]:
+        """A run's events from the first to the last."""
+        run = await self._runs.start(_ask(request))
+        async for event in run.follow(0):
+            yield agent_pb2.AskResponse(event=event_message(event))
+
+    async def StreamRunEvents(
+        self, request: agent_pb2.StreamRunEventsRequest, _context: Any
+    ) -> AsyncIterator[agent_pb2.StreamRunEventsResponse]:
+        """A run's events after a given one."""
+        events = self._runs.follow(_owner(), request.run_id, request.after_event_id)
+        async for event in events:
+            yield agent_pb2.StreamRunEventsResponse(event=event_message(event))
+
+    async def CancelRun(
+        self, request: agent_pb2.CancelRunRequest, _context: Any
+    ) -> agent_pb2.CancelRunResponse:
+        """Stops a run."""
+        await self._runs.cancel(_owner(), request.run_id)
+        return agent_pb2.CancelRunResponse()
+
+    async def CreateConversation(
+        self, request: agent_pb2.CreateConversationRequest, _context: Any
+    ) -> agent_pb2.CreateConversationResponse:
+        """A new conversation."""
+        made = await self._conversations.create(_owner(), request.title)
+        return agent_pb2.CreateConversationResponse(conversation=conversation_message(made))
+
+    async def GetConversation(
+        self, request: agent_pb2.GetConversationRequest, _context: Any
+    ) -> agent_pb2.GetConversationResponse:
+        """A conversation with its latest messages."""
+        owner = _owner()
+        found = await self._conversations.get(owner, request.conversation_id)
+        limit = request.message_limit if request.HasField("message_limit") else _DEFAULT_MESSAGES
+        messages = await self._conversations.messages(owner, found.id, limit=limit)
+        return agent_pb2.GetConversationResponse(
+            conversation=conversation_message(found),
+            messages=[message_message(message) for message in reversed(messages)],
+        )
+
+    async def ListConversations(
+        self, request: agent_pb2.ListConversationsRequest, _context: Any
+    ) -> agent_pb2.ListConversationsResponse:
+        """A page of conversations."""
+        found, token = await self._conversations.list(
+            _owner(), request.page_size, request.page_token
+        )
+        return agent_pb2.ListConversationsResponse(
+            conversations=[conversation_message(one) for one in found], next_page_token=token
+        )
+
+    async def ListMessages(
+        self, request: agent_pb2.ListMessagesRequest, _context: Any
+    ) -> agent_pb2.ListMessagesResponse:
+        """A page of messages."""
+        found, token = await self._conversations.message_page(
+            _owner(), request.conversation_id, request.page_size, request.page_token
+        )
+        return agent_pb2.ListMessagesResponse(
+            messages=[message_message(one) for one in found], next_page_token=token
+        )
+
+    async def RenameConversation(
+        self, request: agent_pb2.RenameConversationRequest, _context: Any
+    ) -> agent_pb2.RenameConversationResponse:
+        """Another title."""
+        renamed = await self._conversations.rename(_owner(), request.conversation_id, request.title)
+        return agent_pb2.RenameConversationResponse(conversation=conversation_message(renamed))
+
+    async def DeleteConversation(
+        self, request: agent_pb2.DeleteConversationRequest, _context: Any
+    ) -> agent_pb2.DeleteConversationResponse:
+        """The end of a conversation."""
+        await self._conversations.delete(_owner(), request.conversation_id)
+        return agent_pb2.DeleteConversationResponse()
+
+
+def _owner() -> Owner:
+    call = current_call()
+    return Owner(call.space, call.user)
+
+
+def _ask(request: agent_pb2.AskRequest) -> Ask:
+    return Ask(
+        question=request.question,
+        conversation_id=request.conversation_id,
+        profile=_PROFILES[request.profile],
+        preferences=_preferences(request.search_preferences),
+        now=to_datetime(request.reference_time)
+        if request.HasField("reference_time")
+        else utc_now(),
+        zone=_zone(request.time_zone),
+        session_id=request.session_id,
+        prior=[
+            Spoken("user" if said.role == agent_pb2.MESSAGE_ROLE_USER else "assistant", said.text)
+            for said in request.prior_messages
+        ],
+        cancel_on_disconnect=request.cancel_on_disconnect,
+    )
+
+
+def _preferences(told: agent_pb2.SearchPreferences) -> SearchPreferences:
+    default = SearchPreferences()
+    return SearchPreferences(
+        use_vector=told.use_vector if told.HasField("use_vector") else default.use_vector,
+        use_graph=told.use_graph if told.HasField("use_graph") else default.use_graph,
+        default_limit=told.default_limit
+        if told.HasField("default_limit")
+        else default.default_limit,
+    )
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name or "UTC")
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        problem = FieldError("time_zone", "must be the name of an IANA time zone")
+        raise InvalidFieldError(problem) from None

@@ -1,0 +1,227 @@
+"""The tools that search documents, alone or together with the graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pydantic_ai import RunContext, ToolReturn
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import legs_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.agent.dependencies import AgentDependencies
+from services.agent_orchestrator.agent.results import Status, ToolResult
+from services.agent_orchestrator.agent.tools.arguments import Limit, Query, Time, Weight, instant
+from services.agent_orchestrator.agent.tools.items import passage, search_result
+from services.agent_orchestrator.agent.tools.outcome import (
+    LegClock,
+    is_refusal,
+    respond,
+    retry_for,
+)
+from services.runtime.errors import BraidError
+from services.runtime.times import to_timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from braid.vector.v1 import chunks_pb2
+    from services.agent_orchestrator.search.legs import LegOutcome
+
+Context = RunContext[AgentDependencies]
+
+DOCUMENTS, GRAPH = "documents", "graph"
+NO_DOCUMENTS = "The documents cannot be searched now."
+NO_GRAPH = "The graph cannot be searched now."
+NOTHING_FOUND = "Nothing relevant was found in the documents."
+_AWAY = (legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_STATUS_TIMED_OUT)
+_PARTS = {"vector": DOCUMENTS, "graph": GRAPH}
+_MAX_QUERY = 4096
+
+
+async def vector_search(ctx: Context, query: Query, limit: Limit | None = None) -> ToolReturn[str]:
+    """Find passages that mean something similar, whatever words they use. For paraphrases and vague descriptions.
+
+    Args:
+        query: What to look for, in plain words.
+        limit: How many passages at most.
+    """
+    deps = ctx.deps
+    request = vector_pb2.VectorSearchRequest(query=query, limit=_limit(deps, limit))
+    clock = LegClock(deps, ctx.tool_call_id or "", "vector")
+    try:
+        answer = await deps.tiers.vector_search(request)
+    except BraidError as error:
+        return _documents_away(ctx, "vector_search", clock, error)
+    clock.answered(answer)
+    return _passages(deps, "vector_search", answer.hits, "ok")
+
+
+async def hybrid_search(
+    ctx: Context, query: Query, limit: Limit | None = None, text_weight: Weight | None = None
+) -> ToolReturn[str]:
+    """Find passages by meaning and exact words together. For names, codes, error messages and quoted words.
+
+    Args:
+        query: What to look for, with the exact words that matter.
+        limit: How many passages at most.
+        text_weight: Share of exact words in the score, 0 to 1.
+    """
+    deps = ctx.deps
+    request = vector_pb2.HybridSearchRequest(
+        query=query, limit=_limit(deps, limit), text_weight=text_weight
+    )
+    clock = LegClock(deps, ctx.tool_call_id or "", "vector")
+    try:
+        answer = await deps.tiers.hybrid_search(request)
+    except BraidError as error:
+        return _documents_away(ctx, "hybrid_search", clock, error)
+    clock.answered(answer)
+    degraded = answer.status == legs_pb2.LEG_STATUS_DEGRADED
+    return _passages(deps, "hybrid_search", answer.hits, "degraded" if degraded else "ok")
+
+
+async def comprehensive_search(
+    ctx: Context, query: Query, limit: Limit | None = None, reference_time: Time | None = None
+) -> ToolReturn[str]:
+    """Find passages and facts about a topic at once. For open questions on what documents say: how, why, what, explain.
+
+    Args:
+        query: What to look for, in plain words.
+        limit: How many results at most.
+        reference_time: Search the documents and facts as they were at this time instead of now.
+    """
+    deps = ctx.deps
+    as_of = None if reference_time is None else instant(reference_time, deps.zone)
+    request = search_pb2.ComprehensiveSearchRequest(
+        query=query,
+        limit=_limit(deps, limit),
+        use_vector=deps.search_preferences.use_vector,
+        use_graph=deps.search_preferences.use_graph,
+        as_of=None if as_of is None else to_timestamp(as_of),
+    )
+
+    def ended(outcome: LegOutcome) -> None:
+        deps.leg_ended(ctx.tool_call_id or "", outcome.report)
+
+    try:
+        answer = await deps.tiers.patiently(lambda: deps.search.run(request, ended))
+    except BraidError as error:
+        if is_refusal(error):
+            raise retry_for(error) from None
+        away = ToolResult(
+            "comprehensive_search",
+            "unavailable",
+            deps.space,
+            unavailable=(DOCUMENTS, GRAPH),
+            message=f"{NO_DOCUMENTS} {NO_GRAPH}",
+        )
+        return respond(deps, away)
+    chunks = {hit.chunk.id: hit.chunk for hit in answer.vector_results}
+    missing = [result.id for result in answer.results if result.id not in chunks]
+    chunks |= await read_chunks(deps, [one for one in missing if _is_chunk(answer, one)])
+    items = tuple(search_result(result, chunks) for result in answer.results)
+    away_parts = tuple(_PARTS.get(leg.name, leg.name) for leg in answer.legs if leg.status in _AWAY)
+    status: Status = "degraded" if away_parts else ("ok" if items else "no_match")
+    result = ToolResult(
+        "comprehensive_search",
+        status,
+        deps.space,
+        as_of=as_of,
+        items=items,
+        total_count=len(items),
+        unavailable=away_parts,
+        message=_sentences(away_parts, nothing=not items),
+    )
+    return respond(deps, result)
+
+
+async def read_chunks(
+    deps: AgentDependencies, chunk_ids: Sequence[str]
+) -> dict[str, chunks_pb2.Chunk]:
+    """The chunks by id, as far as they can be read: without them a citation has no place in its document."""
+    if not chunk_ids:
+        return {}
+    try:
+        answer = await deps.tiers.get_chunks(
+            vector_pb2.GetChunksRequest(chunk_ids=list(dict.fromkeys(chunk_ids))[:1000])
+        )
+    except BraidError:
+        return {}
+    return {chunk.id: chunk for chunk in answer.chunks}
+
+
+async def with_documents(
+    ctx: Context, result: ToolResult, query: str, heading: str = ""
+) -> ToolReturn[str]:
+    """A graph tool's answer that has no facts, with the passages that documents have on the question."""
+    deps = ctx.deps
+    if not deps.search_preferences.use_vector:
+        return respond(deps, result, heading)
+    request = vector_pb2.HybridSearchRequest(
+        query=query[:_MAX_QUERY], limit=deps.search_preferences.default_limit
+    )
+    clock = LegClock(deps, ctx.tool_call_id or "", "vector")
+    try:
+        answer = await deps.tiers.hybrid_search(request)
+    except BraidError as error:
+        clock.failed(error)
+        away = replace(
+            result,
+            unavailable=(*result.unavailable, DOCUMENTS),
+            message=f"{result.message} {NO_DOCUMENTS}",
+        )
+        return respond(deps, away, heading)
+    clock.answered(answer)
+    items = tuple(passage(hit.chunk, hit.score) for hit in answer.hits)
+    said = "The documents say:" if items else NOTHING_FOUND
+    found = replace(result, items=items, total_count=len(items), message=f"{result.message} {said}")
+    return respond(deps, found, heading)
+
+
+def _passages(
+    deps: AgentDependencies, tool: str, hits: Iterable[chunks_pb2.ChunkHit], status: Status
+) -> ToolReturn[str]:
+    items = tuple(passage(hit.chunk, hit.score) for hit in hits)
+    result = ToolResult(
+        tool,
+        status if items else "no_match",
+        deps.space,
+        items=items,
+        total_count=len(items),
+        message="" if items else NOTHING_FOUND,
+    )
+    return respond(deps, result)
+
+
+def _documents_away(ctx: Context, tool: str, clock: LegClock, error: BraidError) -> ToolReturn[str]:
+    if is_refusal(error):
+        raise retry_for(error) from None
+    clock.failed(error)
+    away = ToolResult(
+        tool, "unavailable", ctx.deps.space, unavailable=(DOCUMENTS,), message=NO_DOCUMENTS
+    )
+    return respond(ctx.deps, away)
+
+
+def _sentences(away: Sequence[str], *, nothing: bool) -> str:
+    said = {DOCUMENTS: NO_DOCUMENTS, GRAPH: NO_GRAPH}
+    parts = [said[part] for part in away if part in said]
+    if nothing and DOCUMENTS not in away:
+        parts.append(NOTHING_FOUND)
+    return " ".join(parts)
+
+
+def _is_chunk(answer: search_pb2.ComprehensiveSearchResponse, result_id: str) -> bool:
+    """Whether a result is a chunk: one that has no chunk has its fact's id."""
+    return all(
+        fact.uuid != result_id
+        for result in answer.results
+        if result.id == result_id
+        for fact in result.facts
+    )
+
+
+def _limit(deps: AgentDependencies, limit: int | None) -> int:
+    return deps.search_preferences.default_limit if limit is None else limit

@@ -1,0 +1,478 @@
+"""The tools that ask the knowledge graph: facts now, an entity's history, a time, the difference of two times.
+
+Where the graph cannot answer (it is away or empty, or does not know the entity) a tool says so, and searches the
+documents instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic_ai import ModelRetry, RunContext, ToolReturn
+
+from braid.common.v1 import legs_pb2
+from braid.graph.v1 import entities_pb2, history_pb2, query_pb2
+from services.agent_orchestrator.agent.dependencies import AgentDependencies
+from services.agent_orchestrator.agent.results import MAX_ITEMS, ResultItem, Status, ToolResult
+from services.agent_orchestrator.agent.tools.arguments import (
+    EntityType,
+    Limit,
+    Name,
+    PageToken,
+    Query,
+    RelationType,
+    Time,
+    instant,
+    time_selector,
+)
+from services.agent_orchestrator.agent.tools.documents import (
+    GRAPH,
+    NO_GRAPH,
+    read_chunks,
+    with_documents,
+)
+from services.agent_orchestrator.agent.tools.history_text import history_heading
+from services.agent_orchestrator.agent.tools.items import (
+    candidates,
+    changed_item,
+    cited_chunk_ids,
+    fact_item,
+)
+from services.agent_orchestrator.agent.tools.outcome import (
+    LegClock,
+    is_refusal,
+    is_unknown,
+    respond,
+    retry_for,
+)
+from services.runtime.errors import BraidError
+from services.runtime.times import to_timestamp
+
+if TYPE_CHECKING:
+    from braid.common.v1 import retrieval_pb2
+    from braid.graph.v1 import facts_pb2
+    from braid.vector.v1 import chunks_pb2
+
+Context = RunContext[AgentDependencies]
+Times = dict[str, datetime | None]
+
+EMPTY_GRAPH = "The knowledge graph is empty: documents or facts have to be ingested first."
+NO_FACTS = "The knowledge graph has no fact on this."
+# As many as a page of the graph tier holds: what is shown of them is chosen by the question's words.
+_PAGE: Final = 200
+_HISTORY_PAGE: Final = 50
+_WORD = re.compile(r"\w{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One look into the graph on behalf of a tool call: which tool, what about, and the clock of its leg."""
+
+    ctx: Context
+    tool: str
+    entity: str
+    clock: LegClock
+
+    def result(self, status: Status, **more: Any) -> ToolResult:
+        """A result of this look."""
+        return ToolResult(self.tool, status, self.ctx.deps.space, entity=self.entity, **more)
+
+    def question(self) -> str:
+        """What documents are searched for where the graph has no answer."""
+        asked = self.ctx.deps.question
+        known = not self.entity or self.entity.casefold() in asked.casefold()
+        return asked if known else f"{self.entity} {asked}"
+
+
+async def search_knowledge_graph(
+    ctx: Context,
+    *,
+    query: Query,
+    entity_name: Name | None = None,
+    relationship_type: RelationType | None = None,
+    limit: Limit | None = None,
+    reference_time: Time | None = None,
+    reference_end: Time | None = None,
+) -> ToolReturn[str]:
+    """Find relationships between named people, organizations and things: who owns, uses, works with or depends on what.
+
+    Args:
+        query: The question in plain words.
+        entity_name: Only facts with this entity, by its exact name.
+        relationship_type: Only facts of this relationship, such as OWNS.
+        limit: How many facts at most.
+        reference_time: Facts that held at this time instead of now.
+        reference_end: With reference_time: facts that held at any moment from then until before this time.
+    """
+    deps = ctx.deps
+    look = _look(ctx, "search_knowledge_graph", entity_name or "")
+    selector = _selector(deps, reference_time, reference_end)
+    request = query_pb2.SearchFactsRequest(
+        query=query,
+        limit=deps.search_preferences.default_limit if limit is None else limit,
+        entity_name=entity_name or "",
+        relation_type=relationship_type or "",
+        as_of=selector,
+    )
+    try:
+        answer = await deps.tiers.search_facts(request)
+        known = bool(answer.hits) or await _knows(deps, entity_name)
+        empty = not answer.hits and await _is_empty(deps)
+    except BraidError as error:
+        return await _away(look, error)
+    look.clock.answered(answer)
+    if empty:
+        return await with_documents(
+            ctx, look.result("empty_graph", message=EMPTY_GRAPH), look.question()
+        )
+    if not known:
+        return await _unknown(look)
+    if not answer.hits:
+        return await with_documents(ctx, look.result("no_match", message=NO_FACTS), look.question())
+    chunks = await read_chunks(deps, cited_chunk_ids(hit.fact for hit in answer.hits))
+    items = tuple(fact_item(hit.fact, chunks, score=hit.score) for hit in answer.hits)
+    degraded = answer.status == legs_pb2.LEG_STATUS_DEGRADED
+    return respond(
+        deps,
+        look.result(
+            "degraded" if degraded else "ok",
+            items=items,
+            total_count=len(items),
+            **_times(deps, reference_time, reference_end),
+        ),
+    )
+
+
+async def get_entity_history(
+    ctx: Context,
+    *,
+    entity: Name,
+    since: Time | None = None,
+    reference_time: Time | None = None,
+    entity_type: EntityType | None = None,
+    relationship_type: RelationType | None = None,
+    page: PageToken | None = None,
+) -> ToolReturn[str]:
+    """List how one entity changed over time: all its facts, current and past, in time order, with a summary.
+
+    Args:
+        entity: The entity's exact name.
+        since: Leave out facts that had ended by this time.
+        reference_time: The time that counts as now for what is current.
+        entity_type: Only the entity of this type, where several share the name.
+        relationship_type: Only facts of this relationship, such as OWNS.
+        page: The next page of the same history, as an earlier answer named it.
+    """
+    deps = ctx.deps
+    look = _look(ctx, "get_entity_history", entity)
+    request = history_pb2.GetEntityHistoryRequest(
+        entity=_entity(entity, entity_type),
+        relation_type=relationship_type or "",
+        since_time=None if since is None else to_timestamp(instant(since, deps.zone)),
+        reference_time=None
+        if reference_time is None
+        else to_timestamp(instant(reference_time, deps.zone)),
+        page_size=_HISTORY_PAGE,
+        page_token=page or "",
+    )
+    try:
+        answer = await _history(deps, request, entity)
+    except BraidError as error:
+        if is_unknown(error):
+            return await _unknown_or_empty(look)
+        return await _away(look, error)
+    look.clock.found(answer.facts or answer.homonyms)
+    if answer.homonyms and not answer.HasField("entity"):
+        return respond(deps, _ambiguous(look, answer.homonyms))
+    name = answer.entity.name
+    heading = history_heading(name, answer)
+    facts = _shown_first(answer)
+    times = _times(deps, reference_time, None)
+    if not facts:
+        message = f"No dated facts are stated about {name}."
+        empty = look.result("no_match", message=message, **times)
+        return await with_documents(ctx, empty, look.question(), heading)
+    chunks = await read_chunks(deps, cited_chunk_ids(facts))
+    result = look.result(
+        "ok",
+        items=tuple(fact_item(fact, chunks) for fact in facts),
+        total_count=answer.summary.total if not page else len(facts),
+        next_page=answer.next_page_token,
+        **times,
+    )
+    return respond(deps, result, heading)
+
+
+async def get_snapshot(
+    ctx: Context,
+    *,
+    reference_time: Time,
+    reference_end: Time | None = None,
+    entity: Name | None = None,
+    relationship_type: RelationType | None = None,
+) -> ToolReturn[str]:
+    """Show what held at one past or future time, and what has changed between then and now.
+
+    Args:
+        reference_time: The time.
+        reference_end: What held at any moment from reference_time until before this time, such as a whole year.
+        entity: Only facts with this entity, by its exact name.
+        relationship_type: Only facts of this relationship, such as OWNS.
+    """
+    deps = ctx.deps
+    look = _look(ctx, "get_snapshot", entity or "")
+    request = history_pb2.GetSnapshotRequest(
+        as_of=time_selector(reference_time, reference_end, deps.zone),
+        entity=_entity(entity, None) if entity else None,
+        relation_type=relationship_type or "",
+        page_size=_PAGE,
+    )
+    try:
+        answer = await deps.tiers.get_snapshot(request)
+    except BraidError as error:
+        return await (_unknown_or_empty(look) if is_unknown(error) else _away(look, error))
+    look.clock.found(answer.facts)
+    held = _by_question(deps, answer.facts) if not entity else list(answer.facts)
+    chunks = await read_chunks(deps, cited_chunk_ids([*held, *_changed_facts(answer.changes)]))
+    states = [fact_item(fact, chunks, kind="state") for fact in held]
+    changes = _change_items(answer.changes, chunks)
+    times = _times(deps, reference_time, reference_end)
+    if not states and not changes:
+        return await _nothing_then(look, times)
+    more = " There is more: name an entity or a relationship." if answer.next_page_token else ""
+    heading = f"Held then: {len(states)}. Changes since then: {_total(answer.changes)}.{more}"
+    result = look.result(
+        "ok",
+        # Where both do not fit into the text, some of each are shown.
+        items=tuple(_some_of_both(states, changes)),
+        total_count=len(states) + _total(answer.changes),
+        **times,
+    )
+    return respond(deps, result, heading)
+
+
+async def diff_graph(
+    ctx: Context,
+    *,
+    before: Time,
+    after: Time | None = None,
+    entity: Name | None = None,
+    relationship_type: RelationType | None = None,
+) -> ToolReturn[str]:
+    """Compare two times: which facts were added, ended or changed in between.
+
+    Args:
+        before: The earlier time.
+        after: The later time; now where it is left out.
+        entity: Only facts with this entity, by its exact name.
+        relationship_type: Only facts of this relationship, such as OWNS.
+    """
+    deps = ctx.deps
+    look = _look(ctx, "diff_graph", entity or "")
+    request = history_pb2.DiffGraphRequest(
+        before=time_selector(before, None, deps.zone),
+        after=None if after is None else time_selector(after, None, deps.zone),
+        entity=_entity(entity, None) if entity else None,
+        relation_type=relationship_type or "",
+        limit=_PAGE,
+    )
+    try:
+        answer = await deps.tiers.diff_graph(request)
+    except BraidError as error:
+        return await (_unknown_or_empty(look) if is_unknown(error) else _away(look, error))
+    diff = answer.diff
+    look.clock.found([*diff.added, *diff.ended, *diff.changed])
+    chunks = await read_chunks(deps, cited_chunk_ids(_changed_facts(diff)))
+    items = tuple(_change_items(diff, chunks))
+    times: Times = {
+        "as_of": instant(before, deps.zone),
+        "as_of_end": None if after is None else instant(after, deps.zone),
+    }
+    if not items:
+        return await _nothing_changed(look, times)
+    heading = (
+        f"Added {diff.added_total}, ended {diff.ended_total}, changed {diff.changed_total} "
+        "between the two times."
+    )
+    result = look.result("ok", items=items, total_count=_total(diff), **times)
+    return respond(deps, result, heading)
+
+
+async def _history(
+    deps: AgentDependencies, request: history_pb2.GetEntityHistoryRequest, name: str
+) -> history_pb2.GetEntityHistoryResponse:
+    """The history; of the one entity that the name contains where no entity has exactly that name."""
+    try:
+        return await deps.tiers.get_entity_history(request)
+    except BraidError as error:
+        if not is_unknown(error):
+            raise
+        linked = await deps.tiers.link_entities(entities_pb2.LinkEntitiesRequest(text=name))
+        found = {one.entity.uuid for one in linked.entities}
+        if len(found) != 1:
+            raise
+    request.entity.CopyFrom(entities_pb2.EntitySelector(uuid=found.pop()))
+    return await deps.tiers.get_entity_history(request)
+
+
+async def _knows(deps: AgentDependencies, entity_name: str | None) -> bool:
+    if not entity_name:
+        return True
+    try:
+        await deps.tiers.get_entity(
+            entities_pb2.GetEntityRequest(entity=_entity(entity_name, None))
+        )
+    except BraidError as error:
+        if is_unknown(error):
+            return False
+        raise
+    return True
+
+
+async def _is_empty(deps: AgentDependencies) -> bool:
+    stats = await deps.tiers.get_graph_stats(query_pb2.GetGraphStatsRequest())
+    return not (stats.entities or stats.facts or stats.local_facts)
+
+
+async def _away(look: _Look, error: BraidError) -> ToolReturn[str]:
+    if is_refusal(error):
+        raise retry_for(error) from None
+    look.clock.failed(error)
+    away = look.result("unavailable", unavailable=(GRAPH,), message=NO_GRAPH)
+    return await with_documents(look.ctx, away, look.question())
+
+
+async def _unknown_or_empty(look: _Look) -> ToolReturn[str]:
+    try:
+        empty = await _is_empty(look.ctx.deps)
+    except BraidError as error:
+        return await _away(look, error)
+    look.clock.ended(legs_pb2.LEG_STATUS_NO_MATCH)
+    if empty:
+        nothing = look.result("empty_graph", message=EMPTY_GRAPH)
+        return await with_documents(look.ctx, nothing, look.question())
+    return await _unknown(look)
+
+
+async def _unknown(look: _Look) -> ToolReturn[str]:
+    message = f"The knowledge graph does not know “{look.entity}”."
+    unknown = look.result("unknown_entity", message=message)
+    return await with_documents(look.ctx, unknown, look.question())
+
+
+async def _nothing_then(look: _Look, times: Times) -> ToolReturn[str]:
+    try:
+        deps = look.ctx.deps
+        if look.entity and not await _knows(deps, look.entity):
+            return await _unknown_or_empty(look)
+        empty = await _is_empty(deps)
+    except BraidError as error:
+        return await _away(look, error)
+    status: Status = "empty_graph" if empty else "no_match"
+    message = EMPTY_GRAPH if empty else "The knowledge graph has no fact that held then."
+    return await with_documents(
+        look.ctx, look.result(status, message=message, **times), look.question()
+    )
+
+
+async def _nothing_changed(look: _Look, times: Times) -> ToolReturn[str]:
+    try:
+        deps = look.ctx.deps
+        if look.entity and not await _knows(deps, look.entity):
+            return await _unknown_or_empty(look)
+        if await _is_empty(deps):
+            empty = look.result("empty_graph", message=EMPTY_GRAPH, **times)
+            return await with_documents(look.ctx, empty, look.question())
+    except BraidError as error:
+        return await _away(look, error)
+    about = f" about {look.entity}" if look.entity else ""
+    message = f"Nothing{about} changed in the knowledge graph between the two times."
+    return respond(look.ctx.deps, look.result("no_match", message=message, **times))
+
+
+def _ambiguous(look: _Look, homonyms: Sequence[facts_pb2.EntityRef]) -> ToolResult:
+    named = candidates(homonyms)
+    types = ", ".join(one.type or "without a type" for one in named)
+    return look.result(
+        "ambiguous",
+        candidates=named,
+        message=f"Several entities are named “{look.entity}”: {types}. Ask for one by its type.",
+    )
+
+
+def _shown_first(answer: history_pb2.GetEntityHistoryResponse) -> list[facts_pb2.Fact]:
+    """A page in time order; of a history longer than a text holds, what holds now comes first."""
+    facts = list(answer.facts)
+    if len(facts) <= MAX_ITEMS or not answer.HasField("summary"):
+        return facts
+    current = list(answer.summary.current)
+    shown = {fact.uuid for fact in current}
+    return current + [fact for fact in facts if fact.uuid not in shown]
+
+
+def _change_items(
+    diff: history_pb2.GraphDiff, chunks: Mapping[str, chunks_pb2.Chunk]
+) -> list[ResultItem]:
+    changed = [changed_item(one, chunks) for one in diff.changed]
+    added = [fact_item(one, chunks, kind="change", change="added") for one in diff.added]
+    ended = [fact_item(one, chunks, kind="change", change="ended") for one in diff.ended]
+    return [*changed, *added, *ended]
+
+
+def _changed_facts(diff: history_pb2.GraphDiff) -> Iterable[facts_pb2.Fact]:
+    yield from diff.added
+    yield from diff.ended
+    for changed in diff.changed:
+        yield from changed.before
+        yield from changed.after
+
+
+def _some_of_both(states: list[ResultItem], changes: list[ResultItem]) -> list[ResultItem]:
+    half = MAX_ITEMS // 2
+    room = max(half, MAX_ITEMS - len(changes))
+    return states[:room] + changes + states[room:]
+
+
+def _by_question(deps: AgentDependencies, facts: Iterable[facts_pb2.Fact]) -> list[facts_pb2.Fact]:
+    """Those that share words with the question first: a whole space may have held much."""
+    asked = {word.casefold() for word in _WORD.findall(deps.question)}
+
+    def unlike(fact: facts_pb2.Fact) -> int:
+        return -len(asked & {word.casefold() for word in _WORD.findall(fact.fact)})
+
+    return sorted(facts, key=unlike)
+
+
+def _total(diff: history_pb2.GraphDiff) -> int:
+    return diff.added_total + diff.ended_total + diff.changed_total
+
+
+def _entity(name: str, of_type: str | None) -> entities_pb2.EntitySelector:
+    return entities_pb2.EntitySelector(name=name, type=of_type or "")
+
+
+def _selector(
+    deps: AgentDependencies, start: Time | None, end: Time | None
+) -> retrieval_pb2.TimeSelector | None:
+    if start is None:
+        if end is not None:
+            raise ModelRetry("reference_end needs a reference_time.")
+        return None
+    return time_selector(start, end, deps.zone)
+
+
+def _times(deps: AgentDependencies, start: Time | None, end: Time | None) -> Times:
+    return {
+        "as_of": None if start is None else instant(start, deps.zone),
+        "as_of_end": None if end is None else instant(end, deps.zone),
+    }
+
+
+def _look(ctx: Context, tool: str, entity: str) -> _Look:
+    # The tool goes by another name in some profiles.
+    name = ctx.tool_name or tool
+    return _Look(ctx, name, entity, LegClock(ctx.deps, ctx.tool_call_id or "", "graph"))

@@ -1,0 +1,54 @@
+"""A history in a few sentences: since when the entity is known, what is current, and how a long one unfolds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from services.agent_orchestrator.agent.results import MAX_ITEMS
+
+if TYPE_CHECKING:
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+    from braid.graph.v1 import history_pb2
+
+_MAX_PERIODS = 12
+
+
+def history_heading(name: str, answer: history_pb2.GetEntityHistoryResponse) -> str:
+    """The summary of a history's first page; a later page only says where it stands."""
+    if not answer.HasField("summary"):
+        return f"{name}: the next page of the history."
+    summary = answer.summary
+    said = []
+    if summary.HasField("first_seen_time"):
+        said.append(f"First seen {_day(summary.first_seen_time)}.")
+    if summary.never_changed and summary.total:
+        said.append("It has never changed: everything stated about it still holds.")
+    elif summary.HasField("unchanged_since_time"):
+        said.append(f"Unchanged since {_day(summary.unchanged_since_time)}.")
+    said.append(f"Facts: {summary.total}, of which {summary.current_total} hold.")
+    if answer.next_page_token:
+        said.append(f"Next page: {answer.next_page_token} .")
+    if summary.total > MAX_ITEMS:
+        said.append(_periods(summary))
+    return f"{name}: {' '.join(said)}"
+
+
+def _periods(summary: history_pb2.HistorySummary) -> str:
+    rows = [
+        f"{row.relation} {_span(row)}: {row.began} began, {row.ended} ended"
+        for row in summary.periods[:_MAX_PERIODS]
+    ]
+    more = len(summary.periods) > _MAX_PERIODS or summary.periods_truncated
+    return f"By relationship and period: {'; '.join(rows)}{'; …' if more else ''}."
+
+
+def _span(row: history_pb2.HistoryPeriod) -> str:
+    if not row.HasField("start_time"):
+        return "without a date"
+    first, last = row.start_time.ToDatetime().year, row.end_time.ToDatetime().year - 1
+    return str(first) if first == last else f"{first}–{last}"
+
+
+def _day(value: Timestamp) -> str:
+    return value.ToDatetime().date().isoformat()

@@ -1,0 +1,125 @@
+"""How every tool answers: numbered items in a delimited text for the model, the typed result beside it.
+
+Retrieved text is data. It is enclosed in `<search_results>`, which a document cannot close, so that a model can tell
+what people ask from what documents say.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.duration_pb2 import Duration
+from pydantic_ai import ModelRetry, ToolReturn
+
+from braid.common.v1 import errors_pb2, legs_pb2
+from services.agent_orchestrator.agent.results import (
+    MAX_CHARACTERS,
+    ResultItem,
+    ToolResult,
+    capped_text,
+)
+from services.runtime.errors import BraidError
+
+if TYPE_CHECKING:
+    from services.agent_orchestrator.agent.dependencies import AgentDependencies
+
+_OPEN, _CLOSE = "<search_results>", "</search_results>"
+_DELIMITER = re.compile(r"<(?=\s*/?\s*search_results)", re.IGNORECASE)
+_MAX_HEADING = 900
+_MAX_MESSAGE = 300
+_AWAY_STATUS = {
+    errors_pb2.ERROR_REASON_DEADLINE: legs_pb2.LEG_STATUS_TIMED_OUT,
+}
+_AWAY_REASON = {
+    errors_pb2.ERROR_REASON_DEADLINE: legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
+    errors_pb2.ERROR_REASON_OVERLOADED: legs_pb2.LEG_REASON_OVERLOADED,
+    errors_pb2.ERROR_REASON_EMBEDDER_UNAVAILABLE: legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+    errors_pb2.ERROR_REASON_STORE_UNAVAILABLE: legs_pb2.LEG_REASON_STORE_UNAVAILABLE,
+}
+
+Report = legs_pb2.LegReport
+
+
+def respond(deps: AgentDependencies, result: ToolResult, heading: str = "") -> ToolReturn[str]:
+    """The tool's answer. The result's message comes first in the text, then `heading`, then the items."""
+    first = deps.evidence.add(result.items)
+    head = "\n".join(part for part in (result.message, heading) if part)[:_MAX_HEADING]
+    room = MAX_CHARACTERS - len(_OPEN) - len(_CLOSE) - 2
+    text = capped_text(
+        head, result.items, result.total_count, first_number=first, max_characters=room
+    )
+    told = replace(result, summary=heading, text=f"{_OPEN}\n{_harmless(text)}\n{_CLOSE}")
+    deps.evidence.record(told)
+    return ToolReturn(return_value=told.text, metadata=told)
+
+
+def _harmless(text: str) -> str:
+    """The text without anything that would end or open the delimiters; as long as before."""
+    return _DELIMITER.sub("‹", text)
+
+
+def retry_for(error: BraidError) -> ModelRetry:
+    """Arguments that a tier refuses, sent back to the model."""
+    return ModelRetry(f"The arguments are not valid: {error.message[:_MAX_MESSAGE]}")
+
+
+def is_refusal(error: BraidError) -> bool:
+    """Whether a failure is the arguments' fault."""
+    return error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
+
+
+def is_unknown(error: BraidError) -> bool:
+    """Whether a failure says that there is no such thing."""
+    return error.reason == errors_pb2.ERROR_REASON_NOT_FOUND
+
+
+class LegClock:
+    """Times one leg of a tool and reports how it ended."""
+
+    def __init__(self, deps: AgentDependencies, call_id: str, name: str) -> None:
+        self._deps = deps
+        self._call_id = call_id
+        self._name = name
+        self._started = time.perf_counter_ns()
+
+    def ended(
+        self,
+        status: legs_pb2.LegStatus.ValueType,
+        reason: legs_pb2.LegReason.ValueType = legs_pb2.LEG_REASON_UNSPECIFIED,
+        count: int = 0,
+    ) -> None:
+        """Reports an answer."""
+        seconds, nanos = divmod(time.perf_counter_ns() - self._started, 1_000_000_000)
+        report = Report(
+            name=self._name,
+            status=status,
+            reason=reason,
+            took=Duration(seconds=seconds, nanos=nanos),
+            hits=count,
+        )
+        self._deps.leg_ended(self._call_id, report)
+
+    def answered(self, answer: Any) -> None:
+        """Reports a search's answer by its own status."""
+        self.ended(
+            answer.status,
+            getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED),
+            len(answer.hits),
+        )
+
+    def found(self, items: Sequence[ResultItem] | Sequence[Any]) -> None:
+        """Reports a look-up by what it found."""
+        self.ended(
+            legs_pb2.LEG_STATUS_OK if items else legs_pb2.LEG_STATUS_NO_MATCH, count=len(items)
+        )
+
+    def failed(self, error: BraidError) -> None:
+        """Reports a leg that could not look."""
+        self.ended(
+            _AWAY_STATUS.get(error.reason, legs_pb2.LEG_STATUS_UNAVAILABLE),
+            _AWAY_REASON.get(error.reason, legs_pb2.LEG_REASON_INTERNAL),
+        )

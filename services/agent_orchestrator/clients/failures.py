@@ -1,0 +1,59 @@
+"""Failed calls to a tier as the status and the reason that a search reports."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import grpc
+
+from braid.common.v1 import errors_pb2, legs_pb2
+from services.agent_orchestrator.clients.health_watch import TierAwayError
+from services.runtime.errors import BraidError, DeadlineError
+from services.runtime.status import error_from_rpc
+
+Reason: TypeAlias = legs_pb2.LegReason.ValueType
+
+_REASONS: dict[errors_pb2.ErrorReason.ValueType, legs_pb2.LegReason.ValueType] = {
+    errors_pb2.ERROR_REASON_STORE_UNAVAILABLE: legs_pb2.LEG_REASON_STORE_UNAVAILABLE,
+    errors_pb2.ERROR_REASON_EMBEDDER_UNAVAILABLE: legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+    errors_pb2.ERROR_REASON_OVERLOADED: legs_pb2.LEG_REASON_OVERLOADED,
+    errors_pb2.ERROR_REASON_WRONG_STATE: legs_pb2.LEG_REASON_MODEL_MISMATCH,
+}
+# What gRPC itself answers when there is no process to answer, or it went away during the call.
+_AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
+
+
+def status_of_failure(
+    error: grpc.aio.AioRpcError, failure: BraidError
+) -> tuple[legs_pb2.LegStatus.ValueType, legs_pb2.LegReason.ValueType]:
+    """How a call ended that raised `error`, which is `failure` in Braid's terms, and why."""
+    if failure.reason == errors_pb2.ERROR_REASON_DEADLINE:
+        return legs_pb2.LEG_STATUS_TIMED_OUT, legs_pb2.LEG_REASON_BUDGET_EXCEEDED
+    if error.code() in _AWAY and not came_from_tier(failure):
+        return legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE
+    reason = _REASONS.get(failure.reason, legs_pb2.LEG_REASON_INTERNAL)
+    return legs_pb2.LEG_STATUS_UNAVAILABLE, reason
+
+
+def status_of_absence(away: TierAwayError) -> legs_pb2.LegStatus.ValueType:
+    """A tier that falls silent while a leg waits for it has let the leg's time pass: it never said that it cannot."""
+    silent = away.reason == legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE
+    if away.under_way and silent:
+        return legs_pb2.LEG_STATUS_TIMED_OUT
+    return legs_pb2.LEG_STATUS_UNAVAILABLE
+
+
+def came_from_tier(failure: BraidError) -> bool:
+    """Whether the tier itself said so, and not gRPC: of an answer that is larger than a message may be, for example."""
+    return "request_id" in failure.metadata
+
+
+def reason_of(error: grpc.aio.AioRpcError | TierAwayError | TimeoutError | BraidError) -> Reason:
+    """Why a step of a search could not be done."""
+    if isinstance(error, TierAwayError):
+        return error.reason
+    if isinstance(error, TimeoutError | DeadlineError):
+        return legs_pb2.LEG_REASON_BUDGET_EXCEEDED
+    if isinstance(error, BraidError):
+        return _REASONS.get(error.reason, legs_pb2.LEG_REASON_INTERNAL)
+    return status_of_failure(error, error_from_rpc(error))[1]

@@ -1,0 +1,80 @@
+"""The expanded list: the results in the order of the expansion, with scores that fall along it. Pure.
+
+The displayed score stays on the scale of relevance: the first result shows the best own score of all that were
+ordered, the second the second best, and so on. What that adds to a result's own score, or takes from it, is the
+expansion's share. Results that the expansion did not order follow; facts without a chunk stand where their score puts
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import expansion_pb2
+from services.agent_orchestrator.expansion.query_aware import ReachedPassage
+
+EXPANSION_STEP = "expansion"
+
+
+def arrange(
+    results: Sequence[search_pb2.SearchResult],
+    reached: Sequence[ReachedPassage],
+    fresh: Mapping[str, search_pb2.SearchResult],
+    chunk_ids: frozenset[str],
+    *,
+    by_value: bool = False,
+) -> list[search_pb2.SearchResult]:
+    """All results, best first.
+
+    `fresh` are the results of passages that were reached and are not in `results`, `chunk_ids` those of `results` that
+    are passages. Passages that are in neither are not listed. `by_value` shows the mode's own values, which are scores.
+    """
+    known = {one.id: one for one in results if one.id in chunk_ids} | dict(fresh)
+    ordered = [one for one in reached if one.chunk_id in known]
+    named = {one.chunk_id for one in ordered}
+    rest = [one for one in results if one.id not in named]
+    own = [one.value if by_value else known[one.chunk_id].score for one in ordered]
+    shown = sorted(own, reverse=True)
+    listed = []
+    for rank, (one, score) in enumerate(zip(ordered, shown, strict=True), 1):
+        result = known[one.chunk_id]
+        _move(result, score, rank, one.value)
+        if one.trace is not None:
+            result.expansion.CopyFrom(one.trace)
+        listed.append(result)
+    least = shown[-1] if shown else 1.0
+    for result in rest:
+        if result.id in chunk_ids and result.score > least:
+            _move(result, least, 0, 0.0)
+    return _merged(listed, rest)
+
+
+def report_lists(
+    report: expansion_pb2.ExpansionReport, before: Iterable[str], after: Iterable[str]
+) -> None:
+    """Notes how the listed results changed."""
+    old, new = set(before), set(after)
+    report.initial_count = len(old)
+    report.expanded_count = len(new)
+    report.new_count = len(new - old)
+    report.kept_count = len(new & old)
+    report.dropped_count = len(old - new)
+    report.expansion_rate = len(new - old) / len(old) if old else 0.0
+
+
+def _move(result: search_pb2.SearchResult, score: float, rank: int, value: float) -> None:
+    share = score - result.score
+    result.contributions.append(
+        search_pb2.Contribution(leg=EXPANSION_STEP, rank=rank, score=value, share=share)
+    )
+    result.score = score
+
+
+def _merged(
+    listed: Sequence[search_pb2.SearchResult], rest: Sequence[search_pb2.SearchResult]
+) -> list[search_pb2.SearchResult]:
+    """Both lists as one, by falling score; of equal ones those of the expansion first."""
+    merged = [*listed, *rest]
+    merged.sort(key=lambda one: -one.score)  # stable: each list keeps its order
+    return merged

@@ -1,0 +1,198 @@
+"""The hybrid search of the vector tier with what follows a search: reranking and expansion."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import grpc
+from google.protobuf.duration_pb2 import Duration
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2
+from braid.vector.v1 import chunks_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.clients.budget import Budget
+from services.agent_orchestrator.clients.health_watch import TierAwayError
+from services.agent_orchestrator.expansion.expander import OFF, Wanted
+from services.agent_orchestrator.expansion.query_aware import Question
+from services.agent_orchestrator.expansion.result_list import (
+    ExpandedList,
+    ListExpansion,
+    SearchedList,
+    unexpanded,
+)
+from services.agent_orchestrator.reranking.reranking import MAX_RERANKED
+from services.agent_orchestrator.reranking.reranking import OFF as RERANKING_OFF
+from services.agent_orchestrator.search.fusion import VECTOR_LEG
+from services.runtime.context import remaining
+from services.runtime.errors import (
+    BraidError,
+    FieldError,
+    InvalidFieldError,
+    StoreUnavailableError,
+)
+from services.runtime.status import error_from_rpc
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from services.agent_orchestrator.clients.tiers import VectorTier
+    from services.agent_orchestrator.expansion.expander import Expander
+    from services.agent_orchestrator.reranking.reranking import Reranking
+
+    Request = search_pb2.ExpandedHybridSearchRequest
+
+DEFAULT_LIMIT = 10
+DEFAULT_TEXT_WEIGHT = 0.3
+
+
+class ExpandedHybrid:
+    """Searches one tier, and expands what it finds over the other. A graph that is away leaves the hits as they are."""
+
+    def __init__(
+        self, *, vector: VectorTier, expander: Expander, reranking: Reranking, seconds: float
+    ) -> None:
+        """`seconds` is the deadline where a caller sets none."""
+        self._vector = vector
+        self._expander = expander
+        self._reranking = reranking
+        self._expansion = ListExpansion(expander, vector)
+        self._seconds = seconds
+
+    async def run(self, request: Request) -> search_pb2.ExpandedHybridSearchResponse:
+        """The hits, expanded as asked for. Raises what the vector tier answers when it cannot search."""
+        budget = Budget(remaining(self._seconds))
+        options = expansion_pb2.ExpansionOptions()
+        options.CopyFrom(request.expansion)
+        rerank = self._reranking.mode(request.rerank)
+        search = request.search
+        async with self._expander.linking(options.mode, search.query, budget) as linking:
+            began = time.perf_counter_ns()
+            found = await self._search(
+                search, deeper=options.mode not in OFF or rerank not in RERANKING_OFF, budget=budget
+            )
+            seconds, nanos = divmod(time.perf_counter_ns() - began, 1_000_000_000)
+            wanted = Wanted(_question(search, options), linking, options)
+            results = [_result(hit, rank) for rank, hit in enumerate(found.hits, 1)]
+            report = None
+            if rerank not in RERANKING_OFF:
+                results, report = await self._reranking.rerank(
+                    rerank, search.query, results, budget
+                )
+            listed = await self._listed(search, results, wanted, budget)
+        answer = search_pb2.ExpandedHybridSearchResponse(
+            hits=_hits(found.hits, listed),
+            leg=legs_pb2.LegReport(
+                name=VECTOR_LEG,
+                status=found.status,
+                reason=found.reason,
+                took=Duration(seconds=seconds, nanos=nanos),
+                hits=min(len(found.hits), _limit(search)),
+                cached=found.cached,
+            ),
+            vector_path=found.vector_path,
+            space_revision=found.space_revision,
+            embedding=found.embedding,
+        )
+        if options.mode not in OFF:
+            answer.expansion.CopyFrom(listed.report)
+        if report is not None:
+            answer.reranking.CopyFrom(report)
+        return answer
+
+    async def _search(
+        self,
+        search: vector_pb2.HybridSearchRequest,
+        *,
+        deeper: bool,
+        budget: Budget,
+    ) -> vector_pb2.HybridSearchResponse:
+        asked = vector_pb2.HybridSearchRequest()
+        asked.CopyFrom(search)
+        if deeper:
+            # What the steps after it begin with is the same for every limit.
+            asked.limit = max(_limit(search), MAX_RERANKED)
+        try:
+            return await self._vector.hybrid_search(asked, budget.left())
+        except grpc.aio.AioRpcError as error:
+            raise _in_own_words(error_from_rpc(error)) from None
+        except TierAwayError:
+            raise StoreUnavailableError("vector") from None
+
+    async def _listed(
+        self,
+        search: vector_pb2.HybridSearchRequest,
+        results: Sequence[search_pb2.SearchResult],
+        wanted: Wanted,
+        budget: Budget,
+    ) -> ExpandedList:
+        limit = _limit(search)
+        if wanted.options.mode in OFF:
+            return unexpanded(results, wanted.options.mode, legs_pb2.LEG_STATUS_DISABLED, limit)
+        searched = SearchedList(
+            results,
+            frozenset(one.id for one in results),
+            filter=search.filter if search.HasField("filter") else None,
+        )
+        return await self._expansion.expand(searched, wanted, limit, budget)
+
+
+def _in_own_words(error: BraidError) -> BraidError:
+    """The vector tier's field errors under the names that the caller knows the fields by."""
+    named = [FieldError(f"search.{field}", description) for field, description in error.fields]
+    return InvalidFieldError(*named) if named else error
+
+
+def _limit(search: vector_pb2.HybridSearchRequest) -> int:
+    return search.limit if search.HasField("limit") else DEFAULT_LIMIT
+
+
+def _question(
+    search: vector_pb2.HybridSearchRequest, options: expansion_pb2.ExpansionOptions
+) -> Question:
+    at = search.as_of if search.HasField("as_of") else None
+    return Question(
+        search.query,
+        search.query_embedding if search.HasField("query_embedding") else None,
+        search.text_weight if search.HasField("text_weight") else DEFAULT_TEXT_WEIGHT,
+        search.cache,
+        options.traversal_time if options.HasField("traversal_time") else at,
+    )
+
+
+def _result(hit: chunks_pb2.ChunkHit, rank: int) -> search_pb2.SearchResult:
+    return search_pb2.SearchResult(
+        id=hit.chunk.id,
+        title=hit.chunk.document_title,
+        content=hit.chunk.content,
+        score=hit.score,
+        contributions=[
+            search_pb2.Contribution(leg=VECTOR_LEG, rank=rank, score=hit.score, share=hit.score)
+        ],
+    )
+
+
+def _hits(
+    found: Sequence[chunks_pb2.ChunkHit], listed: ExpandedList
+) -> list[search_pb2.ExpandedHit]:
+    """The listed results with their chunks: those of the search, and those that the expansion brought."""
+    known = {hit.chunk.id: hit for hit in found}
+    hits = []
+    for result in listed.results:
+        hit = chunks_pb2.ChunkHit()
+        if result.id in known:
+            hit.CopyFrom(known[result.id])
+        else:
+            brought = listed.brought[result.id]
+            hit.chunk.CopyFrom(brought.chunk)
+            hit.scores.CopyFrom(brought.scores)
+        hit.score = result.score
+        hits.append(
+            search_pb2.ExpandedHit(
+                hit=hit,
+                contributions=result.contributions,
+                expansion=result.expansion if result.HasField("expansion") else None,
+            )
+        )
+    return hits

@@ -1,0 +1,1 @@
+"""The agent over real sockets and a real database."""
