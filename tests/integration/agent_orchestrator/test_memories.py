@@ -172,7 +172,7 @@ async def test_without_a_key_to_name_spaces_with_there_are_no_memories(world: Wo
 async def found_by(
     world: World, stub: Any, query: str, **more: Any
 ) -> memories_pb2.SearchMemoriesResponse:
-    """A search that the vector tier answers with a memory that says something else, and then one that says the query."""
+    """A search that the vector tier answers with another memory first, and then with one that says the query."""
     other, exact = await create(stub, "Something else."), await create(stub, query)
     world.vector.answer = vector_pb2.HybridSearchResponse(
         hits=[chunk_hit(other.id, 0.8), chunk_hit(exact.id, 0.4)], status=legs_pb2.LEG_STATUS_OK
