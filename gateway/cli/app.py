@@ -17,6 +17,7 @@ from gateway.cli.graph import graph
 from gateway.cli.ingest.command import ingest
 from gateway.cli.jobs import jobs
 from gateway.cli.memories import memories
+from gateway.cli.memory import memory
 from gateway.cli.ontology import ontology
 from gateway.cli.search import search
 from gateway.cli.session import Session, run, wants_json
@@ -32,6 +33,7 @@ GROUPS = {
     "findings": findings,
     "memories": memories,
     "ontology": ontology,
+    "memory": memory,
 }
 COMMANDS = (
     graph_history.history,
