@@ -11,7 +11,7 @@ from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from gateway.rest import health, jobs, ontology, upkeep
+from gateway.rest import chunks, health, jobs, ontology, upkeep
 from gateway.rest.chat import conversations as conversation_routes
 from gateway.rest.chat import routes as chat_routes
 from gateway.rest.documents import routes as documents_routes
@@ -29,6 +29,7 @@ from gateway.rest.memories import routes as memories_routes
 from gateway.rest.openai import routes as openai_routes
 from gateway.rest.openai.errors import OpenAIErrors
 from gateway.rest.search import routes as search_routes
+from gateway.web.routes import load_assets, page_router
 from services.runtime.errors import BraidError
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ ROUTERS = (
     openai_routes.router,
     graph_routes.router,
     documents_routes.router,
+    chunks.router,
     facts_routes.router,
     findings_routes.router,
     memories_routes.router,
@@ -79,6 +81,7 @@ def create_app(
     app.state.settings = settings
     for router in ROUTERS:
         app.include_router(router, dependencies=[ONLY_DECLARED_PARAMETERS])
+    app.include_router(page_router(load_assets()))
     app.add_middleware(HeadAsGet)
     app.add_middleware(
         RequestMiddleware,
