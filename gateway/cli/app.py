@@ -16,6 +16,7 @@ from gateway.cli.findings import findings
 from gateway.cli.graph import graph
 from gateway.cli.ingest.command import ingest
 from gateway.cli.jobs import jobs
+from gateway.cli.mcp import mcp
 from gateway.cli.ontology import ontology
 from gateway.cli.search import search
 from gateway.cli.session import Session, run, wants_json
@@ -43,6 +44,7 @@ COMMANDS = (
     ingest,
     search,
     status,
+    mcp,
 )
 
 app = typer.Typer(

@@ -30,9 +30,10 @@ from gateway.rest.search import routes as search_routes
 from services.runtime.errors import BraidError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fastapi import Request
+    from starlette.routing import BaseRoute
 
     from gateway.clients import Clients
     from gateway.settings import GatewaySettings
@@ -58,9 +59,15 @@ _ABOUT = "Answers from vectors, full text and a temporal knowledge graph. The sa
 
 
 def create_app(
-    clients: Clients, settings: GatewaySettings, authenticator: Authenticator
+    clients: Clients,
+    settings: GatewaySettings,
+    authenticator: Authenticator,
+    further: Sequence[BaseRoute] = (),
 ) -> FastAPI:
-    """The application over `clients`. It owns neither them nor anything else that must be closed."""
+    """The application over `clients`. It owns neither them nor anything else that must be closed.
+
+    `further` routes are those of other protocols.
+    """
     # Its page brings its own scripts: /docs works on a machine without network.
     app = FastAPIOffline(
         title="Braid",
@@ -75,6 +82,7 @@ def create_app(
     app.state.settings = settings
     for router in ROUTERS:
         app.include_router(router, dependencies=[ONLY_DECLARED_PARAMETERS])
+    app.router.routes.extend(further)
     app.add_middleware(HeadAsGet)
     app.add_middleware(
         RequestMiddleware,

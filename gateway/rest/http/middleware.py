@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # A request id goes into logs and answers: anything else than this could forge lines in them.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 # Paths that need a credential.
-_GUARDED = ("/api/", "/v1/")
+_GUARDED = ("/api/", "/v1/", "/mcp")
 _CLIENT_GONE = 499
 _PASS_OVER_BYTES = 16 * 1024 * 1024
 _PASS_OVER_SECONDS = 2.0
@@ -58,7 +58,7 @@ class RequestState:
 
 
 class RequestMiddleware:
-    """ASGI middleware. Requests under `/api/` and `/v1/` need a credential.
+    """ASGI middleware. Requests under `/api/`, `/v1/` and `/mcp` need a credential.
 
     `body_limit` gives a path's largest body in bytes, `idle_seconds` is the longest silence of a client before its
     body's end.
