@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from braid.agent.v1 import agent_pb2_grpc, consistency_pb2_grpc, models_pb2_grpc
+from braid.agent.v1 import (
+    agent_pb2_grpc,
+    consistency_pb2_grpc,
+    memories_pb2_grpc,
+    models_pb2_grpc,
+)
 from braid.agent.v1 import ingest_pb2_grpc as agent_ingest
 from braid.agent.v1 import search_pb2_grpc as agent_search
 from braid.graph.v1 import ingest_pb2_grpc as graph_ingest
@@ -34,6 +39,7 @@ class Clients:
     search: agent_search.SearchServiceStub
     ingest: agent_ingest.IngestServiceStub
     consistency: consistency_pb2_grpc.ConsistencyServiceStub
+    memories: memories_pb2_grpc.MemoryServiceStub
     models: models_pb2_grpc.ModelServiceStub
     chunks: search_pb2_grpc.VectorSearchServiceStub
     documents: documents_pb2_grpc.DocumentServiceStub
@@ -64,6 +70,7 @@ def open_clients(settings: GatewaySettings) -> Clients:
         search=agent_search.SearchServiceStub(agent),
         ingest=agent_ingest.IngestServiceStub(agent),
         consistency=consistency_pb2_grpc.ConsistencyServiceStub(agent),
+        memories=memories_pb2_grpc.MemoryServiceStub(agent),
         models=models_pb2_grpc.ModelServiceStub(agent),
         chunks=search_pb2_grpc.VectorSearchServiceStub(vector),
         documents=documents_pb2_grpc.DocumentServiceStub(vector),

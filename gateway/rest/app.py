@@ -24,6 +24,7 @@ from gateway.rest.http.middleware import RequestMiddleware
 from gateway.rest.http.request_parsing import ONLY_DECLARED_PARAMETERS
 from gateway.rest.mapping.openapi import describe
 from gateway.rest.mapping.validation_errors import invalid
+from gateway.rest.memories import routes as memories_routes
 from gateway.rest.openai import routes as openai_routes
 from gateway.rest.openai.errors import OpenAIErrors
 from gateway.rest.search import routes as search_routes
@@ -50,6 +51,7 @@ ROUTERS = (
     documents_routes.router,
     facts_routes.router,
     findings_routes.router,
+    memories_routes.router,
     ontology.router,
     jobs.router,
     upkeep.router,

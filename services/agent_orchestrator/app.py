@@ -14,6 +14,7 @@ import grpc
 from braid.agent.v1 import (
     agent_pb2_grpc,
     consistency_pb2_grpc,
+    entity_memory_pb2_grpc,
     ingest_pb2_grpc,
     memories_pb2_grpc,
     models_pb2_grpc,
@@ -33,6 +34,8 @@ from services.agent_orchestrator.consistency.work import JobWork
 from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.deletions import Deletions
 from services.agent_orchestrator.deletion.store import DeletionStore
+from services.agent_orchestrator.entity_memory.app import EntityMemoryParts, open_entity_memory
+from services.agent_orchestrator.entity_memory.servicer import EntityMemoryServicer
 from services.agent_orchestrator.expansion.expander import Expander
 from services.agent_orchestrator.expansion.formula import Formula
 from services.agent_orchestrator.expansion.query_aware import QueryAware
@@ -70,6 +73,7 @@ AGENT_SERVICE = "braid.agent.v1.AgentService"
 INGEST_SERVICE = "braid.agent.v1.IngestService"
 MODEL_SERVICE = "braid.agent.v1.ModelService"
 CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
+ENTITY_MEMORY_SERVICE = "braid.agent.v1.EntityMemoryService"
 MEMORY_SERVICE = "braid.agent.v1.MemoryService"
 DELETION_SECONDS = 30.0
 PROBE_SECONDS = 1.2
@@ -135,8 +139,18 @@ async def open_app(
         hybrid = ExpandedHybrid(
             vector=tiers.vector, expander=expander, seconds=settings.search_seconds
         )
+        options = options or AgentOptions()
+        entity_memory = await stack.enter_async_context(
+            open_entity_memory(
+                options.memory,
+                pool=database.pool,
+                recorded=tiers.vector_models.recorded,
+                queries=embedders.queries,
+                documents=embedders.documents,
+            )
+        )
         agent = await stack.enter_async_context(
-            _open_agent(options or AgentOptions(), runtime, tiers, database, search)
+            _open_agent(options, runtime, tiers, database, search, entity_memory)
         )
         services = [
             _search_service(search, hybrid, Slots(runtime.search_limits())),
@@ -144,6 +158,7 @@ async def open_app(
             _ingest_service(ingest),
             _consistency_service(_consistency(tiers, database, jobs)),
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
+            _entity_memory_service(entity_memory.servicer),
             _memory_service(
                 _memories(tiers, database, names_spaces=runtime.service_key is not None)
             ),
@@ -264,12 +279,13 @@ def _consistency(tiers: Tiers, database: Database, jobs: JobStore) -> Consistenc
     )
 
 
-def _open_agent(
+def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
     options: AgentOptions,
     runtime: RuntimeSettings,
     tiers: Tiers,
     database: Database,
     search: ComprehensiveSearch,
+    entity_memory: EntityMemoryParts,
 ) -> AbstractAsyncContextManager[AgentServicer]:
     # Here, as its libraries are heavy and a worker does not need them.
     from services.agent_orchestrator.agent.app import open_agent  # noqa: PLC0415
@@ -281,6 +297,7 @@ def _open_agent(
         vector=tiers.channels["vector"],
         graph=tiers.channels["graph"],
         outgoing=Outgoing.of(runtime),
+        memory=entity_memory,
     )
 
 
@@ -334,6 +351,15 @@ def _model_service(servicer: ModelServicer) -> Service:
     return Service(
         MODEL_SERVICE,
         lambda server: models_pb2_grpc.add_ModelServiceServicer_to_server(servicer, server),
+    )
+
+
+def _entity_memory_service(servicer: EntityMemoryServicer) -> Service:
+    return Service(
+        ENTITY_MEMORY_SERVICE,
+        lambda server: entity_memory_pb2_grpc.add_EntityMemoryServiceServicer_to_server(
+            servicer, server
+        ),
     )
 
 

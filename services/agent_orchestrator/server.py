@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings
 from services.agent_orchestrator.app import Embedders, open_app
+from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
 from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.worker import open_worker
 from services.models.cache import CachedEmbedder
@@ -30,7 +31,7 @@ def build_embedders(settings: EmbeddingSettings, circuits: Circuits) -> Embedder
 def read_agent_options() -> AgentOptions:
     """The agent's settings and language models, from the environment."""
     models = (read_settings(LanguageModelSettings), read_settings(FallbackModelSettings))
-    return AgentOptions(read_settings(AnswerSettings), models)
+    return AgentOptions(read_settings(AnswerSettings), models, read_settings(EntityMemorySettings))
 
 
 async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) -> None:

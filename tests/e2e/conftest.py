@@ -23,6 +23,9 @@ from tests.stores import data_folder
 SAMPLE = Path(deploy.local.__file__).parent / "sample"
 OTHER_KEY = "a-key-of-another-space"
 HOSTILE_KEY = "a-key-of-the-space-that-takes-anything"
+# Two users of one space.
+ANN_KEY = "a-key-of-ann-in-the-team"
+BEN_KEY = "a-key-of-ben-in-the-team"
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,16 @@ def let_in(data: Path) -> None:
     records = [
         {"id": space, "hash": hash_key(key), "space": space, "scopes": ["read", "write"]}
         for space, key in (("other", OTHER_KEY), ("hostile", HOSTILE_KEY))
+    ]
+    records += [
+        {
+            "id": user,
+            "hash": hash_key(key),
+            "space": "team",
+            "user": user,
+            "scopes": ["read", "write"],
+        }
+        for user, key in (("ann", ANN_KEY), ("ben", BEN_KEY))
     ]
     path = data / "api_keys.json"
     path.touch(mode=0o600)

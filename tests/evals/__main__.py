@@ -5,6 +5,7 @@ import sys
 from tests.benchmarks.command import run
 
 COMMANDS = {
+    "answers": "tests.evals.answers.measure",
     "dates": "tests.evals.dates.measure",
     "multihop": "tests.evals.multihop",
     "relevance": "tests.evals.relevance",

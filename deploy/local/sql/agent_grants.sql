@@ -1,4 +1,5 @@
--- Gives the agent's role what the objects of the agent database's migrator allow it.
+-- Gives the agent database its extension, and its role what the migrator's objects allow it.
+CREATE EXTENSION IF NOT EXISTS vector;
 ALTER DEFAULT PRIVILEGES FOR ROLE braid_agent_migrator GRANT USAGE ON SCHEMAS TO braid_agent;
 ALTER DEFAULT PRIVILEGES FOR ROLE braid_agent_migrator GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO braid_agent;
 ALTER DEFAULT PRIVILEGES FOR ROLE braid_agent_migrator GRANT USAGE, SELECT ON SEQUENCES TO braid_agent;

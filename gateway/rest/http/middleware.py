@@ -25,6 +25,7 @@ from gateway.rest.http.errors import (
     answer_of,
     http_answer,
 )
+from gateway.rest.mapping.openapi import GUARDED
 from services.runtime.errors import BraidError, FieldError, InternalError, InvalidFieldError
 from services.runtime.exporting import DURATION_BUCKETS
 from services.runtime.telemetry import get_logger
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 
 # A request id goes into logs and answers: anything else than this could forge lines in them.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-# Paths that need a credential.
-_GUARDED = ("/api/", "/v1/", "/mcp")
 _CLIENT_GONE = 499
 _PASS_OVER_BYTES = 16 * 1024 * 1024
 _PASS_OVER_SECONDS = 2.0
@@ -58,7 +57,7 @@ class RequestState:
 
 
 class RequestMiddleware:
-    """ASGI middleware. Requests under `/api/`, `/v1/` and `/mcp` need a credential.
+    """ASGI middleware. Requests about data need a credential, whatever the protocol (`GUARDED`).
 
     `body_limit` gives a path's largest body in bytes, `idle_seconds` is the longest silence of a client before its
     body's end.
@@ -123,7 +122,7 @@ class RequestMiddleware:
 
     def _check(self, state: RequestState, scope: Scope, headers: Headers) -> None:
         _check_utf8(scope)
-        if scope["path"].startswith(_GUARDED):
+        if scope["path"].startswith(GUARDED):
             state.identity = identify(headers, self._authenticator)
 
     def _refusal(self, error: Exception, request_id: str) -> Response:

@@ -78,6 +78,8 @@ _DELEGATED: tuple[dict[str, Any], ...] = tuple(
 )
 
 _COMPONENT = "#/components/schemas/{model}"
+# Paths that need a credential.
+GUARDED = ("/api/", "/v1/", "/mcp", "/memories", "/graph/", "/inference/")
 EVENT_STREAM = "text/event-stream"
 
 
@@ -116,7 +118,7 @@ def describe(app: FastAPI) -> None:
         document["security"] = [{}, {"bearer": []}]
         _share_shapes(document)
         for path, operations in document["paths"].items():
-            if path.startswith("/api/"):
+            if path.startswith(GUARDED):
                 for operation in operations.values():
                     operation.setdefault("parameters", []).extend(_DELEGATED)
         return document

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 from pydantic_ai import Agent, UsageLimits
@@ -86,12 +87,18 @@ class Answer:
 class Answering:
     """Runs the agent. The model that answers is the first of the chain that can."""
 
-    def __init__(self, toolsets: Mapping[Profile, Toolset], models: AnswerModels) -> None:
+    def __init__(
+        self,
+        toolsets: Mapping[Profile, Toolset],
+        models: AnswerModels,
+        guidance: Mapping[Profile, Sequence[str]] = MappingProxyType({}),
+    ) -> None:
+        """`guidance` says how a profile's further tools are used."""
         self._models = models
         self._agents: dict[Profile, BraidAgent] = {
             profile: Agent(
                 deps_type=AgentDependencies,
-                instructions=[INSTRUCTIONS, time_instructions],
+                instructions=[INSTRUCTIONS, *guidance.get(profile, ()), time_instructions],
                 toolsets=[toolset],
                 retries=MAX_RETRIES,
                 name="braid",

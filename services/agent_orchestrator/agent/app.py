@@ -12,13 +12,16 @@ from services.agent_orchestrator.agent.answering import Answering
 from services.agent_orchestrator.agent.conversations.store import ConversationStore
 from services.agent_orchestrator.agent.conversations.summaries import Summaries
 from services.agent_orchestrator.agent.models.configured import AnswerModels
-from services.agent_orchestrator.agent.models.stand_in import stand_in
+from services.agent_orchestrator.agent.planner.model import PlannerModel
+from services.agent_orchestrator.agent.planner_context import planner_context
 from services.agent_orchestrator.agent.runs.log import RunLog
 from services.agent_orchestrator.agent.runs.runs import Limits, Runs
 from services.agent_orchestrator.agent.servicer import AgentServicer
 from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings
 from services.agent_orchestrator.agent.tier_reads import TierReads
 from services.agent_orchestrator.agent.toolsets import build_toolsets
+from services.agent_orchestrator.entity_memory.app import EntityMemoryParts
+from services.agent_orchestrator.entity_memory.tools import GUIDANCE, MemoryTools
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.models.language_factory import build_language_model
 from services.postgres.pool import Pool
@@ -38,12 +41,13 @@ async def open_agent(
     vector: grpc.aio.Channel,
     graph: grpc.aio.Channel,
     outgoing: Outgoing,
+    memory: EntityMemoryParts,
 ) -> AsyncIterator[AgentServicer]:
     """The agent's service, until the block is left."""
     settings, limits = options.settings, _limits(options.settings)
     conversations = ConversationStore(pool, lease_seconds=limits.lease_seconds)
     log = RunLog(pool, lease_seconds=limits.lease_seconds)
-    models = AnswerModels(options.models, stand_in())
+    models = AnswerModels(options.models, PlannerModel(planner_context))
     summarizer = None
     for asked, throttle in zip(
         [one for one in options.models if one.configured],
@@ -52,7 +56,11 @@ async def open_agent(
     ):
         summarizer = summarizer or build_language_model(asked, throttle)
     runs = Runs(
-        answering=Answering(build_toolsets(), models),
+        answering=Answering(
+            build_toolsets([MemoryTools(memory.memory, memory.writes).toolset()]),
+            models,
+            {"all": [GUIDANCE]},
+        ),
         pool=pool,
         log=log,
         conversations=conversations,
@@ -66,6 +74,7 @@ async def open_agent(
             calls_at_once=settings.tool_calls_at_once,
         ),
         limits=limits,
+        memory=memory.writes,
     )
     purging = asyncio.create_task(_purge(log, settings.keep_days), name="agent-purge")
     try:

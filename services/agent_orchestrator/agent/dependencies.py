@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from services.agent_orchestrator.agent.evidence import Evidence
+from services.agent_orchestrator.agent.planner.entities import KnownEntity
 
 if TYPE_CHECKING:
     from braid.common.v1 import legs_pb2
@@ -32,7 +33,8 @@ class AgentDependencies:
     """The dependencies of one run.
 
     `now` is the instant that questions count from, `zone` the caller's. `evidence` collects what the run's tools
-    find; `leg_ended` hears of each leg of a search, by the id of the tool call.
+    find. `linked` keeps the entities that a text names, looked up once. `leg_ended` hears of each leg of a search, by
+    the id of the tool call.
     """
 
     session_id: str
@@ -45,4 +47,7 @@ class AgentDependencies:
     tiers: TierReads
     search_preferences: SearchPreferences = field(default_factory=SearchPreferences)
     evidence: Evidence = field(default_factory=Evidence)
+    run_id: str = ""
+    conversation_id: str = ""
+    linked: dict[str, Sequence[KnownEntity]] = field(default_factory=dict)
     leg_ended: LegEnded = field(default=lambda _call_id, _report: None)

@@ -21,6 +21,10 @@ class Evidence:
         self._items.extend(items)
         return first
 
+    def renumber(self, items: Iterable[ResultItem]) -> None:
+        """Numbers other items in place of those there are: what an answer cites, in its own order."""
+        self._items = list(items)
+
     def record(self, result: ToolResult) -> None:
         """Keeps a result whose items have their numbers."""
         self.results.append(result)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
 from services.models.language_settings import LanguageModelSettings
 
 
@@ -51,3 +52,4 @@ class AgentOptions:
 
     settings: AnswerSettings = field(default_factory=AnswerSettings.model_construct)
     models: tuple[LanguageModelSettings, ...] = ()
+    memory: EntityMemorySettings = field(default_factory=EntityMemorySettings.model_construct)

@@ -39,6 +39,9 @@ EXPECTED: Final[Mapping[Profile, tuple[str, ...]]] = {
         "get_entity_history",
         "get_snapshot",
         "diff_graph",
+        "query_graph",
+        "save_entity",
+        "save_relationship",
     ),
     "search": ("vector_search", "graph_search", "hybrid_search", "comprehensive_search"),
     "graph": (

@@ -143,7 +143,8 @@ async def desk(agent_database: TestDatabase) -> AsyncIterator[Desk]:
 def answers(world: World) -> World:
     """Both tiers have something to say."""
     world.vector.answer = vector_pb2.HybridSearchResponse(
-        hits=[chunk_hit("c1", 0.9), chunk_hit("c2", 0.4)], status=legs_pb2.LEG_STATUS_OK
+        hits=[chunk_hit("c1", 0.9, "c1 is the first text."), chunk_hit("c2", 0.4)],
+        status=legs_pb2.LEG_STATUS_OK,
     )
     world.graph.answer = query_pb2.SearchFactsResponse(
         hits=[fact_hit("f1", ["c2"], support=0.6)], status=legs_pb2.LEG_STATUS_OK

@@ -25,7 +25,7 @@ async def test_a_question_is_answered_as_one_json_object(gateway: Served, answer
     answer = response.json()
     assert answer["answer"]
     assert answer["end"] == "complete"
-    assert answer["citations"][0]["chunk_id"] == "c2"
+    assert answer["citations"][0]["quote"] == "c1 is the first text."
     assert answer["tool_calls"][0]["status"] == "ok"
     assert {leg["name"] for leg in answer["legs"]} == {"vector", "graph"}
 

@@ -16,6 +16,7 @@ from braid.vector.v1 import chunks_pb2, documents_pb2
 from braid.vector.v1 import search_pb2 as vector
 from gateway.clients import Clients
 from gateway.rest.app import create_app
+from gateway.rest.mapping.openapi import GUARDED
 from gateway.settings import GatewaySettings
 from services.runtime.identity import Authenticator
 
@@ -177,7 +178,7 @@ def test_whom_a_trusted_backend_may_name_is_documented_wherever_there_is_a_space
                 for one in operation.get("parameters", ())
                 if one["name"].startswith("braid-")
             ]
-            assert headers == (DELEGATED if path.startswith("/api/") else []), path
+            assert headers == (DELEGATED if path.startswith(GUARDED) else []), path
 
 
 def test_a_method_that_a_path_does_not_take_is_documented_everywhere(

@@ -130,6 +130,7 @@ LIMITS = {
 CHECKS: dict[str, Callable[[Told, Any], bool]] = {
     "pattern": lambda told, value: told.words.get("pattern") == value.replace("\\z", "$"),
     "not_contains": lambda told, value: told.refuses(f"a{value}b"),
+    "unique": lambda told, value: told.words.get("uniqueItems") is value,
     "uuid": lambda told, _: told.words.get("format") == "uuid",
     "in": lambda told, value: told.words.get("enum") == list(value),
     "items": lambda told, value: not missing(value, told.words["items"]),

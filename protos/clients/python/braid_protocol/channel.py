@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from braid.agent.v1 import consistency_pb2, memories_pb2
+from braid.agent.v1 import agent_pb2, consistency_pb2, entity_memory_pb2, memories_pb2
 from braid.agent.v1 import ingest_pb2 as agent_ingest
 from braid.agent.v1 import models_pb2 as agent_models
 from braid.agent.v1 import search_pb2 as agent_search
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from google.protobuf.descriptor import FileDescriptor, MethodDescriptor
 
 CONTRACTS: tuple[FileDescriptor, ...] = (
+    agent_pb2.DESCRIPTOR,
     consistency_pb2.DESCRIPTOR,
+    entity_memory_pb2.DESCRIPTOR,
     agent_ingest.DESCRIPTOR,
     agent_models.DESCRIPTOR,
     agent_search.DESCRIPTOR,

@@ -14,16 +14,22 @@ from services.agent_orchestrator.agent.planner.wordlists import word_set
 _RUN: Final = re.compile(
     r"(?:[A-Z][\w&.'’+#-]*|[a-z]+[A-Z]\w*)(?:\s+(?:of\s+the\s+|of\s+)?(?:[A-Z][\w&'’+#-]*|\d+(?:\.\d+)*\b))*"
 )
+_HEADS: Final = "service|team|project|system|app|library|platform|product|department|office|company|group|gateway"
+_RUN_WITH_HEAD: Final = re.compile(rf"{_RUN.pattern}(?: (?:{_HEADS})\b)?")
+# Behind an article, one or two small words and a noun are taken for a name.
+_CALLED: Final = re.compile(rf"\b(?:the|our|an?) ((?:[a-z][\w-]+ ){{1,2}}(?:{_HEADS}))\b")
 _CODE: Final = re.compile(r"\b[A-Za-z]{2,}-\d+\b")
 _NOT_NAMES: Final = word_set(
-    "january february march april may june july august september october november december monday tuesday wednesday",
-    (
-        "thursday friday saturday sunday compare summarise summarize explain describe list "
-        "show tell give find name between"
-    ),
-    "q1 q2 q3 q4 h1 h2 utc ok hi hello hey thanks i i'm i've i'd i'll anything everything let let's according back",
-    "remind search look check does is are was were did has have had can could should would will according",
-    "who's what's how's where's when's during since before after until as",
+    "january february march april may june july august september october november december monday",
+    "tuesday wednesday thursday friday saturday sunday q1 q2 q3 q4 h1 h2 utc ok hi hello hey thanks i i'm i've",
+    "i'd i'll let let's is does are was were did has have had can could should would will who's what's how's",
+    "where's when's during since before after until as any anyone anybody each every anything everything please",
+)
+# Verbs and nouns that open a request: "Compare the teams".
+_COMMANDS: Final = word_set(
+    "compare summarise summarize explain describe list show tell give find name between according back remind",
+    "search look check track trace walk outline provide analyse analyze identify determine detail count draw map",
+    "plot see view display retrieve fetch return quote define report present summary history timeline",
 )
 
 
@@ -39,21 +45,40 @@ LinkEntities = Callable[[str], Awaitable[Sequence[KnownEntity]]]
 
 
 def capitalised_names(text: str) -> list[KnownEntity]:
-    """Runs of capitalised words and codes, in order, without the word that only begins the sentence."""
+    """Runs of capitalised words, codes, and things called by a noun such as "the billing service", in order.
+
+    A word that only begins the sentence is no name.
+    """
     names: list[str] = []
-    for found in _RUN.finditer(text):
-        name = _trimmed(found[0])
-        if name and not any(name.casefold() == other.casefold() for other in names):
+    for found in _RUN_WITH_HEAD.finditer(text):
+        name = _trimmed(found[0], opens=not text[: found.start()].strip())
+        if (
+            name
+            and name not in _HEADS.split("|")
+            and not any(name.casefold() == other.casefold() for other in names)
+        ):
             names.append(name)
     for found in _CODE.finditer(text):
         if not any(found[0].casefold() in other.casefold() for other in names):
             names.append(found[0])
+    for found in _CALLED.finditer(text):
+        name = " ".join(word for word in found[1].split() if not _is_no_name(word))
+        if " " in name and not any(_share(name, other) for other in names):
+            names.append(name)
+    names.sort(key=lambda name: text.casefold().find(name.casefold()))
     return [KnownEntity(name) for name in names]
 
 
-def _trimmed(run: str) -> str:
+def _share(name: str, other: str) -> bool:
+    """Whether one name holds the other."""
+    first, second = name.casefold(), other.casefold()
+    return first in second or second in first
+
+
+def _trimmed(run: str, *, opens: bool) -> str:
+    """A run without words that are no part of a name; a command counts as one only where it opens the text."""
     words = run.replace("’", "'").split()
-    while words and _is_no_name(words[0]):
+    while words and (_is_no_name(words[0]) or (opens and words[0].casefold() in _COMMANDS)):
         words.pop(0)
     while words and (_is_no_name(words[-1]) or words[-1].isdigit()):
         words.pop()

@@ -70,103 +70,111 @@ _IN_DOCUMENT: Final = phrases(
     rf"(?:in|of|from) (?:the|our|that|this|its|last \w+'s|\w+'s) (?:[\w'.-]+ ){{0,4}}?{_NOUN}"
 )
 _SAYING: Final = phrases(
-    ("says?|said|states?|stated|mentions?|mentioned|describes?|described|explains?|"
-        "explained|covers?|covered|discuss(?:es|ed)?"),
-    ("recommends?|recommended|suggests?|suggested|concludes?|concluded|lists?|listed|"
-        "defines?|defined|specif(?:y|ies|ied)"),
-    ("warns?|warned|prescribes?|contains?|teach(?:es)?|tells?|requires?|asks? for|claims?|"
-        "claimed|argues?|argued|notes?|noted"),
-)  # fmt: skip
+    "says?|said|states?|stated|mentions?|mentioned|describes?|described|explains?|explained",
+    "covers?|covered|discuss(?:es|ed)?|recommends?|recommended|suggests?|suggested|concludes?|concluded",
+    "lists?|listed|defines?|defined|specif(?:y|ies|ied)|warns?|warned|prescribes?|contains?",
+    "teach(?:es)?|tells?|requires?|asks? for|claims?|claimed|argues?|argued|notes?|noted",
+)
 _DOCUMENTS: Final = (
-    "documents?|docs|documentation|wiki|knowledge base|sources?|texts?|articles?|papers?|"
-    "passages?|pages?|files?"
+    "(?:documents?|docs|documentation|wiki|knowledge base|sources?|texts?|articles?|papers?"
+    "|passages?|pages?|files?)"
 )
 _DOCUMENT: Final = (
-    phrases("according to", ("(?:written|documented|noted|stated|mentioned|described|laid down) (?:in|about|on|"
-        "anywhere|down)")),
-    phrases(("(?:it|there anything|this|that) (?:written|"
-        "documented)"), "root cause", "lessons? learned", "best practices?"),
+    phrases(
+        "according to",
+        "(?:written|documented|noted|stated|mentioned|described|laid down) (?:in|about|on|anywhere|down)",
+        "(?:it|there anything|this|that) (?:written|documented)",
+    ),
     phrases(rf"(?:find|search|look)\b.*\b(?:{_DOCUMENTS}|mentions?)"),
-    phrases(rf"(?:which|what|any|all|list|show|find|in the|these|those|"
-        rf"our) (?:\w+ ){{0,2}}?(?:{_DOCUMENTS})\b(?! (?:owner|lead|team))"),
-    opening("summari[sz]e|summary|explain|describe|outline|quote|give (?:me |us )?(?:an?|the) "
-        "(?:overview|summary|gist)|overview of"),
-    phrases("reasons? (?:for|behind|why|was|were|is|are)", "procedures?", "instructions?", "guidelines?"),
-    phrases("steps", "rules?", "definition", "meaning of"),
-    phrases("what do (?:you|we) know about"),
-    opening("(?:anything|everything|something|tell (?:me|us)|more|details|information|info) (?:about|on)"),
-)  # fmt: skip
-_SIMILAR: Final = phrases(
-    r"similar|like this|resembl\w+|semantically|in other words|paraphras\w+|along the lines of|something like",
-    "close in meaning|same meaning|same idea|comparable to|reminiscent of",
+    phrases(
+        rf"(?:which|what|any|all|list|show|find|in the|these|those|our) (?:\w+ ){{0,2}}?{_DOCUMENTS}\b"
+        "(?! (?:owner|lead|team))"
+    ),
+    opening(
+        "summari[sz]e|summary|explain|describe|outline|quote|overview of",
+        "give (?:me |us )?(?:an?|the) (?:overview|summary|gist)",
+        "(?:anything|everything|something|tell (?:me|us)|more|details|information|info) (?:about|on)",
+    ),
+    phrases(
+        "reasons? (?:for|behind|why|was|were|is|are)|root cause|lessons? learned|best practices?",
+        "procedures?|instructions?|guidelines?|steps|rules?|definition|meaning of",
+        "what do (?:you|we) know about",
+    ),
 )
+_SIMILAR: Final = phrases(
+    r"similar|like this|resembl\w+|semantically|in other words|paraphras\w+|along the lines of",
+    "something like|close in meaning|same meaning|same idea|comparable to|reminiscent of",
+)
+_FILES: Final = "py|md|ya?ml|json|sql|toml|go|rs|ts|js|txt|csv|xml"
 _EXACT: Final = re.compile(
-    r"[\"“”«»„][^\"“”«»„]{2,}[\"“”«»„]|\b[A-Z]{2,}[-_]\d+\b|\b[A-Z][A-Z]*_[A-Z_]+\b|--\w+|\b0x[0-9a-f]+\b"
-    r"|\b\w+\.(?:py|md|ya?ml|json|sql|toml|go|rs|ts|js|txt|csv|xml)\b"
-    r"|\bexact(?:ly)? (?:words?|phrase|term|string|match)|\bword for word\b|\bkeywords?\b|"
-    r"\bverbatim\b|\berror (?:code|message)\b"
+    r"[\"“”«»„][^\"“”«»„]{2,}[\"“”«»„]|\b[A-Z]{2,}[-_]\d+\b|\b[A-Z][A-Z]*_[A-Z_]+\b|--\w+"
+    rf"|\b0x[0-9a-f]+\b|\b\w+\.(?:{_FILES})\b|\bexact(?:ly)? (?:words?|phrase|term|string|match)"
+    r"|\bword for word\b|\bkeywords?\b|\bverbatim\b|\berror (?:code|message)\b"
 )
 
 _CHANGE: Final = phrases(
-    (
-        "chang(?:e|es|ed|ing)|different(?:ly)?|new|newly|add(?:ed|itions?)?|remov(?:ed|als?)|"
-        "dropped|gone|ended|disappeared|appeared"
-    ),
-    "gained|lost|moved|shift(?:s|ed)?|turnover|altered|modified|updates?|updated|replaced|started|stopped",
+    "chang(?:e|es|ed|ing)|different(?:ly)?|new|newly|add(?:ed|itions?)?|remov(?:ed|als?)|dropped|gone",
+    "ended|disappeared|appeared|gained|lost|moved|shift(?:s|ed)?|turnover|altered|modified",
+    "updates?|updated|replaced|started|stopped",
 )
 _COMPARISON: Final = phrases(
-    (
-        "differ(?:s|ed|ences?|ent(?:ly)?)?|compar(?:e|es|ed|ing|ison)|versus|vs|diff|delta|"
-        "contrast|relative to|as opposed to"
-    ),
+    "differ(?:s|ed|ences?|ent(?:ly)?)?|compar(?:e|es|ed|ing|ison)|versus|vs|diff|delta|contrast",
+    "relative to|as opposed to",
 )
 _WHAT_CHANGED: Final = (
-    phrases(r"what(?:'s|s| is| are| was| were| has| have| had| all| else|"
-        r" exactly)?\b.*\b(?:chang(?:e|es|ed)|new|different|added|removed|ended|altered|gone|"
-        r"updates?|updated)"),
-    phrases(r"(?:any|all|list|show|which|the|what|anything|everything(?: that)?|"
-        r"there) (?:\w+ ){0,4}?(?:changes|changed|new|differences?)"),
+    phrases(
+        r"what(?:'s|s| is| are| was| were| has| have| had| all| else| exactly)?\b.*"
+        r"\b(?:chang(?:e|es|ed)|new|different|added|removed|ended|altered|gone|updates?|updated)",
+        "(?:any|all|list|show|which|the|what|anything|everything(?: that)?|there) "
+        r"(?:\w+ ){0,4}?(?:changes|changed|new|differences?)",
+        r"(?:did|has|have) (?:anything|something|much|a lot|things?) (?:\w+ )?chang(?:e|ed)",
+    ),
     opening("changes|changed|new facts|differences?|anything new|news"),
-)  # fmt: skip
+)
+# What begins or ends something: who joined since January is a difference of two times.
+_TURNOVER: Final = phrases("joined|left|added|hired|started|stopped|appeared|ended|moved|departed")
 _ROLES: Final = (
-    "owners?|leads?|leaders?|managers?|heads?|members?|employers?|jobs?|roles?|positions?|"
-    "vendors?|suppliers?|teams?|names?|tools?"
-    "|ceos?|ctos?|chairs?|maintainers?|users?|partners?|providers?|clients?|customers?|"
-    "states?|employees?|presidents?|versions?|titles?"
+    "(?:owner|lead|leader|manager|head|member|employer|job|role|position|vendor|supplier|team|name|tool|ceo|cto|chair"
+    "|maintainer|user|partner|provider|client|customer|state|employee|president|version|title)s?"
 )
 _CHANGE_OF_STATE: Final = (
-    r"chang\w*|start\w*|stop\w*|begin|began|become|became|leave|left|join\w*|mov\w*|"
-    r"switch\w*|end\w*|replac\w*|own\w*|lead|led|us(?:e|ed|ing)"
-    r"|(?:take|took|taken) over|appoint\w*|promot\w*|retir\w*|last|first|hand\w*|adopt\w*|"
-    r"migrat\w*|work\w*|found\w*|merge\w*|acquir\w*|renam\w*"
+    r"(?:chang\w*|start\w*|stop\w*|begin|began|become|became|leave|left|join\w*|mov\w*|switch\w*|end\w*"
+    r"|replac\w*|own\w*|lead|led|us(?:e|ed|ing)|(?:take|took|taken) over|appoint\w*|promot\w*|retir\w*"
+    r"|last|first|hand\w*|adopt\w*|migrat\w*|work\w*|found\w*|merge\w*|acquir\w*|renam\w*)"
+)
+_CHANGED: Final = (
+    r"(?:chang\w*|evolv\w*|develop(?:ed)?|progress\w*|grown?|grew|shift\w*|come about)"
 )
 _CERTAIN_HISTORY: Final = (
-    phrases("history|timeline|time line|evolution|chronology|track record|trajectory|life ?cycle|"
-        "lineage|progression|career"),
-    phrases("over (?:time|the years|the months|its (?:life|lifetime|history))|through(?:out)? "
-        "(?:time|the years|its life)|across (?:time|the years)"),
-    phrases(r"how (?:has|have|had|did|does|do|much has|often has|was|were)\b.*\b(?:chang\w*|"
-        r"evolv\w*|develop(?:ed)?|progress\w*|grown?|grew|shift\w*|come about)"),
-)  # fmt: skip
+    phrases(
+        "history|timeline|time line|evolution|chronology|track record|trajectory|life ?cycle|lineage",
+        "progression|career|over (?:time|the years|the months|its (?:life|lifetime|history))",
+        "through(?:out)? (?:time|the years|its life)|across (?:time|the years)",
+        rf"how (?:has|have|had|did|does|do|much has|often has|was|were)\b.*\b{_CHANGED}",
+        r"how [^?]*\b(?:changed|evolved|developed|grew|shifted)",
+    ),
+)
 _HISTORY: Final = (
     *_CERTAIN_HISTORY,
-    phrases((r"(?:what|which|who)\b.*\bchang(?:ed|"
-        r"es)\b.*\b(?:about|with|for|in|at|to)"), "(?:happened|happen) to|became of"),
-    phrases("used to", ("changed? hands|handed over|took over|taken over|takes? over|come and gone|"
-        "predecessors?|successors?|succession")),
-    phrases(rf"(?:former|formerly|previous|previously|past|earlier|prior|old|"
-        rf"ex-?) ?(?:\w+ ){{0,2}}?(?:{_ROLES}|owned|led|used|managed|worked|engine|carrier|"
-        rf"database|stack)"),
-    phrases(("ever|so far|always|originally|initially|at "
-        "first|in the beginning"), ("(?:chronological|time|historical) order|one "
-        "after (?:the other|another)")),
-    phrases("how long (?:has|have|did|was|were|is|had)", "since when", "how often (?:has|have|did)", "how many times"),
-    opening(rf"when (?:did|was|were|has|have|had)\b.*\b(?:{_CHANGE_OF_STATE})"),
-    phrases(rf"(?:all|every|each|list(?: of)?|which|"
-        rf"what) (?:the )?(?:\w+ )?(?:{_ROLES})\b.*\b(?:has had|have had|had|has held|has been|"
-        rf"have been|ever)"),
-    phrases(rf"(?:first|last|next|original|second) (?:{_ROLES})"),
-)  # fmt: skip
+    phrases(
+        r"(?:what|which|who)\b.*\bchang(?:ed|es)\b.*\b(?:about|with|for|in|at|to)",
+        "(?:happened|happen) to|became of|used to|no longer",
+        "changed? hands|handed over|took over|taken over|takes? over|come and gone",
+        "predecessors?|successors?|succession",
+        "ever|so far|always|originally|initially|at first|in the beginning",
+        "(?:chronological|time|historical) order|one after (?:the other|another)",
+        "how long (?:has|have|did|was|were|is|had)|since when|how often (?:has|have|did)|how many times",
+    ),
+    phrases(
+        rf"(?:former|formerly|previous|previously|past|earlier|prior|old|ex-?) ?(?:\w+ ){{0,2}}?"
+        rf"(?:{_ROLES}|owned|led|used|managed|worked|engine|carrier|database|stack)",
+        rf"(?:all|every|each|list(?: of)?|which|what) (?:the )?(?:\w+ )?{_ROLES}\b.*"
+        r"\b(?:has had|have had|had|has held|has been|have been|ever)",
+        rf"(?:which|what) (?:\w+ )?{_ROLES} (?:has|have|had) [^?]*\b(?:had|held|been|worked|owned|led|used|filled)",
+        rf"(?:first|last|next|original|second) {_ROLES}",
+    ),
+    opening(rf"when (?:did|was|were|has|have|had)\b.*\b{_CHANGE_OF_STATE}"),
+)
 _PAST: Final = phrases(
     "was|were|did|had|been|owned|led|used|managed|ran|worked|depended|belonged|headed|maintained|reported|supplied",
     "employed|hosted|operated|held|supervised|relied|chaired|built|wrote|left|became|came|went|made|took|kept",
@@ -187,9 +195,13 @@ _RELATED: Final = phrases(
         "path|know each other|have to do with|in common"
     ),
 )
-# "What is it for?", "what did she do before?"
+# "What is it for?", "what led to it?", "what did she do before?"
 _NO_RELATION: Final = re.compile(
-    r" for$|\bwhat (?:do|does|did|has|have|is|are|was|were)\b.*\b(?:do|doing|done)\b"
+    r" for$|\bl(?:ed|eads?) to\b|\bwhat (?:do|does|did|has|have|is|are|was|were)\b.*\b(?:do|doing|done)\b"
+)
+# "Who are the engineers on the Apollo team?"
+_WHO_AT: Final = opening(
+    r"(?:who(?:'s| is| are| was| were)|list|name) (?:\w+ ){1,4}?(?:on|in|at|of|behind)"
 )
 _DEFINITION: Final = opening(r"what(?:'s| is| are| was| were) (?:an? |the )?[\w\s'’.&+#-]+$")
 _TRAILING_PREPOSITION: Final = re.compile(
@@ -236,6 +248,12 @@ def is_comparison(question: Question) -> bool:
     )
     if _COMPARISON.search(plain) or (two_times and _CHANGE.search(plain)):
         return True
+    if (
+        all(one.kind == "since" for one in times)
+        and not question.entities
+        and _TURNOVER.search(plain)
+    ):
+        return True
     if plain.startswith(("how", "and how", "when", "why")) and question.entities:
         return False
     return any(pattern.search(plain) for pattern in _WHAT_CHANGED)
@@ -273,6 +291,8 @@ def is_relation(question: Question) -> bool:
     if is_related(question):
         return True
     plain, stems = question.plain, relation_stems(question)
+    if question.entities and _WHO_AT.search(plain):
+        return True
     if not stems & RELATIONS or is_open(question) or _NO_RELATION.search(plain):
         return False
     if _DEFINITION.match(plain) and not _TRAILING_PREPOSITION.search(plain) and " of " not in plain:

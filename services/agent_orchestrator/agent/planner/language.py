@@ -77,10 +77,11 @@ _IRREGULAR: Final = {
     "gave": "give", "given": "give", "spoke": "speak", "spoken": "speak", "knew": "know", "known": "know",
     "grew": "grow", "grown": "grow", "threw": "throw", "thrown": "throw", "lost": "lose", "went": "go", "gone": "go",
     "owner": "own", "owners": "own", "ownership": "own", "leader": "lead", "leaders": "lead", "user": "use",
-    "users": "use", "usage": "use", "dependency": "depend", "dependencies": "depend", "dependent": "depend",
+    "users": "use", "usage": "use", "used": "use", "using": "use",
+    "dependency": "depend", "dependencies": "depend", "dependent": "depend",
     "decision": "decide", "decisions": "decide", "proposal": "propose", "replacement": "replace",
     "founder": "found", "founders": "found", "author": "write", "authors": "write", "bodies": "body",
-    "members": "member", "cause": "cause", "caused": "cause", "causes": "cause", "fixed": "fix", "fixes": "fix",
+"cause": "cause", "caused": "cause", "causes": "cause", "fixed": "fix", "fixes": "fix",
 }  # fmt: skip
 # Endings of words and what stays of them; the first that fits wins.
 _SUFFIXES: Final = (
@@ -91,6 +92,8 @@ _SUFFIXES: Final = (
 )  # fmt: skip
 _FOREIGN_SHARE: Final = 2
 _MIN_STEM: Final = 3
+# "partnered" loses two suffixes.
+_STEM_ROUNDS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +123,18 @@ def stem(word: str) -> str:
         return _IRREGULAR[word]
     if any(letter.isdigit() for letter in word):
         return word
-    for suffix, ending in _SUFFIXES:
-        if (
-            word.endswith(suffix)
-            and len(word) - len(suffix) >= _MIN_STEM
-            and not word.endswith("ss")
-        ):
-            word = word[: len(word) - len(suffix)] + ending
-            break
+    for _ in range(_STEM_ROUNDS):
+        word = _without_suffix(word)
     doubled = len(word) > _MIN_STEM and word[-1] == word[-2] and word[-1] in "bdgklmnprt"
-    return word[:-1] if doubled else word.removesuffix("e") if len(word) > _MIN_STEM else word
+    return word[:-1] if doubled else word
+
+
+def _without_suffix(word: str) -> str:
+    for suffix, ending in _SUFFIXES:
+        fits = word.endswith(suffix) and len(word) - len(suffix) >= _MIN_STEM
+        if fits and not word.endswith("ss"):
+            return word[: len(word) - len(suffix)] + ending
+    return word
 
 
 def content_words(text: str) -> list[str]:

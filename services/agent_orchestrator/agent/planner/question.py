@@ -60,6 +60,11 @@ _COURTESIES: Final = (
     rf"(?:check|find out|look up|figure out)\b[\s,:]+(?=(?:{_WH})\b)",
 )
 _POLITE: Final = re.compile(rf"^\W*(?:{'|'.join(_COURTESIES)})", re.IGNORECASE)
+# A clause that says when, not what.
+_TIME_CLAUSE: Final = re.compile(
+    r"(?:\bat the time of|\bduring|\bwhile|\bbefore|\bafter|\buntil|\bprior to|(?<=\w )when)\b[^,;?]*",
+    re.IGNORECASE,
+)
 _MAX_PARTS: Final = 3
 
 
@@ -102,7 +107,15 @@ def read_question(text: str, entities: Sequence[KnownEntity], clock: Clock) -> Q
     times = tuple(
         time for time in find_times(text, clock.now, clock.zone) if not time.names_document
     )
-    return Question(text, tuple(word_list(text)), times, tuple(entities), clock)
+    return Question(text, tuple(word_list(text)), times, _topic_first(text, entities), clock)
+
+
+def _topic_first(text: str, entities: Sequence[KnownEntity]) -> tuple[KnownEntity, ...]:
+    """Entities that only mark a time ("when INC-1 began", "before Ada") come last."""
+    marked = [found[0].casefold() for found in _TIME_CLAUSE.finditer(text)]
+    in_clause = [any(one.name.casefold() in clause for clause in marked) for one in entities]
+    order = sorted(range(len(entities)), key=lambda place: in_clause[place])
+    return tuple(entities[place] for place in order)
 
 
 def question_parts(text: str) -> list[str]:

@@ -152,11 +152,7 @@ def _relations(question: Question) -> list[ToolCall]:
 
 def _history(question: Question) -> list[ToolCall]:
     if not question.entity:
-        return (
-            [_documents(question, "comprehensive_search")]
-            if forms.is_open(question)
-            else _relations(question)
-        )
+        return _history_of_all(question)
     arguments: dict[str, Any] = {"entity": question.entity}
     start = next(
         (time.range.start for time in question.times if time.range.start is not None), None
@@ -164,6 +160,13 @@ def _history(question: Question) -> list[ToolCall]:
     if start is not None:
         arguments["since"] = iso(start)
     return [ToolCall("get_entity_history", arguments | _relation(question))]
+
+
+def _history_of_all(question: Question) -> list[ToolCall]:
+    """What changed without a name: the difference to a time, else what holds or what documents say."""
+    if question.times and forms.is_certain_history(question):
+        return _comparison(question)
+    return _relations(question) if forms.is_relation(question) else _documents_only(question)
 
 
 def _comparison(question: Question) -> list[ToolCall]:
@@ -250,8 +253,8 @@ def compared_times(question: Question) -> tuple[datetime, datetime | None]:
     """The two instants of a comparison; None is now."""
     times, now = question.times, question.clock.now
     if len(times) > 1:
-        first, second = sorted((_first_instant(times[0]), _last_instant(times[1])))
-        return first, second if second < now else None
+        first, second = sorted(_last_instant(time) for time in times[:2])
+        return first, second if second < now - _LAST_INSTANT else None
     time = times[0]
     is_single = re.search(r"\b(?:compared|from|to|than|differ\w*|versus|vs)\b", question.plain)
     is_span = time.range.start is not None and forms.names_two_times(
@@ -260,7 +263,8 @@ def compared_times(question: Question) -> tuple[datetime, datetime | None]:
     if is_single and not is_span and time.kind == "range":
         return _last_instant(time), None
     last = _last_instant(time)
-    return _first_instant(time), last if last < now and time.kind != "since" else None
+    is_past = last < now - _LAST_INSTANT and time.kind != "since"
+    return _first_instant(time), last if is_past else None
 
 
 def time_arguments(time: TimeExpression, now: datetime) -> dict[str, Any]:

@@ -35,6 +35,9 @@ from services.agent_orchestrator.agent.runs.log import Owner, RunLog
 from services.agent_orchestrator.agent.runs.run import Run
 from services.agent_orchestrator.agent.tier_reads import TierReads
 from services.agent_orchestrator.agent.toolsets import EXPECTED, Profile
+from services.agent_orchestrator.entity_memory.queue import MemoryWrites
+from services.agent_orchestrator.entity_memory.records import Owner as MemoryOwner
+from services.agent_orchestrator.entity_memory.records import Provenance
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.postgres.pool import Pool
 from services.runtime.context import CallContext, call_scope, current_call, remaining
@@ -112,6 +115,7 @@ class Runs:
         search: ComprehensiveSearch,
         tiers: TierReads,
         limits: Limits,
+        memory: MemoryWrites | None = None,
     ) -> None:
         self._answering = answering
         self._pool = pool
@@ -121,6 +125,7 @@ class Runs:
         self._search = search
         self._tiers = tiers
         self._limits = limits
+        self._memory = memory
         self._runs: dict[str, Run] = {}
         self._background: set[asyncio.Task[None]] = set()
 
@@ -287,6 +292,8 @@ class Runs:
             search=self._search,
             tiers=self._tiers,
             search_preferences=ask.preferences,
+            run_id=run.id,
+            conversation_id=ask.conversation_id,
             leg_ended=leg_ended,
         )
 
@@ -333,8 +340,18 @@ class Runs:
             if answer is not None and memory.conversation is not None:
                 turn = Turn(ask.question, answer.text, answer.citations, answer.model, answer.end)
                 await self._conversations.add_turn(session, memory.conversation.id, run.id, turn)
+            if answer is not None and self._memory is not None:
+                await self._memory.queue_turn(
+                    session,
+                    MemoryOwner(run.owner.space, run.owner.user),
+                    Provenance(ask.conversation_id or run.id, run.id),
+                    ask.question,
+                    [said.text for said in ask.prior if said.role == "user"],
+                )
             await self._log.append_within(session, run.id, events)
             await self._log.end_within(session, run.id)
+        if self._memory is not None:
+            self._memory.wake()
         if answer is None and memory.conversation is not None:
             await self._conversations.release(memory.conversation.id, run.id)
 

@@ -1,0 +1,1 @@
+"""`/memories`, `/graph/stats` and `/inference/run`: typed memories, at the root and under `/api`."""

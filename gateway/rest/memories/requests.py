@@ -1,0 +1,249 @@
+"""Bodies about typed memories, and the messages that they become."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic.config import JsonDict
+
+from braid.agent.v1 import memories_pb2
+from braid.common.v1 import expansion_pb2, reranking_pb2
+from braid.graph.v1.relations_pb2 import ChunkRelationType
+from braid.vector.v1 import chunks_pb2
+from gateway.rest.mapping.contract_rules import Contract, ContractModel
+from gateway.rest.mapping.field_types import (
+    Instant,
+    JsonBool,
+    JsonInt32,
+    JsonNumber,
+    JsonObject,
+    Text,
+    at_most,
+    stamp,
+    to_struct,
+)
+
+# As many as the contract takes.
+MAX_TAGS = 32
+MAX_RELATIONS = 100
+MAX_TYPES = 32
+MAX_SPACE_TYPES = 100
+MAX_RELATION_TYPES = 32
+
+_TYPE = "CHUNK_RELATION_TYPE_"
+_MODES = {
+    "hybrid": memories_pb2.MEMORY_SEARCH_MODE_HYBRID,
+    "vector": memories_pb2.MEMORY_SEARCH_MODE_VECTOR,
+    "text": memories_pb2.MEMORY_SEARCH_MODE_TEXT,
+}
+_FACTORS = {
+    None: expansion_pb2.EXPANSION_FACTOR_UNSPECIFIED,
+    "fixed": expansion_pb2.EXPANSION_FACTOR_FIXED,
+    "adaptive": expansion_pb2.EXPANSION_FACTOR_ADAPTIVE,
+}
+_EXAMPLE: JsonDict = {
+    "type": "SOLUTION",
+    "content": "Raised the pool size of the checkout service to 40; the timeouts are gone.",
+    "tags": ["checkout"],
+    "session_id": "inc-104",
+    "relations": [{"target_id": "0b54dbd1-6b41-5f7e-8b0e-6b8f0d6f7a11", "relation_type": "FIXES"}],
+}
+_SEARCH_EXAMPLE: JsonDict = {"query": "checkout timeouts", "limit": 5}
+
+
+def _upper(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
+
+
+RelationName = Literal[
+    "FIXES",
+    "SUPPORTS",
+    "FOLLOWS",
+    "RELATED",
+    "SIMILAR_TO",
+    "PART_OF",
+    "CAUSES",
+    "CONTRADICTS",
+]
+AnyCaseRelation = Annotated[RelationName, BeforeValidator(_upper)]
+SearchMode = Literal["hybrid", "vector", "text"]
+
+
+class MemoryRelation(ContractModel):
+    """A relation from a memory to another one."""
+
+    contract: ClassVar[Contract] = memories_pb2.MemoryRelationInput
+
+    target_id: Text = Field(description="The memory that it leads to.")
+    relation_type: AnyCaseRelation = Field(description="What it says, any case.")
+    strength: JsonNumber | None = Field(
+        default=None, description="How strong it is, 0–1; the type's weight times it. Default 1."
+    )
+    valid_at: Instant | None = Field(default=None, description="Since when it holds.")
+    invalid_at: Instant | None = Field(
+        default=None, description="First instant at which it no longer holds."
+    )
+
+    def message(self) -> memories_pb2.MemoryRelationInput:
+        """The same as the contract has it."""
+        return memories_pb2.MemoryRelationInput(
+            target_id=self.target_id,
+            relation_type=relation_type(self.relation_type),
+            strength=self.strength,
+            valid_time=stamp(self.valid_at),
+            invalid_time=stamp(self.invalid_at),
+        )
+
+
+class NewMemory(ContractModel):
+    """A memory to store."""
+
+    contract: ClassVar[Contract] = memories_pb2.CreateMemoryRequest
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    content: Text = Field(description="Its text.")
+    type: Text = Field(
+        default="",
+        description="Its type, one of the space's (`GET /api/memories/types`), any case. Default CONTEXT.",
+    )
+    title: Text = Field(default="", description="Its title; it is searched with the text.")
+    tags: Annotated[list[Text], at_most(MAX_TAGS)] = Field(default=[], description="Its tags.")
+    importance: JsonNumber | None = Field(
+        default=None, description="How much it matters, 0–1. Default 0.5."
+    )
+    session_id: Text = Field(
+        default="", description="The session that it belongs to: it FOLLOWS the session's last one."
+    )
+    metadata: JsonObject | None = Field(default=None, description="What else is known of it.")
+    relations: Annotated[list[MemoryRelation], at_most(MAX_RELATIONS)] = Field(
+        default=[], description="What it is related to, at most 100."
+    )
+    infer: JsonBool = Field(default=True, description="Infer relations for it now.")
+
+    def message(self) -> memories_pb2.CreateMemoryRequest:
+        """The same as the contract has it."""
+        return memories_pb2.CreateMemoryRequest(
+            type=self.type,
+            title=self.title,
+            content=self.content,
+            tags=self.tags,
+            importance=self.importance,
+            session_id=self.session_id,
+            metadata=to_struct(self.metadata),
+            relations=[one.message() for one in self.relations],
+            skip_inference=not self.infer,
+        )
+
+
+class MemoryExpansion(ContractModel):
+    """How the answer is expanded along relations, with `use_graph_expansion=true`."""
+
+    contract: ClassVar[Contract] = expansion_pb2.ExpansionOptions
+
+    max_hops: JsonInt32 | None = Field(
+        default=None, description="How many relations away at most, 1–3. Default 1."
+    )
+    relation_types: Annotated[list[AnyCaseRelation], at_most(MAX_RELATION_TYPES)] = Field(
+        default=[], description="Only along relations of these types. Default: all."
+    )
+    factor_mode: Literal["fixed", "adaptive"] | None = Field(
+        default=None, description="Adaptive: weak hits expand more. Default: fixed."
+    )
+    factor: JsonNumber | None = Field(
+        default=None, description="The share of its score that a hit passes on, 0–1. Default 0.6."
+    )
+    min_strength: JsonNumber | None = Field(
+        default=None, description="Only along relations of at least this strength. Default 0."
+    )
+    max_degree: JsonInt32 | None = Field(
+        default=None, description="How many relations of a memory are followed. Default 20."
+    )
+    traversal_at: Instant | None = Field(
+        default=None, description="Only along relations that hold then. Default: now."
+    )
+
+    def message(self) -> expansion_pb2.ExpansionOptions:
+        """The same as the contract has it."""
+        return expansion_pb2.ExpansionOptions(
+            mode=expansion_pb2.EXPANSION_MODE_FORMULA,
+            max_hops=self.max_hops,
+            relation_types=self.relation_types,
+            factor_mode=_FACTORS[self.factor_mode],
+            factor=self.factor,
+            min_strength=self.min_strength,
+            max_degree=self.max_degree,
+            traversal_time=stamp(self.traversal_at),
+        )
+
+
+class MemorySearch(ContractModel):
+    """A search for memories."""
+
+    contract: ClassVar[Contract] = memories_pb2.SearchMemoriesRequest
+    model_config = ConfigDict(json_schema_extra={"examples": [_SEARCH_EXAMPLE]})
+
+    query: Text = Field(description="The question. There is no query syntax.")
+    limit: JsonInt32 | None = Field(default=None, description="How many at most, 1–50. Default 10.")
+    types: Annotated[list[Text], at_most(MAX_TYPES)] = Field(
+        default=[], description="Only memories of these types, any case. Default: all."
+    )
+    tags: Annotated[list[Text], at_most(MAX_TAGS)] = Field(
+        default=[], description="Only memories with all of these tags."
+    )
+    session_id: Text = Field(default="", description="Only memories of this session.")
+    min_score: JsonNumber | None = Field(
+        default=None, description="Leave out what scores below this, 0–1."
+    )
+    expansion: MemoryExpansion | None = Field(
+        default=None, description="How to expand, with `use_graph_expansion=true`."
+    )
+    context: JsonBool = Field(
+        default=False,
+        description="With `use_graph_expansion=true`: leave the ranking as it is, and show what is related to each "
+        "memory in its `related`.",
+    )
+
+    def message(
+        self, mode: SearchMode, *, use_cache: bool, use_reranking: bool, use_graph_expansion: bool
+    ) -> memories_pb2.SearchMemoriesRequest:
+        """The search as the contract has it."""
+        expansion = self.expansion or MemoryExpansion()
+        return memories_pb2.SearchMemoriesRequest(
+            query=self.query,
+            limit=self.limit,
+            mode=_MODES[mode],
+            types=self.types,
+            tags=self.tags,
+            session_id=self.session_id,
+            min_score=self.min_score,
+            cache=chunks_pb2.CACHE_MODE_USE if use_cache else chunks_pb2.CACHE_MODE_BYPASS,
+            rerank=reranking_pb2.RERANK_MODE_UNSPECIFIED
+            if use_reranking
+            else reranking_pb2.RERANK_MODE_NONE,
+            expansion=expansion.message() if use_graph_expansion else None,
+            keep_ranking=self.context,
+        )
+
+
+class SessionToClose(ContractModel):
+    """A session."""
+
+    contract: ClassVar[Contract] = memories_pb2.CloseMemorySessionRequest
+
+    session_id: Text = Field(description="Its id.")
+
+
+class MemoryTypes(ContractModel):
+    """The types that memories of the space may have."""
+
+    contract: ClassVar[Contract] = memories_pb2.PutMemoryTypesRequest
+
+    types: Annotated[list[Text], at_most(MAX_SPACE_TYPES)] = Field(
+        description="Their names, any case. SESSION_SUMMARY is always one."
+    )
+
+
+def relation_type(name: RelationName) -> ChunkRelationType.ValueType:
+    """A type of relation as the contract has it."""
+    return ChunkRelationType.Value(f"{_TYPE}{name}")

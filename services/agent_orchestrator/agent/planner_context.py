@@ -1,0 +1,38 @@
+"""What the local planner knows of a run: its clock, the entities that texts name, and where citations go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from braid.graph.v1 import entities_pb2
+from services.agent_orchestrator.agent.dependencies import AgentDependencies
+from services.agent_orchestrator.agent.planner.entities import KnownEntity
+from services.agent_orchestrator.agent.planner.model import PlannerContext
+from services.agent_orchestrator.agent.planner.question import Clock
+from services.agent_orchestrator.agent.tools.items import entity_type
+from services.runtime.errors import BraidError
+
+_MAX_TEXT = 32_768
+
+
+def planner_context(deps: AgentDependencies) -> PlannerContext:
+    """The planner's view of a run. A graph that is away names no entity; the planner then goes by capital letters."""
+
+    async def link(text: str) -> Sequence[KnownEntity]:
+        known = deps.linked.get(text)
+        if known is None:
+            known = deps.linked[text] = await _linked(deps, text)
+        return known
+
+    return PlannerContext(Clock(deps.now, deps.zone), link, deps.evidence.renumber)
+
+
+async def _linked(deps: AgentDependencies, text: str) -> Sequence[KnownEntity]:
+    asked = text[:_MAX_TEXT].replace("\x00", " ")
+    if not asked.strip() or not deps.search_preferences.use_graph:
+        return []
+    try:
+        answer = await deps.tiers.link_entities(entities_pb2.LinkEntitiesRequest(text=asked))
+    except BraidError:
+        return []
+    return [KnownEntity(one.entity.name, entity_type(one.entity.type)) for one in answer.entities]

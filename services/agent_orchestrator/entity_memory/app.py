@@ -1,0 +1,52 @@
+"""Builds the objects of entity memory, once, in one place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from services.agent_orchestrator.clients.space_models import Recorded
+from services.agent_orchestrator.entity_memory.domain import Extraction
+from services.agent_orchestrator.entity_memory.embedding import SpaceVectors
+from services.agent_orchestrator.entity_memory.memory import EntityMemory
+from services.agent_orchestrator.entity_memory.queue import MemoryWrites
+from services.agent_orchestrator.entity_memory.servicer import EntityMemoryServicer
+from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
+from services.agent_orchestrator.entity_memory.store import EntityMemoryStore
+from services.agent_orchestrator.entity_memory.turns import LocalExtractor
+from services.models.embedder import Embedder
+from services.postgres.pool import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class EntityMemoryParts:
+    """The service, and what the agent's tools and turns use."""
+
+    servicer: EntityMemoryServicer
+    memory: EntityMemory
+    writes: MemoryWrites
+
+
+@asynccontextmanager
+async def open_entity_memory(
+    settings: EntityMemorySettings,
+    *,
+    pool: Pool,
+    recorded: Callable[[], Awaitable[Recorded]],
+    queries: Embedder,
+    documents: Embedder,
+) -> AsyncIterator[EntityMemoryParts]:
+    """Entity memory, its queue worked off until the block is left."""
+    memory = EntityMemory(
+        EntityMemoryStore(pool), SpaceVectors(recorded, queries, documents), settings.limits()
+    )
+    writes = MemoryWrites(pool, memory, LocalExtractor(lambda _turns: Extraction()))
+    working = asyncio.create_task(writes.run(), name="memory-writes")
+    try:
+        yield EntityMemoryParts(EntityMemoryServicer(memory, writes), memory, writes)
+    finally:
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+        await writes.close()

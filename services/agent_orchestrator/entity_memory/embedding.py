@@ -1,0 +1,67 @@
+"""Vectors of names, made with the model that the space is embedded with."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
+
+from cachetools import TTLCache
+
+from services.agent_orchestrator.clients.space_models import Recorded
+from services.models.embedder import Embedder
+from services.models.registry import embedder_of, has_length
+from services.models.vectors import Matrix
+from services.runtime.context import current_call
+from services.runtime.errors import BraidError
+from services.runtime.telemetry import get_logger
+
+# So long a process goes on with a model that the space has left.
+_KEEP_SECONDS = 30.0
+_MAX_SPACES = 10_000
+
+
+class Vectors(NamedTuple):
+    """Vectors and the model that made them."""
+
+    model: str
+    rows: Matrix
+
+
+class SpaceVectors:
+    """Embeds with the model of the current call's space."""
+
+    def __init__(
+        self, recorded: Callable[[], Awaitable[Recorded]], queries: Embedder, documents: Embedder
+    ) -> None:
+        """`recorded` asks the vector tier for the model of the current call's space."""
+        self._recorded = recorded
+        self._queries = queries
+        self._documents = documents
+        self._known: TTLCache[str, Recorded] = TTLCache(_MAX_SPACES, _KEEP_SECONDS)
+
+    async def of_query(self, text: str) -> Vectors | None:
+        """A query's vector; None when the model cannot be asked now."""
+        return await self._of(self._queries, [text])
+
+    async def of_texts(self, texts: Sequence[str]) -> Vectors | None:
+        """Vectors to store; None when the model cannot be asked now."""
+        return await self._of(self._documents, texts)
+
+    async def _of(self, embedder: Embedder, texts: Sequence[str]) -> Vectors | None:
+        try:
+            recorded = await self._model()
+            found = embedder_of(embedder, *recorded) or embedder_of(self._documents, *recorded)
+            if found is None or not has_length(found, recorded.dimension):
+                return None
+            return Vectors(found.model, await found.embed(texts))
+        except (BraidError, TimeoutError) as error:
+            get_logger("entity_memory").warning("no vector", cause=type(error).__name__)
+            return None
+
+    async def _model(self) -> Recorded:
+        space = current_call().space
+        known = self._known.get(space)
+        if known is None:
+            known = await self._recorded()
+            self._known[space] = known
+        return known

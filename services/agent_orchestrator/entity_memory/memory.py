@@ -1,0 +1,360 @@
+"""A user's memory: saved, corrected, queried and erased. Whose it is comes from the credential alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
+from services.agent_orchestrator.entity_memory.embedding import SpaceVectors, Vectors
+from services.agent_orchestrator.entity_memory.matching import Hit, Match, add_meaning, match_names
+from services.agent_orchestrator.entity_memory.names import canonical_name, display_name
+from services.agent_orchestrator.entity_memory.questions import (
+    RelationshipQuestion,
+    Scored,
+    rank,
+    read_question,
+)
+from services.agent_orchestrator.entity_memory.records import (
+    Entity,
+    Limits,
+    NewEntity,
+    NewRelationship,
+    Owner,
+    Provenance,
+    Receipt,
+    Relationship,
+    SavedEntity,
+    SavedRelationship,
+    Usage,
+)
+from services.agent_orchestrator.entity_memory.saving import Saving
+from services.agent_orchestrator.entity_memory.store import (
+    MAX_NEIGHBORS,
+    EntityMemoryStore,
+    Position,
+    Rows,
+)
+from services.runtime.errors import NotFoundError, WrongStateError
+from services.runtime.times import utc_now
+
+MAX_BY_MEANING = 200
+EMBED_BATCH = 64
+NAME_TAKEN = "Another entity of this type has the name. Merge them instead."
+
+
+class FoundEntity(NamedTuple):
+    """A found entity, how well it fits, and how it was found."""
+
+    entity: Entity
+    score: float
+    match: Match
+
+
+class Found(NamedTuple):
+    """A page of what a query found, and how many there are in all."""
+
+    hits: list[FoundEntity]
+    total: int
+    without_embedding: bool
+
+
+class Answers(NamedTuple):
+    """Relationships that answer a question, best first."""
+
+    answers: list[Scored]
+    without_embedding: bool
+
+
+class Neighbor(NamedTuple):
+    """A neighbor, how far it is, and the last relationship on the way."""
+
+    entity: Entity
+    hops: int
+    relationship: Relationship
+
+
+class EntityMemory:
+    """The memories of every user."""
+
+    def __init__(self, store: EntityMemoryStore, vectors: SpaceVectors, limits: Limits) -> None:
+        self.store = store
+        self.limits = limits
+        self._vectors = vectors
+
+    async def save_entity(self, owner: Owner, new: NewEntity, seen: Provenance) -> SavedEntity:
+        """Creates an entity, or adds evidence to it."""
+        async with self.store.writing(owner) as rows:
+            saved = await Saving(rows, seen, self.limits).entity(new)
+            if saved.entity is not None and (new.aliases or new.description):
+                await rows.forget_vectors(saved.entity.id)
+        if saved.outcome.is_saved:
+            await self.embed_missing(owner)
+        return saved
+
+    async def save_relationship(
+        self, owner: Owner, new: NewRelationship, seen: Provenance
+    ) -> SavedRelationship:
+        """Creates a relationship, or adds evidence to it. InvalidFieldError, NotFoundError: see `Saving`."""
+        async with self.store.writing(owner) as rows:
+            saved = await Saving(rows, seen, self.limits).relationship(new)
+        if saved.new_entities:
+            await self.embed_missing(owner)
+        return saved
+
+    async def embed_missing(self, owner: Owner) -> None:
+        """Embeds entities that have no vector of the space's model. What cannot be embedded now is later."""
+        probe = await self._vectors.of_texts([])
+        if probe is None:
+            return
+        while True:
+            async with self.store.reading(owner) as rows:
+                missing = await rows.without_vector(probe.model, EMBED_BATCH)
+            if not missing:
+                return
+            made = await self._vectors.of_texts([one.text for one in missing])
+            if made is None:
+                return
+            pairs = zip((one.id for one in missing), made.rows, strict=True)
+            async with self.store.writing(owner) as rows:
+                there = await rows.by_id([one.id for one in missing])
+                await rows.put_vectors(made.model, [(i, v) for i, v in pairs if i in there])
+            if len(missing) < EMBED_BATCH:
+                return
+
+    async def get(self, owner: Owner, entity_id: str) -> Entity:
+        """An entity by id. NotFoundError."""
+        async with self.store.reading(owner) as rows:
+            return await _there(rows, entity_id)
+
+    async def query(
+        self, owner: Owner, text: str, types: Sequence[EntityType], offset: int, limit: int
+    ) -> Found:
+        """Entities by name, alias, spelling and meaning, best first."""
+        vector = await self._vectors.of_query(text)
+        async with self.store.reading(owner) as rows:
+            hits = await _hits(rows, text, types, vector)
+            page = hits[offset : offset + limit]
+            entities = await rows.by_id([hit.id for hit in page])
+        found = [
+            FoundEntity(entities[hit.id], hit.score, hit.match)
+            for hit in page
+            if hit.id in entities
+        ]
+        return Found(found, len(hits), without_embedding=vector is None)
+
+    async def entities(
+        self, owner: Owner, types: Sequence[EntityType], after: Position | None, limit: int
+    ) -> list[Entity]:
+        """Entities, the last mentioned first."""
+        async with self.store.reading(owner) as rows:
+            return await rows.entities(types, after, limit)
+
+    async def relationships(
+        self,
+        owner: Owner,
+        types: Sequence[RelationshipType],
+        entity_id: str,
+        after: Position | None,
+        limit: int,
+    ) -> list[Relationship]:
+        """Relationships, the last mentioned first. NotFoundError for an id of no entity of the owner."""
+        async with self.store.reading(owner) as rows:
+            if entity_id:
+                await _there(rows, entity_id)
+            return await rows.relationships(types, entity_id or None, after, limit)
+
+    async def related(
+        self, owner: Owner, entity_id: str, types: Sequence[RelationshipType], max_hops: int
+    ) -> list[Neighbor]:
+        """Entities around one, or around the user, nearest first. NotFoundError as above."""
+        async with self.store.reading(owner) as rows:
+            if entity_id:
+                start: str | None = (await _there(rows, entity_id)).id
+            else:
+                start = await rows.self_id()
+            if start is None:
+                return []
+            ways = await _ways(rows, start, types, max_hops)
+            entities = await rows.by_id(ways)
+        return [
+            Neighbor(entities[id_], hops, relationship)
+            for id_, (hops, relationship) in ways.items()
+            if id_ in entities
+        ]
+
+    async def answer(
+        self,
+        owner: Owner,
+        text: str,
+        relationship_type: RelationshipType | None,
+        entity_type: EntityType | None,
+    ) -> Answers:
+        """Relationships that answer a question in plain words, best first."""
+        vector = await self._vectors.of_query(text)
+        async with self.store.reading(owner) as rows:
+            names = await rows.names(())
+            question = read_question(text, names, relationship_type, entity_type)
+            candidates = await _candidates(rows, question)
+            meaning: dict[str, float] = {}
+            if vector is not None:
+                meaning = await rows.nearest(vector.model, vector.rows[0], (), MAX_BY_MEANING)
+        strict = [
+            name
+            for name, given in (("type", relationship_type), ("entity_type", entity_type))
+            if given is not None
+        ]
+        ranked = rank(question, candidates, meaning, strict=strict)
+        return Answers(ranked, without_embedding=vector is None)
+
+    async def merge(self, owner: Owner, entity_id: str, other_id: str) -> Entity:
+        """Makes the other entity part of the first. NotFoundError for an id of no entity of the owner."""
+        async with self.store.writing(owner) as rows:
+            kept, other = await _there(rows, entity_id), await _there(rows, other_id)
+            await _move_relationships(rows, kept.id, other.id)
+            await rows.delete(other.id, merged_into=kept.id)
+            together = _with_evidence_of(kept, other)
+            merged = await rows.rename(
+                together, kept.name, (*kept.aliases, other.name, *other.aliases)
+            )
+            await rows.forget_vectors(kept.id)
+        await self.embed_missing(owner)
+        return merged
+
+    async def rename(self, owner: Owner, entity_id: str, name: str) -> Entity:
+        """Gives an entity another name. NotFoundError; WrongStateError when it is taken."""
+        name = display_name(name)
+        async with self.store.writing(owner) as rows:
+            known = await _there(rows, entity_id)
+            await _check_free(rows, known, name)
+            aliases = known.aliases
+            if canonical_name(name) != known.canonical_name:
+                aliases = (*aliases, known.name)
+            renamed = await rows.rename(known, name, aliases)
+            await rows.forget_vectors(known.id)
+        await self.embed_missing(owner)
+        return renamed
+
+    async def delete(self, owner: Owner, entity_id: str) -> int:
+        """Deletes an entity softly; how many relationships went with it. NotFoundError."""
+        async with self.store.writing(owner) as rows:
+            known = await _there(rows, entity_id)
+            return await rows.delete(known.id)
+
+    async def restore(self, owner: Owner, entity_id: str) -> tuple[Entity, int]:
+        """Restores a deleted entity and its relationships. NotFoundError; WrongStateError: see the contract."""
+        async with self.store.writing(owner) as rows:
+            known = await rows.get(entity_id)
+            if known is None:
+                raise NotFoundError("entity")
+            if known.delete_time is None:
+                return known, 0
+            if known.merged_into is not None:
+                raise WrongStateError("The entity was merged into another one.")
+            await _check_free(rows, known, known.name)
+            return await rows.restore(known)
+
+    async def delete_relationship(self, owner: Owner, relationship_id: str) -> None:
+        """Deletes a relationship softly. NotFoundError."""
+        async with self.store.writing(owner) as rows:
+            if not await rows.delete_relationship(relationship_id):
+                raise NotFoundError("relationship")
+
+    async def usage(self, owner: Owner, conversation_id: str) -> Usage:
+        """What a conversation and the day have used of their limits."""
+        async with self.store.reading(owner) as rows:
+            return await rows.usage(conversation_id)
+
+    async def export(
+        self, owner: Owner, kind: str, after: str | None, limit: int
+    ) -> tuple[list[Entity], list[Relationship]]:
+        """Some of everything, deleted things included: entities, or relationships."""
+        async with self.store.reading(owner) as rows:
+            if kind == "entities":
+                return await rows.export_entities(after, limit), []
+            return [], await rows.export_relationships(after, limit)
+
+    async def erase(self, owner: Owner) -> tuple[Receipt, datetime]:
+        """Erases everything of the owner."""
+        async with self.store.writing(owner) as rows:
+            receipt = await rows.erase()
+        return receipt, utc_now()
+
+
+async def _hits(
+    rows: Rows, text: str, types: Sequence[EntityType], vector: Vectors | None
+) -> list[Hit]:
+    by_name = match_names(text, await rows.names(types))
+    meaning: dict[str, float] = {}
+    if vector is not None:
+        meaning = await rows.nearest(vector.model, vector.rows[0], types, MAX_BY_MEANING)
+    return add_meaning(by_name, meaning)
+
+
+async def _candidates(rows: Rows, question: RelationshipQuestion) -> list[Relationship]:
+    """The relationships that a question can be about."""
+    around = set(question.named)
+    if not around and question.is_first_person:
+        own = await rows.self_id()
+        around = {own} if own else set()
+        if not around:
+            return []
+    if around:
+        return await rows.neighbors(around, ())
+    return await rows.relationships((), None, None, MAX_NEIGHBORS)
+
+
+async def _ways(
+    rows: Rows, start: str, types: Sequence[RelationshipType], max_hops: int
+) -> dict[str, tuple[int, Relationship]]:
+    ways: dict[str, tuple[int, Relationship]] = {}
+    frontier = [start]
+    for hops in range(1, max_hops + 1):
+        following = []
+        for one in await rows.neighbors(frontier, types):
+            for end in (one.source, one.target):
+                # The user is everybody's neighbor: nothing is related by way of them.
+                if end.id != start and end.id not in ways and not end.is_user:
+                    ways[end.id] = (hops, one)
+                    following.append(end.id)
+        frontier = following
+        if not frontier:
+            break
+    return ways
+
+
+async def _there(rows: Rows, entity_id: str) -> Entity:
+    found = await rows.get(entity_id)
+    if found is None or found.delete_time is not None:
+        raise NotFoundError("entity")
+    return found
+
+
+async def _check_free(rows: Rows, known: Entity, name: str) -> None:
+    other = await rows.find(name, known.type)
+    taken = other is not None and other.id != known.id
+    if taken and other is not None and other.canonical_name == canonical_name(name):
+        raise WrongStateError(NAME_TAKEN)
+
+
+async def _move_relationships(rows: Rows, kept: str, other: str) -> None:
+    there = {(one.source_id, one.type, one.target_id): one.id for one in await rows.ends_of(kept)}
+    for one in await rows.ends_of(other):
+        source = kept if one.source_id == other else one.source_id
+        target = kept if one.target_id == other else one.target_id
+        if source == target:
+            await rows.delete_relationship(one.id)
+        elif (same := there.get((source, one.type, target))) is not None:
+            await rows.fold(same, one)
+        else:
+            await rows.move(one.id, source, target)
+
+
+def _with_evidence_of(kept: Entity, other: Entity) -> Entity:
+    return replace(
+        kept,
+        confidence=max(kept.confidence, other.confidence),
+        mention_count=kept.mention_count + other.mention_count,
+    )

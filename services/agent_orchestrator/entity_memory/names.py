@@ -1,0 +1,34 @@
+"""Names as they are compared: exactly up to letter case and white space, or loosely."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+_ARTICLE: Final = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
+_NOT_WORD: Final = re.compile(r"[^\w+#]+")
+# Letters that decomposition leaves as they are.
+_LETTERS: Final = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i"})
+
+
+def display_name(name: str) -> str:
+    """The name as it is shown: NFC, white space collapsed."""
+    return " ".join(unicodedata.normalize("NFC", name).split())
+
+
+def canonical_name(name: str) -> str:
+    """The name as its identity: letter case does not count either."""
+    return display_name(display_name(name).casefold())
+
+
+def folded_name(name: str) -> str:
+    """The name for loose comparison: without accents, punctuation and a leading article."""
+    decomposed = unicodedata.normalize("NFKD", _ARTICLE.sub("", display_name(name)).casefold())
+    letters = "".join(c for c in decomposed if not unicodedata.combining(c)).translate(_LETTERS)
+    return " ".join(_NOT_WORD.sub(" ", letters.replace("_", " ")).split())
+
+
+def has_control_characters(text: str) -> bool:
+    """Whether there are any: a name has none."""
+    return any(unicodedata.category(c) == "Cc" for c in text)

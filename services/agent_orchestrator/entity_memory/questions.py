@@ -1,0 +1,334 @@
+"""Which relationships answer a question in plain English, and how well. Pure: words in, scores out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
+from services.agent_orchestrator.entity_memory.matching import Name, similarity
+from services.agent_orchestrator.entity_memory.names import folded_name
+from services.agent_orchestrator.entity_memory.records import End, Relationship
+
+R = RelationshipType
+
+_RELATIONSHIP_WORDS: Final = (
+    (
+        R.WORKS_WITH,
+        r"work(?:s|ing|ed)? (?:\w+ )?with|colleagues?|team ?mates?|co-?workers?|collaborat\w+|managers?|boss",
+    ),
+    (
+        R.WORKS_ON,
+        r"work(?:s|ing|ed)? (?:\w+ )?on|build(?:s|ing)?|maintain(?:s|ing)?|lead(?:s|ing)?|involved in",
+    ),
+    (R.PART_OF, r"work(?:s|ing|ed)? (?:at|for)|employ\w+|belong\w*|members?|part of|join(?:ed)?"),
+    (R.PREFERS, r"prefer\w*|favou?rites?|favou?r|like(?:s)? (?:best|better|most)|rather"),
+    (R.DECIDED, r"decid\w+|decisions?|cho(?:o|)se\w*|chosen|pick(?:ed)?|settled|agreed|went with"),
+    (R.DEPENDS_ON, r"depend\w*|rel(?:y|ies|ied) on|requires?|needs?"),
+    (R.KNOWS, r"knows?|friends?|met|acquaint\w+"),
+    (R.MENTIONED_IN, r"mention\w*"),
+    (R.USES, r"us(?:e|es|ed|ing)|run(?:s|ning)? on|written in|work(?:s)? in"),
+)
+_TYPE_WORDS: Final = (
+    (
+        EntityType.PERSON,
+        r"who|whom|whose|people|persons?|colleagues?|friends?|team ?mates?|managers?",
+    ),
+    (
+        EntityType.TOOL,
+        r"tools?|software|languages?|databases?|frameworks?|librar(?:y|ies)|editors?|apps?|stack",
+    ),
+    (EntityType.PROJECT, r"projects?|products?|systems?"),
+    (EntityType.ORGANIZATION, r"compan(?:y|ies)|organi[sz]ations?|employers?|clubs?|where"),
+    (EntityType.CONCEPT, r"concepts?|practices?|methods?|styles?|documents?"),
+)
+_FIRST_PERSON: Final = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b")
+# Types that answer for another one where nothing has that one.
+_NEAR: Final[Mapping[RelationshipType, frozenset[RelationshipType]]] = {
+    R.USES: frozenset({R.DEPENDS_ON, R.PREFERS, R.DECIDED}),
+    R.PREFERS: frozenset({R.DECIDED, R.USES}),
+    R.DECIDED: frozenset({R.PREFERS}),
+    R.DEPENDS_ON: frozenset({R.USES}),
+    R.WORKS_WITH: frozenset({R.KNOWS}),
+    R.KNOWS: frozenset({R.WORKS_WITH}),
+    R.WORKS_ON: frozenset({R.PART_OF}),
+    R.PART_OF: frozenset({R.WORKS_ON}),
+}
+_STOP_WORDS: Final = frozenset(
+    [
+        "a",
+        "about",
+        "again",
+        "all",
+        "also",
+        "am",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "doing",
+        "done",
+        "for",
+        "from",
+        "get",
+        "had",
+        "has",
+        "have",
+        "how",
+        "i",
+        "if",
+        "in",
+        "is",
+        "it",
+        "its",
+        "kind",
+        "know",
+        "me",
+        "mine",
+        "much",
+        "my",
+        "now",
+        "of",
+        "on",
+        "or",
+        "our",
+        "ours",
+        "remember",
+        "right",
+        "she",
+        "should",
+        "so",
+        "some",
+        "tell",
+        "that",
+        "the",
+        "their",
+        "them",
+        "there",
+        "these",
+        "they",
+        "thing",
+        "things",
+        "this",
+        "those",
+        "to",
+        "up",
+        "was",
+        "we",
+        "were",
+        "what",
+        "whats",
+        "when",
+        "where",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+        "he",
+        "her",
+        "his",
+        "him",
+        "us",
+        "s",
+        "t",
+        "re",
+        "ve",
+        "currently",
+        "usually",
+        "again",
+        "ever",
+        "most",
+    ]
+)
+_MAX_WORDS: Final = 4
+_MENTION_THRESHOLD: Final = 0.85
+# Below these a relationship has nothing to do with what a question is about.
+TOPIC_BY_WORDS: Final = 0.3
+TOPIC_BY_MEANING: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipQuestion:
+    """What a question asks for. `named` are ids of entities that it names, `topic` its other words."""
+
+    types: tuple[RelationshipType, ...]
+    entity_types: tuple[EntityType, ...]
+    named: frozenset[str]
+    is_first_person: bool
+    topic: frozenset[str]
+
+
+class Scored(NamedTuple):
+    """A relationship that answers, the name that does, and how well it fits."""
+
+    relationship: Relationship
+    answer: str
+    score: float
+
+
+def read_question(
+    text: str,
+    names: Sequence[Name],
+    relationship_type: RelationshipType | None,
+    entity_type: EntityType | None,
+) -> RelationshipQuestion:
+    """Reads a question. The types that a caller gives win over its words."""
+    folded = folded_name(text)
+    named, rest = _named(folded, names)
+    types = tuple(t for t, pattern in _RELATIONSHIP_WORDS if _has(pattern, rest))
+    # "work with" is not "with" of another verb: the first form that fits decides between the forms of one verb.
+    types = types[:2]
+    entity_types = tuple(t for t, pattern in _TYPE_WORDS if _has(pattern, rest))
+    topic = {
+        word
+        for word in rest.split()
+        if word not in _STOP_WORDS
+        and not any(re.fullmatch(p, word) for _, p in _RELATIONSHIP_WORDS)
+        and not any(re.fullmatch(p, word) for _, p in _TYPE_WORDS)
+        and not word.startswith(("work", "us"))
+    }
+    return RelationshipQuestion(
+        types=(relationship_type,) if relationship_type else types,
+        entity_types=(entity_type,) if entity_type else entity_types,
+        named=named,
+        is_first_person=bool(_FIRST_PERSON.search(folded)),
+        topic=frozenset(_stem(word) for word in topic),
+    )
+
+
+def rank(
+    question: RelationshipQuestion,
+    relationships: Iterable[Relationship],
+    meaning: Mapping[str, float],
+    *,
+    strict: Collection[str] = (),
+) -> list[Scored]:
+    """The relationships that answer, best first. `meaning` has similarities to the question by entity id.
+
+    `strict` names the filters that the caller gave ("type", "entity_type"): what does not fit them is left out.
+    """
+    scored = [
+        found
+        for one in relationships
+        if (found := _score(question, one, meaning, strict)) is not None
+    ]
+    exact = [s for s in scored if not question.types or s.relationship.type in question.types]
+    kept = exact or ([] if "type" in strict else scored)
+    return sorted(kept, key=lambda s: (-s.score, s.relationship.id))
+
+
+def _score(
+    question: RelationshipQuestion,
+    one: Relationship,
+    meaning: Mapping[str, float],
+    strict: Collection[str],
+) -> Scored | None:
+    type_score = _type_score(question, one.type)
+    if type_score == 0.0:
+        return None
+    ends = (one.source, one.target)
+    answer = _answer(question, one)
+    wanted = question.entity_types
+    fits = not wanted or answer.type in wanted
+    if not fits and "entity_type" in strict:
+        return None
+    named = sum(end.id in question.named for end in ends)
+    by_words = _overlap(question.topic, one)
+    by_meaning = max((meaning.get(end.id, 0.0) for end in ends if not end.is_user), default=0.0)
+    if question.topic and not question.named:
+        has_topic = by_words >= TOPIC_BY_WORDS or by_meaning >= TOPIC_BY_MEANING
+        if not has_topic and meaning:
+            return None
+    user = any(end.is_user for end in ends) and question.is_first_person
+    score = (
+        0.3 * type_score
+        + 0.1 * fits
+        + 0.2 * min(named, 1)
+        + 0.1 * user
+        + 0.2 * max(by_words, by_meaning)
+        + 0.1 * one.confidence
+    )
+    return Scored(one, answer.name, min(score, 1.0))
+
+
+def _type_score(question: RelationshipQuestion, type_: RelationshipType) -> float:
+    if not question.types:
+        return 0.5
+    if type_ in question.types:
+        return 1.0 if type_ == question.types[0] else 0.9
+    return 0.4 if any(type_ in _NEAR.get(asked, ()) for asked in question.types) else 0.0
+
+
+def _answer(question: RelationshipQuestion, one: Relationship) -> End:
+    """The end that the question does not name."""
+    if one.source.is_user or (
+        one.source.id in question.named and one.target.id not in question.named
+    ):
+        return one.target
+    if one.target.is_user or one.target.id in question.named:
+        return one.source
+    return one.target
+
+
+def _overlap(topic: frozenset[str], one: Relationship) -> float:
+    """The share of the topic's words that the relationship's own words have."""
+    if not topic:
+        return 0.0
+    words = folded_name(f"{one.context} {one.source.name} {one.target.name}").split()
+    return len(topic & {_stem(word) for word in words}) / len(topic)
+
+
+def _named(folded: str, names: Sequence[Name]) -> tuple[frozenset[str], str]:
+    """The entities that a question names, and the question without their names."""
+    padded, rest = f" {folded} ", f" {folded} "
+    named = set()
+    for one in names:
+        for name in {folded_name(n) for n in (one.name, *one.aliases)}:
+            if name and f" {name} " in padded:
+                named.add(one.id)
+                rest = rest.replace(f" {name} ", " ")
+    if named:
+        return frozenset(named), rest.strip()
+    words = folded.split()
+    grams = {
+        " ".join(words[start : start + size])
+        for size in range(1, _MAX_WORDS)
+        for start in range(len(words) - size + 1)
+    } - _STOP_WORDS
+    for one in names:
+        name = folded_name(one.name)
+        for gram in grams:
+            if abs(len(gram) - len(name)) <= 2 and similarity(gram, name) >= _MENTION_THRESHOLD:  # noqa: PLR2004 - so few letters may differ
+                named.add(one.id)
+                rest = rest.replace(f" {gram} ", " ")
+    return frozenset(named), rest.strip()
+
+
+def _has(pattern: str, text: str) -> bool:
+    return re.search(rf"\b(?:{pattern})\b", text) is not None
+
+
+def _stem(word: str) -> str:
+    """A word without its commonest endings: enough to compare what one user says with what they ask."""
+    for ending in ("ing", "ers", "ies", "ed", "er", "es", "s", "y", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:  # noqa: PLR2004 - what is left must be a word
+            return word.removesuffix(ending)
+    return word

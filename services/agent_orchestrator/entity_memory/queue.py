@@ -1,0 +1,359 @@
+"""Writes to memory, queued durably and worked off one after the other for each user.
+
+A write is queued in the transaction of what causes it, and ends in the transaction that saves it: it is never lost and
+never saved twice, whichever process ends when.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
+from services.agent_orchestrator.entity_memory.memory import EntityMemory
+from services.agent_orchestrator.entity_memory.records import (
+    NamedEnd,
+    NewEntity,
+    NewRelationship,
+    Outcome,
+    Owner,
+    Provenance,
+    Relationship,
+)
+from services.agent_orchestrator.entity_memory.saving import Saving
+from services.agent_orchestrator.entity_memory.store import ROOM
+from services.agent_orchestrator.entity_memory.turns import (
+    MAX_CHARACTERS,
+    MAX_EARLIER_TURNS,
+    Extractor,
+    TurnNews,
+)
+from services.postgres.pool import Pool, Row, Session
+from services.runtime.context import CallContext, call_scope, current_call_or_none, remaining
+from services.runtime.errors import BraidError, InvalidFieldError, NotFoundError
+from services.runtime.queries import Queries
+from services.runtime.telemetry import get_logger
+
+LEASE_SECONDS: Final = 60.0
+MAX_ATTEMPTS: Final = 8
+KEEP_DAYS: Final = 30
+_IDLE_SECONDS: Final = 1.0
+_POLL_SECONDS: Final = 0.02
+_PURGE_SECONDS: Final = 3600.0
+_MAX_BACKOFF: Final = 300.0
+_SCOPES = frozenset({"read", "write"})
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write that was claimed."""
+
+    number: int
+    owner: Owner
+    kind: str
+    seen: Provenance
+    payload: Mapping[str, Any]
+    attempts: int
+
+
+@dataclass(slots=True)
+class TurnSaved:
+    """What was saved of a turn."""
+
+    relationships: list[Relationship]
+    retracted: int = 0
+    over_limit: int = 0
+    already_saved: bool = False
+
+
+class MemoryWrites:
+    """Queues writes, and works them off."""
+
+    def __init__(self, pool: Pool, memory: EntityMemory, extractor: Extractor) -> None:
+        self._pool = pool
+        self._memory = memory
+        self._extractor = extractor
+        self._queries = Queries.load(ROOM, "sql", ".sql")
+        self._wake = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def queue_turn(
+        self,
+        session: Session,
+        owner: Owner,
+        seen: Provenance,
+        text: str,
+        earlier: Sequence[str] = (),
+    ) -> None:
+        """Queues a turn within the caller's transaction. `earlier` turns are those of no stored conversation."""
+        kept = [one[:MAX_CHARACTERS] for one in earlier[-MAX_EARLIER_TURNS:]]
+        payload = {"text": text[:MAX_CHARACTERS], "earlier": kept}
+        await self._queue(session, owner, f"turn {seen.message_id}", "turn", seen, payload)
+
+    def wake(self) -> None:
+        """Something that was queued is committed."""
+        self._wake.set()
+
+    async def queue_entity(self, owner: Owner, key: str, seen: Provenance, new: NewEntity) -> None:
+        """Queues an entity. Once this returns it is durable."""
+        payload = new._asdict()
+        async with self._pool.transaction() as session:
+            await self._queue(session, owner, key, "entity", seen, payload)
+        self._wake.set()
+
+    async def queue_relationship(
+        self, owner: Owner, key: str, seen: Provenance, new: NewRelationship
+    ) -> None:
+        """Queues a relationship. Once this returns it is durable."""
+        payload = {
+            **new._asdict(),
+            "source": new.source._asdict(),
+            "target": new.target._asdict(),
+        }
+        async with self._pool.transaction() as session:
+            await self._queue(session, owner, key, "relationship", seen, payload)
+        self._wake.set()
+
+    async def save_turn(self, owner: Owner, seen: Provenance, turns: Sequence[str]) -> TurnSaved:
+        """Saves the last of some turns now, once for each message."""
+        news = await self._extractor.read(turns)
+        key = f"turn {seen.message_id}" if seen.message_id else f"turn {uuid.uuid4()}"
+        saved = TurnSaved([])
+        async with self._memory.store.writing(owner) as rows:
+            number = await self._add(rows.session, owner, key, "turn", seen, {})
+            if number is None:
+                saved.already_saved = True
+                return saved
+            await self._end(rows.session, owner, number)
+            await _save_news(Saving(rows, seen, self._memory.limits), news, saved)
+        await self._memory.embed_missing(owner)
+        return saved
+
+    async def work_off(self, owner: Owner, seconds: float) -> bool:
+        """Works off what waits for an owner, at most so long; whether nothing is left."""
+        if not await self._waiting(owner):
+            return True
+        # What was claimed is finished, however long the caller waits for it.
+        task = asyncio.create_task(self._work_off(owner), name="memory-writes-of-owner")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        await asyncio.wait({task}, timeout=remaining(seconds))
+        return task.done() and not task.cancelled() and task.exception() is None
+
+    async def _work_off(self, owner: Owner) -> None:
+        until = asyncio.get_running_loop().time() + LEASE_SECONDS
+        while asyncio.get_running_loop().time() < until:
+            if (row := await self._claim_of(owner)) is not None:
+                await self._work(_write(row))
+            elif await self._waiting(owner):
+                await asyncio.sleep(_POLL_SECONDS)  # another process is working on it
+            else:
+                return
+        raise TimeoutError
+
+    async def close(self) -> None:
+        """Ends what is being worked off; it is claimed again when its lease is over."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def run(self) -> None:
+        """Works off whatever is due, until cancelled."""
+        loop = asyncio.get_running_loop()
+        purged = loop.time()
+        while True:
+            try:
+                self._wake.clear()
+                while (row := await self._claim()) is not None:
+                    await self._work(_write(row))
+                if loop.time() - purged > _PURGE_SECONDS:
+                    purged = loop.time()
+                    await self._purge()
+            except (BraidError, TimeoutError) as error:
+                get_logger("entity_memory").warning("queue put off", cause=type(error).__name__)
+                await asyncio.sleep(_IDLE_SECONDS)
+                continue
+            await _wait(self._wake, _IDLE_SECONDS)
+
+    async def _work(self, write: Write) -> None:
+        try:
+            with call_scope(_call_of(write.owner)):
+                await self._save(write)
+        except (InvalidFieldError, NotFoundError) as error:
+            await self._give_up(write, type(error).__name__)
+        except (BraidError, TimeoutError) as error:
+            await self._put_off(write, type(error).__name__)
+        except Exception:  # noqa: BLE001 - one write that cannot be saved must not keep others from it
+            get_logger("entity_memory").exception("defect in a write", number=write.number)
+            await self._put_off(write, "defect")
+
+    async def _save(self, write: Write) -> None:
+        news: TurnNews | None = None
+        if write.kind == "turn":
+            earlier = write.payload["earlier"] or await self._earlier(write)
+            news = await self._extractor.read([*earlier, str(write.payload["text"])])
+        async with self._memory.store.writing(write.owner) as rows:
+            if not await self._end(rows.session, write.owner, write.number):
+                return
+            saving = Saving(rows, write.seen, self._memory.limits)
+            if news is not None:
+                await _save_news(saving, news, TurnSaved([]))
+            elif write.kind == "entity":
+                await saving.entity(_new_entity(write.payload))
+            else:
+                await saving.relationship(_new_relationship(write.payload))
+        await self._memory.embed_missing(write.owner)
+
+    async def _earlier(self, write: Write) -> list[str]:
+        """What the user said before in the conversation, oldest first."""
+        try:
+            conversation, run = (uuid.UUID(one) for one in write.seen)
+        except ValueError:
+            return []
+        async with self._pool.session() as session:
+            rows = await session.fetch(
+                self._queries["earlier_turns"],
+                write.owner.space,
+                write.owner.user,
+                conversation,
+                run,
+                MAX_EARLIER_TURNS,
+            )
+        return [row["text"] for row in reversed(rows)]
+
+    async def _queue(  # noqa: PLR0917 - the columns of a write
+        self,
+        session: Session,
+        owner: Owner,
+        key: str,
+        kind: str,
+        seen: Provenance,
+        payload: Mapping[str, Any],
+    ) -> int | None:
+        await session.execute(self._queries["set_owner"], *owner, "")
+        return await self._add(session, owner, key, kind, seen, payload)
+
+    async def _add(  # noqa: PLR0917 - as above
+        self,
+        session: Session,
+        owner: Owner,
+        key: str,
+        kind: str,
+        seen: Provenance,
+        payload: Mapping[str, Any],
+    ) -> int | None:
+        text = json.dumps(payload).replace("\\u0000", "")
+        number: int | None = await session.value(
+            self._queries["add_write"], *owner, key, kind, *seen, text
+        )
+        return number
+
+    async def _claim(self) -> Row | None:
+        async with self._pool.transaction() as session:
+            await session.execute(self._queries["set_owner"], "", "", "queue")
+            return await session.row(self._queries["claim_write"], LEASE_SECONDS)
+
+    async def _claim_of(self, owner: Owner) -> Row | None:
+        async with self._pool.transaction() as session:
+            await session.execute(self._queries["set_owner"], *owner, "")
+            return await session.row(self._queries["claim_write_of"], *owner, LEASE_SECONDS)
+
+    async def _waiting(self, owner: Owner) -> bool:
+        async with self._pool.transaction() as session:
+            await session.execute(self._queries["set_owner"], *owner, "")
+            return bool(await session.value(self._queries["writes_waiting"], *owner))
+
+    async def _end(self, session: Session, owner: Owner, number: int, failure: str = "") -> bool:
+        row = await session.row(self._queries["end_write"], *owner, number, failure)
+        return row is not None
+
+    async def _give_up(self, write: Write, cause: str) -> None:
+        get_logger("entity_memory").warning("write given up", number=write.number, cause=cause)
+        async with self._memory.store.reading(write.owner) as rows:
+            await self._end(rows.session, write.owner, write.number, cause)
+
+    async def _put_off(self, write: Write, cause: str) -> None:
+        if write.attempts >= MAX_ATTEMPTS and cause == "defect":
+            await self._give_up(write, cause)
+            return
+        wait = min(2.0**write.attempts, _MAX_BACKOFF)
+        async with self._pool.transaction() as session:
+            await session.execute(self._queries["set_owner"], "", "", "queue")
+            await session.execute(self._queries["put_off_write"], write.number, wait, cause)
+
+    async def _purge(self) -> None:
+        async with self._pool.transaction() as session:
+            await session.execute(self._queries["set_owner"], "", "", "queue")
+            await session.execute(self._queries["purge_writes"], KEEP_DAYS)
+
+
+async def _save_news(saving: Saving, news: TurnNews, saved: TurnSaved) -> None:
+    for one in news.retracted:
+        saved.retracted += await saving.retract(one)
+    for new in news.relationships:
+        done = await saving.relationship(new)
+        if done.relationship is not None:
+            saved.relationships.append(done.relationship)
+        elif done.outcome is not Outcome.BELOW_THRESHOLD:
+            saved.over_limit += 1
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return
+
+
+def _call_of(owner: Owner) -> CallContext:
+    """Work for an owner, as part of the call that waits for it if there is one."""
+    call = current_call_or_none()
+    return CallContext(
+        request_id=call.request_id if call else str(uuid.uuid4()),
+        method=call.method if call else "entity_memory",
+        space=owner.space,
+        user=owner.user,
+        scopes=_SCOPES,
+        deadline=call.deadline if call else None,
+    )
+
+
+def _write(row: Row) -> Write:
+    return Write(
+        row["number"],
+        Owner(row["space"], row["user_id"]),
+        row["kind"],
+        Provenance(row["conversation_id"], row["message_id"]),
+        json.loads(row["payload"]),
+        row["attempt_count"],
+    )
+
+
+def _new_entity(payload: Mapping[str, Any]) -> NewEntity:
+    return NewEntity(
+        payload["name"],
+        EntityType(payload["type"]),
+        tuple(payload["aliases"]),
+        payload["description"],
+        payload["confidence"],
+    )
+
+
+def _new_relationship(payload: Mapping[str, Any]) -> NewRelationship:
+    return NewRelationship(
+        _named_end(payload["source"]),
+        RelationshipType(payload["type"]),
+        _named_end(payload["target"]),
+        payload["context"],
+        payload["confidence"],
+    )
+
+
+def _named_end(payload: Mapping[str, Any]) -> NamedEnd:
+    type_ = payload["type"]
+    return NamedEnd(payload["id"], payload["name"], EntityType(type_) if type_ else None)

@@ -1,0 +1,2 @@
+-- Whether the user has writes that wait or are being worked on.
+select exists (select from memory_write where space = $1 and user_id = $2 and end_time is null)

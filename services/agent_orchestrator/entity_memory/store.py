@@ -1,0 +1,437 @@
+"""Entity memory in PostgreSQL: reads and the steps of writes. Each transaction sees its owner's rows alone."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from services.agent_orchestrator.entity_memory.domain import SELF, EntityType, RelationshipType
+from services.agent_orchestrator.entity_memory.matching import Name
+from services.agent_orchestrator.entity_memory.names import canonical_name
+from services.agent_orchestrator.entity_memory.records import (
+    End,
+    Entity,
+    Limits,
+    NewEntity,
+    NewRelationship,
+    Owner,
+    Provenance,
+    Receipt,
+    Relationship,
+    Usage,
+    reinforced,
+)
+from services.models.vectors import Matrix
+from services.postgres.pool import Pool, Row, Session
+from services.runtime.queries import Queries
+
+MAX_NAMES = 5_000
+MAX_ALIASES = 50
+MAX_NEIGHBORS = 1_000
+ROOM = "services.agent_orchestrator.entity_memory"
+
+
+class Position(NamedTuple):
+    """Where a listing stands: the last mention, then the id, both descending."""
+
+    last_mention_time: datetime
+    id: str
+
+
+class Unembedded(NamedTuple):
+    """An entity without a vector, and the text that stands for it."""
+
+    owner: Owner
+    id: str
+    text: str
+
+
+class StoredEnds(NamedTuple):
+    """A relationship as it is stored."""
+
+    id: str
+    source_id: str
+    type: str
+    target_id: str
+    confidence: float
+    mention_count: int
+
+
+class EntityMemoryStore:
+    """The memories of every user."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._queries = Queries.load(ROOM, "sql", ".sql")
+
+    @asynccontextmanager
+    async def reading(self, owner: Owner, scope: str = "") -> AsyncIterator[Rows]:
+        """A transaction that sees the owner's rows; with scope `space` those of the whole space."""
+        async with self._pool.transaction() as session:
+            await session.execute(self._queries["set_owner"], *owner, scope)
+            yield Rows(session, self._queries, owner)
+
+    @asynccontextmanager
+    async def writing(self, owner: Owner) -> AsyncIterator[Rows]:
+        """A transaction that changes the owner's rows; one at a time for each owner."""
+        async with self.reading(owner) as rows:
+            await rows.session.execute(self._queries["lock_user"], *owner)
+            yield rows
+
+
+class Rows:
+    """An owner's rows within a transaction."""
+
+    def __init__(self, session: Session, queries: Queries, owner: Owner) -> None:
+        self.session = session
+        self.owner = owner
+        self._queries = queries
+
+    async def find(self, name: str, type_: EntityType | None) -> Entity | None:
+        """The entity that has a name, or an alias."""
+        row = await self._row("find_entity", canonical_name(name), type_)
+        return None if row is None else _entity(row)
+
+    async def get(self, id_: str) -> Entity | None:
+        """An entity by id, deleted or not."""
+        row = await self._row("get_entity", uuid.UUID(id_))
+        return None if row is None else _entity(row)
+
+    async def by_id(self, ids: Iterable[str]) -> dict[str, Entity]:
+        """Those of the entities that are there."""
+        rows = await self._fetch("entities_by_id", [uuid.UUID(one) for one in ids])
+        return {str(row["id"]): _entity(row) for row in rows}
+
+    async def self_id(self, *, create: bool = False) -> str | None:
+        """The id of the user's own entity; None where there is none and none is created."""
+        row = await self._row("self_entity")
+        if row is not None:
+            return str(row["id"])
+        if not create:
+            return None
+        id_ = uuid.uuid4()
+        await self._execute("add_self", id_)
+        return str(id_)
+
+    async def add(self, new: NewEntity, seen: Provenance, limits: Limits) -> Entity | None:
+        """A new entity; None when a limit is reached."""
+        aliases = _distinct((), new.aliases, but=new.name)
+        row = await self._row(
+            "add_entity",
+            uuid.uuid4(),
+            new.name,
+            canonical_name(new.name),
+            new.type,
+            list(aliases),
+            [canonical_name(one) for one in aliases],
+            new.description,
+            new.confidence,
+            *seen,
+            limits.max_entities_per_conversation,
+            limits.max_entities_per_day,
+        )
+        return None if row is None else _entity(row)
+
+    async def reinforce(self, known: Entity, new: NewEntity, seen: Provenance) -> Entity:
+        """Adds evidence to an entity."""
+        aliases = _distinct(known.aliases, new.aliases, but=known.name)
+        row = await self._row(
+            "reinforce_entity",
+            uuid.UUID(known.id),
+            list(aliases),
+            [canonical_name(one) for one in aliases],
+            new.description or known.description,
+            reinforced(known.confidence, new.confidence),
+            *seen,
+        )
+        assert row is not None  # noqa: S101 - the caller holds the user's lock
+        return _entity(row)
+
+    async def rename(self, known: Entity, name: str, aliases: Iterable[str]) -> Entity:
+        """Gives an entity a name and aliases, and the counts of `known`."""
+        kept = _distinct((), aliases, but=name)
+        row = await self._row(
+            "change_names",
+            uuid.UUID(known.id),
+            name,
+            canonical_name(name),
+            list(kept),
+            [canonical_name(one) for one in kept],
+            known.confidence,
+            known.mention_count,
+        )
+        assert row is not None  # noqa: S101 - the caller has read it in this transaction
+        return _entity(row)
+
+    async def delete(self, id_: str, merged_into: str | None = None) -> int:
+        """Deletes an entity softly with its relationships; how many those were."""
+        gone = await self._fetch("delete_relationships_of", uuid.UUID(id_))
+        await self._execute(
+            "delete_entity", uuid.UUID(id_), uuid.UUID(merged_into) if merged_into else None
+        )
+        return len(gone)
+
+    async def restore(self, known: Entity) -> tuple[Entity, int]:
+        """Restores a deleted entity with the relationships that were deleted with it."""
+        row = await self._row("restore_entity", uuid.UUID(known.id))
+        assert row is not None  # noqa: S101 - as above
+        back = await self._fetch("restore_relationships_of", uuid.UUID(known.id), known.delete_time)
+        return _entity(row), len(back)
+
+    async def relationship(
+        self, source_id: str, type_: RelationshipType, target_id: str
+    ) -> Relationship | None:
+        """A relationship by its ends."""
+        row = await self._row(
+            "find_relationship", uuid.UUID(source_id), type_, uuid.UUID(target_id)
+        )
+        return None if row is None else (await self.relationships_by_id([str(row["id"])]))[0]
+
+    async def add_relationship(
+        self, ends: tuple[str, str], new: NewRelationship, seen: Provenance, limits: Limits
+    ) -> str | None:
+        """The id of a new relationship; None when a limit is reached."""
+        row = await self._row(
+            "add_relationship",
+            uuid.uuid4(),
+            uuid.UUID(ends[0]),
+            new.type,
+            uuid.UUID(ends[1]),
+            new.context,
+            new.confidence,
+            *seen,
+            limits.max_relationships_per_conversation,
+        )
+        return None if row is None else str(row["id"])
+
+    async def reinforce_relationship(
+        self, known: Relationship, new: NewRelationship, seen: Provenance
+    ) -> None:
+        """Adds evidence to a relationship."""
+        await self._execute(
+            "reinforce_relationship",
+            uuid.UUID(known.id),
+            new.context or known.context,
+            reinforced(known.confidence, new.confidence),
+            *seen,
+        )
+
+    async def delete_relationship(self, id_: str) -> bool:
+        """Deletes a relationship softly; whether it was there."""
+        return await self._row("delete_relationship", uuid.UUID(id_)) is not None
+
+    async def ends_of(self, id_: str) -> list[StoredEnds]:
+        """The relationships of an entity as they are stored."""
+        rows = await self._fetch("relationships_of", uuid.UUID(id_))
+        return [
+            StoredEnds(
+                str(row["id"]),
+                str(row["source_id"]),
+                row["type"],
+                str(row["target_id"]),
+                row["confidence"],
+                row["mention_count"],
+            )
+            for row in rows
+        ]
+
+    async def move(self, id_: str, source_id: str, target_id: str) -> None:
+        """Gives a relationship other ends."""
+        await self._execute(
+            "move_relationship", uuid.UUID(id_), uuid.UUID(source_id), uuid.UUID(target_id)
+        )
+
+    async def fold(self, into: str, one: StoredEnds) -> None:
+        """Adds the evidence of one relationship to another one, and deletes it."""
+        await self._execute("fold_relationship", uuid.UUID(into), one.confidence, one.mention_count)
+        await self.delete_relationship(one.id)
+
+    async def entities(
+        self, types: Sequence[EntityType], after: Position | None, limit: int
+    ) -> list[Entity]:
+        """Entities, the last mentioned first."""
+        rows = await self._fetch("list_entities", list(types), *_place(after), limit)
+        return [_entity(row) for row in rows]
+
+    async def relationships(
+        self,
+        types: Sequence[RelationshipType],
+        entity_id: str | None,
+        after: Position | None,
+        limit: int,
+    ) -> list[Relationship]:
+        """Relationships, the last mentioned first."""
+        of = uuid.UUID(entity_id) if entity_id else None
+        rows = await self._fetch("relationships", list(types), of, *_place(after), limit)
+        return [_relationship(row) for row in rows]
+
+    async def relationships_by_id(self, ids: Iterable[str]) -> list[Relationship]:
+        """Relationships by id, in any order."""
+        rows = await self._fetch("relationships_by_id", [uuid.UUID(one) for one in ids])
+        return [_relationship(row) for row in rows]
+
+    async def neighbors(
+        self, ids: Iterable[str], types: Sequence[RelationshipType]
+    ) -> list[Relationship]:
+        """Relationships of some entities, the surest first."""
+        of = [uuid.UUID(one) for one in ids]
+        rows = await self._fetch("neighbors", of, list(types), MAX_NEIGHBORS)
+        return [_relationship(row) for row in rows]
+
+    async def names(self, types: Sequence[EntityType]) -> list[Name]:
+        """Names of the entities that were mentioned last, at most 5,000."""
+        rows = await self._fetch("entity_names", list(types), MAX_NAMES)
+        return [
+            Name(
+                str(row["id"]),
+                row["name"],
+                row["canonical_name"],
+                tuple(row["aliases"]),
+                tuple(row["canonical_aliases"]),
+                EntityType(row["type"]),
+            )
+            for row in rows
+        ]
+
+    async def nearest(
+        self, model: str, vector: Matrix, types: Sequence[EntityType], limit: int
+    ) -> dict[str, float]:
+        """The entities that are most similar to a vector of the model, and how similar they are."""
+        rows = await self._fetch("nearest_entities", model, vector_text(vector), list(types), limit)
+        return {str(row["id"]): float(row["similarity"]) for row in rows}
+
+    async def put_vectors(self, model: str, vectors: Iterable[tuple[str, Matrix]]) -> None:
+        """Stores vectors of entities by id."""
+        for id_, vector in vectors:
+            await self._execute("put_vector", model, uuid.UUID(id_), vector_text(vector))
+
+    async def forget_vectors(self, id_: str) -> None:
+        """Removes an entity's vectors, as its text has changed."""
+        await self._execute("forget_vectors", uuid.UUID(id_))
+
+    async def without_vector(
+        self, model: str, limit: int, *, whole_space: bool = False
+    ) -> list[Unembedded]:
+        """Entities that have no vector of a model: the owner's, or with the scope `space` everyone's."""
+        user = None if whole_space else self.owner.user
+        rows = await self.session.fetch(
+            self._queries["entities_without_vector"], self.owner.space, user, model, limit
+        )
+        return [
+            Unembedded(
+                Owner(row["space"], row["user_id"]),
+                str(row["id"]),
+                entity_text(row["name"], row["aliases"], row["description"]),
+            )
+            for row in rows
+        ]
+
+    async def forget_other_models(self, model: str) -> None:
+        """Removes the space's vectors of other models; needs the scope `space`."""
+        await self.session.execute(self._queries["forget_other_models"], self.owner.space, model)
+
+    async def usage(self, conversation_id: str) -> Usage:
+        """What a conversation and the day have used of their limits."""
+        row = await self._row("usage", conversation_id)
+        assert row is not None  # noqa: S101 - it counts
+        return Usage(*row.values())
+
+    async def export_entities(self, after: str | None, limit: int) -> list[Entity]:
+        """Every entity, deleted ones included, by id."""
+        place = uuid.UUID(after) if after else None
+        return [_entity(row) for row in await self._fetch("export_entities", place, limit)]
+
+    async def export_relationships(self, after: str | None, limit: int) -> list[Relationship]:
+        """Every relationship, deleted ones included, by id."""
+        place = uuid.UUID(after) if after else None
+        rows = await self._fetch("export_relationships", place, limit)
+        return [_relationship(row) for row in rows]
+
+    async def erase(self) -> Receipt:
+        """Erases everything of the owner."""
+        relationships = await self._value("erase_relationships")
+        entities = await self._value("erase_entities")
+        writes = await self._value("erase_writes")
+        return Receipt(entities, relationships, writes)
+
+    async def _row(self, name: str, *arguments: object) -> Row | None:
+        return await self.session.row(self._queries[name], *self.owner, *arguments)
+
+    async def _value(self, name: str, *arguments: object) -> Any:
+        return await self.session.value(self._queries[name], *self.owner, *arguments)
+
+    async def _fetch(self, name: str, *arguments: object) -> list[Row]:
+        return await self.session.fetch(self._queries[name], *self.owner, *arguments)
+
+    async def _execute(self, name: str, *arguments: object) -> None:
+        await self.session.execute(self._queries[name], *self.owner, *arguments)
+
+
+def vector_text(vector: Matrix) -> str:
+    """A vector as pgvector reads it."""
+    return "[" + ",".join(f"{value:.6g}" for value in vector.tolist()) + "]"
+
+
+def entity_text(name: str, aliases: Sequence[str], description: str) -> str:
+    """The text whose vector stands for an entity."""
+    named = f"{name} ({', '.join(aliases)})" if aliases else name
+    return f"{named}: {description}" if description else named
+
+
+def _distinct(known: Iterable[str], added: Iterable[str], *, but: str) -> tuple[str, ...]:
+    seen = {canonical_name(but)}
+    kept = []
+    for alias in (*known, *added):
+        if (key := canonical_name(alias)) not in seen:
+            seen.add(key)
+            kept.append(alias)
+    return tuple(kept[:MAX_ALIASES])
+
+
+def _place(after: Position | None) -> tuple[datetime | None, uuid.UUID | None]:
+    return (None, None) if after is None else (after.last_mention_time, uuid.UUID(after.id))
+
+
+def _entity(row: Row) -> Entity:
+    return Entity(
+        id=str(row["id"]),
+        name=row["name"],
+        canonical_name=row["canonical_name"],
+        type=EntityType(row["type"]),
+        aliases=tuple(row["aliases"]),
+        description=row["description"],
+        confidence=row["confidence"],
+        mention_count=row["mention_count"],
+        first_seen=Provenance(row["first_conversation_id"], row["first_message_id"]),
+        last_seen=Provenance(row["last_conversation_id"], row["last_message_id"]),
+        create_time=row["create_time"].astimezone(UTC),
+        last_mention_time=row["last_mention_time"].astimezone(UTC),
+        delete_time=row["delete_time"],
+        merged_into=str(row["merged_into"]) if row["merged_into"] else None,
+    )
+
+
+def _relationship(row: Row) -> Relationship:
+    return Relationship(
+        id=str(row["id"]),
+        source=_end(row, "source"),
+        type=RelationshipType(row["type"]),
+        target=_end(row, "target"),
+        context=row["context"],
+        confidence=row["confidence"],
+        mention_count=row["mention_count"],
+        first_seen=Provenance(row["first_conversation_id"], row["first_message_id"]),
+        last_seen=Provenance(row["last_conversation_id"], row["last_message_id"]),
+        create_time=row["create_time"].astimezone(UTC),
+        last_mention_time=row["last_mention_time"].astimezone(UTC),
+        delete_time=row["delete_time"],
+    )
+
+
+def _end(row: Row, side: str) -> End:
+    if row[f"{side}_type"] == "self":
+        return End(str(row[f"{side}_id"]), SELF, None)
+    return End(str(row[f"{side}_id"]), row[f"{side}_name"], EntityType(row[f"{side}_type"]))

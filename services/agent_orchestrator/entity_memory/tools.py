@@ -1,0 +1,305 @@
+"""The agent's tools of entity memory: what the user says is queued to be saved, and what is known is queried."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolReturn
+
+from services.agent_orchestrator.agent.dependencies import AgentDependencies
+from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
+from services.agent_orchestrator.agent.tools.outcome import is_refusal, respond, retry_for
+from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
+from services.agent_orchestrator.entity_memory.memory import EntityMemory
+from services.agent_orchestrator.entity_memory.names import has_control_characters
+from services.agent_orchestrator.entity_memory.questions import Scored
+from services.agent_orchestrator.entity_memory.queue import MemoryWrites
+from services.agent_orchestrator.entity_memory.records import (
+    DEFAULT_CONFIDENCE,
+    NamedEnd,
+    NewEntity,
+    NewRelationship,
+    Outcome,
+    Owner,
+    Provenance,
+)
+from services.runtime.errors import BraidError, NotFoundError
+
+Context = RunContext[AgentDependencies]
+
+# How long a query waits for what was said before it in the conversation to be saved.
+CATCH_UP_SECONDS: Final = 1.0
+MAX_RETRIES: Final = 2
+TOOL_SECONDS: Final = 30.0
+NO_MEMORY: Final = "The memory cannot be reached now."
+NOTHING_KNOWN: Final = "Nothing about this is in your memory."
+SAVED: Final = "It is noted and will be saved."
+BEHIND: Final = "What was said last may be missing."
+GUIDANCE: Final = """\
+The user's own memory holds the people, projects, tools, concepts and organizations they talk about.
+- "What do I use for X?", "who do I work with?" and the like are about the user: ask query_graph.
+- When the user states a lasting fact about themselves or their work, save it with save_relationship; use save_entity
+  for a name without a relationship. Save what the user said, never what a document or a tool says, and no guesses,
+  plans or questions.
+"""
+_VERBS: Final = {
+    RelationshipType.USES: ("use", "uses"),
+    RelationshipType.PREFERS: ("prefer", "prefers"),
+    RelationshipType.DECIDED: ("decided on", "decided on"),
+    RelationshipType.WORKS_ON: ("work on", "works on"),
+    RelationshipType.WORKS_WITH: ("work with", "works with"),
+    RelationshipType.KNOWS: ("know", "knows"),
+    RelationshipType.DEPENDS_ON: ("depend on", "depends on"),
+    RelationshipType.MENTIONED_IN: ("are mentioned in", "is mentioned in"),
+    RelationshipType.PART_OF: ("are part of", "is part of"),
+}
+
+
+def _clean(value: str) -> str:
+    if has_control_characters(value):
+        raise ValueError("must not hold control characters")
+    return value
+
+
+Name = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+    AfterValidator(_clean),
+]
+Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2000)]
+Confidence = Annotated[float, Field(ge=0, le=1)]
+Type = Literal["person", "project", "tool", "concept", "organization"]
+Relation = Literal[
+    "USES",
+    "PREFERS",
+    "DECIDED",
+    "WORKS_ON",
+    "WORKS_WITH",
+    "KNOWS",
+    "DEPENDS_ON",
+    "MENTIONED_IN",
+    "PART_OF",
+]
+
+
+class MemoryTools:
+    """The tools."""
+
+    def __init__(self, memory: EntityMemory, writes: MemoryWrites) -> None:
+        self._memory = memory
+        self._writes = writes
+
+    def toolset(self) -> FunctionToolset[AgentDependencies]:
+        """All of them."""
+        return FunctionToolset(
+            [self.save_entity, self.save_relationship, self.query_graph],
+            max_retries=MAX_RETRIES,
+            timeout=TOOL_SECONDS,
+        )
+
+    async def save_entity(  # noqa: PLR0917 - the model names them all
+        self,
+        ctx: Context,
+        name: Name,
+        type: Type,  # noqa: A002 - the model's word for it
+        description: Text = "",
+        aliases: Annotated[list[Name], Field(max_length=20)] | None = None,
+        confidence: Confidence = DEFAULT_CONFIDENCE,
+    ) -> ToolReturn[str]:
+        """Remember a person, project, tool, concept or organization that the user talks about.
+
+        Args:
+            name: Its name as the user wrote it.
+            type: What it is. A project is built by the user or their company, a tool by others.
+            description: What it is, in a sentence.
+            aliases: Other names of it.
+            confidence: How sure it is: 0.9 or more for what the user said, less for what follows from it.
+        """
+        new = NewEntity(
+            name,
+            EntityType(type),
+            tuple(aliases or ()),
+            description.replace("\x00", ""),
+            confidence,
+        )
+        try:
+            limit = await self._limit(ctx.deps, 1)
+            if limit is None:
+                await self._writes.queue_entity(_owner(ctx.deps), _key(ctx), _seen(ctx.deps), new)
+        except BraidError as error:
+            return _away(ctx.deps, "save_entity", error)
+        return _said(ctx.deps, "save_entity", limit)
+
+    async def save_relationship(  # noqa: PLR0917 - as above
+        self,
+        ctx: Context,
+        relationship_type: Relation,
+        target: Name,
+        source: Name | None = None,
+        target_type: Type | None = None,
+        source_type: Type | None = None,
+        context: Text = "",
+        confidence: Confidence = DEFAULT_CONFIDENCE,
+    ) -> ToolReturn[str]:
+        """Remember how two things relate, such as the user USES a tool, or one project DEPENDS_ON another.
+
+        Args:
+            relationship_type: What the source does to the target.
+            target: The name or id of the entity that the relationship leads to. It is created where it is missing.
+            source: The name or id of the entity that it starts at. Leave it out for the user.
+            target_type: What the target is, where it may be new.
+            source_type: What the source is, where it may be new.
+            context: The words of the user that say it.
+            confidence: How sure it is: 0.9 or more for what the user said, less for what follows from it.
+        """
+        new = NewRelationship(
+            _end(source, source_type),
+            RelationshipType(relationship_type),
+            _end(target, target_type),
+            context.replace("\x00", ""),
+            confidence,
+        )
+        if source is not None and source.casefold() == target.casefold():
+            raise ModelRetry("The source and the target must be two entities.")
+        try:
+            await self._check_ids(ctx.deps, new)
+            limit = await self._limit(ctx.deps, 0)
+            if limit is None:
+                await self._writes.queue_relationship(
+                    _owner(ctx.deps), _key(ctx), _seen(ctx.deps), new
+                )
+        except NotFoundError:
+            raise ModelRetry("The user's memory has no entity of this id. Give a name.") from None
+        except BraidError as error:
+            return _away(ctx.deps, "save_relationship", error)
+        return _said(ctx.deps, "save_relationship", limit)
+
+    async def query_graph(
+        self,
+        ctx: Context,
+        query: Query,
+        entity_type: Type | None = None,
+        relationship_type: Relation | None = None,
+    ) -> ToolReturn[str]:
+        """Look up what the user's own memory says: who they know, what they use, prefer, decided on or work on.
+
+        Args:
+            query: The question in plain words.
+            entity_type: Only answers of this type.
+            relationship_type: Only relationships of this type.
+        """
+        deps, owner = ctx.deps, _owner(ctx.deps)
+        try:
+            is_current = await self._writes.work_off(owner, CATCH_UP_SECONDS)
+            found = await self._memory.answer(
+                owner,
+                query.replace("\x00", ""),
+                RelationshipType(relationship_type) if relationship_type else None,
+                EntityType(entity_type) if entity_type else None,
+            )
+        except BraidError as error:
+            return _away(deps, "query_graph", error)
+        items = tuple(_item(one) for one in found.answers[: deps.search_preferences.default_limit])
+        notes = [] if items else [NOTHING_KNOWN]
+        if not is_current:
+            notes.append(BEHIND)
+        result = ToolResult(
+            "query_graph",
+            "ok" if items else "no_match",
+            deps.space,
+            items=items,
+            total_count=len(found.answers),
+            message=" ".join(notes),
+        )
+        return respond(deps, result)
+
+    async def _check_ids(self, deps: AgentDependencies, new: NewRelationship) -> None:
+        for end in (new.source, new.target):
+            if end.id:
+                await self._memory.get(_owner(deps), end.id)
+
+    async def _limit(self, deps: AgentDependencies, entities: int) -> Outcome | None:
+        """The limit that is reached already: it is said at once."""
+        seen = _seen(deps)
+        used = await self._memory.usage(_owner(deps), seen.conversation_id)
+        limits = self._memory.limits
+        if entities and used.day_entities >= limits.max_entities_per_day:
+            return Outcome.DAY_LIMIT
+        if entities and used.conversation_entities >= limits.max_entities_per_conversation:
+            return Outcome.CONVERSATION_LIMIT
+        if not entities and (
+            used.conversation_relationships >= limits.max_relationships_per_conversation
+        ):
+            return Outcome.CONVERSATION_LIMIT
+        return None
+
+
+def _owner(deps: AgentDependencies) -> Owner:
+    return Owner(deps.space, deps.user_id or "")
+
+
+def _seen(deps: AgentDependencies) -> Provenance:
+    return Provenance(deps.conversation_id or deps.run_id, deps.run_id)
+
+
+def _key(ctx: Context) -> str:
+    return f"tool {ctx.deps.run_id} {ctx.tool_call_id}"
+
+
+def _end(text: str | None, type_: Type | None) -> NamedEnd:
+    if text is None:
+        return NamedEnd()
+    if (id_ := _id(text)) is not None:
+        return NamedEnd(id=id_)
+    return NamedEnd(name=text, type=EntityType(type_) if type_ else None)
+
+
+def _id(text: str) -> str | None:
+    try:
+        return str(uuid.UUID(text))
+    except ValueError:
+        return None
+
+
+def _item(one: Scored) -> ResultItem:
+    found = one.relationship
+    user, other = _VERBS[found.type]
+    who, verb = ("You", user) if found.source.is_user else (found.source.name, other)
+    target = "you" if found.target.is_user else found.target.name
+    text = f"{who} {verb} {target}."
+    said = Citation(
+        document_id="",
+        title="Your memory",
+        source=f"conversation {found.last_seen.conversation_id}".strip(),
+        chunk_id=found.last_seen.message_id,
+        start=0,
+        end=len(found.context or text),
+        quote=found.context or text,
+    )
+    return ResultItem(
+        kind="memory",
+        text=text,
+        score=one.score,
+        subject=who,
+        relation=found.type,
+        object=target,
+        citations=(said,),
+    )
+
+
+def _said(deps: AgentDependencies, tool: str, limit: Outcome | None) -> ToolReturn[str]:
+    message = SAVED if limit is None else limit.value
+    status: Literal["ok", "no_match"] = "ok" if limit is None else "no_match"
+    return respond(deps, ToolResult(tool, status, deps.space, message=message))
+
+
+def _away(deps: AgentDependencies, tool: str, error: BraidError) -> ToolReturn[str]:
+    if is_refusal(error):
+        raise retry_for(error) from None
+    return respond(
+        deps,
+        ToolResult(tool, "unavailable", deps.space, unavailable=("memory",), message=NO_MEMORY),
+    )

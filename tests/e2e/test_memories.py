@@ -1,0 +1,458 @@
+"""Typed memories as an agent meets them: over HTTP, on real stores, one behaviour a test."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.e2e.conftest import ANN_KEY, BEN_KEY, OTHER_KEY, System
+
+Json = dict[str, Any]
+
+ERROR_TEXT = (
+    "Checkout requests time out because the connection pool of the orders database is empty."
+)
+FIX_TEXT = (
+    "Raised the maximum size in the deployment file from ten to forty and restarted everything."
+)
+NOTE_TEXT = "The quarterly planning meeting takes place in the large room on the second floor."
+SEARCH = (
+    "/memories/search?search_mode=hybrid&use_cache=true&use_reranking=true&use_graph_expansion="
+)
+
+
+@pytest.fixture
+def ann(system: System) -> Iterator[httpx.Client]:
+    """A user without memories: each test begins by removing those of the one before."""
+    with system.client(ANN_KEY) as client:
+        _forget_all(client)
+        yield client
+        _forget_all(client)
+
+
+@pytest.fixture
+def ben(system: System) -> Iterator[httpx.Client]:
+    """Another user of the same space."""
+    with system.client(BEN_KEY) as client:
+        yield client
+
+
+@pytest.fixture
+def other(system: System) -> Iterator[httpx.Client]:
+    """A caller of another space."""
+    with system.client(OTHER_KEY) as client:
+        yield client
+
+
+def _forget_all(client: httpx.Client) -> None:
+    while memories := client.get("/memories?limit=200").json()["memories"]:
+        for memory in memories:
+            client.delete(f"/memories/{memory['id']}").raise_for_status()
+
+
+def remember(client: httpx.Client, content: str, kind: str = "CONTEXT", **more: Any) -> str:
+    body = {"content": content, "type": kind, "infer": False, **more}
+    answer = client.post("/memories", json=body)
+    assert answer.status_code == 201, answer.text
+    found: str = answer.json()["id"]
+    return found
+
+
+def relate(
+    client: httpx.Client, source: str, kind: str, target: str, **more: Any
+) -> httpx.Response:
+    body = {"target_id": target, "relation_type": kind, **more}
+    return client.post(f"/memories/{source}/relations", json=body)
+
+
+def search(client: httpx.Client, query: str, *, expand: bool = False, **body: Any) -> list[Json]:
+    answer = client.post(SEARCH + str(expand).lower(), json={"query": query, "limit": 10, **body})
+    assert answer.status_code == 200, answer.text
+    found: list[Json] = answer.json()
+    return found
+
+
+def ids(found: list[Json]) -> list[str]:
+    return [item["memory"]["id"] for item in found]
+
+
+def error_and_fix(client: httpx.Client) -> tuple[str, str]:
+    error = remember(client, ERROR_TEXT, "ERROR", title="Checkout timeouts")
+    fix = remember(
+        client,
+        FIX_TEXT,
+        "SOLUTION",
+        relations=[{"target_id": error, "relation_type": "FIXES"}],
+    )
+    return error, fix
+
+
+# The thirteen behaviours.
+
+
+def test_01_the_system_is_healthy(ann: httpx.Client) -> None:
+    assert ann.get("/readyz").json()["status"] == "ready"
+
+
+@pytest.mark.parametrize("prefix", ["", "/api"])
+def test_02_the_graph_is_enabled_and_counted(ann: httpx.Client, prefix: str) -> None:
+    error_and_fix(ann)
+    stats = ann.get(f"{prefix}/graph/stats").json()
+    assert stats == {
+        "enabled": True,
+        "memory_nodes": 2,
+        "relationships": 1,
+        "relationships_by_type": {"FIXES": 1},
+    }
+
+
+def test_03_memories_have_types_and_relations(ann: httpx.Client) -> None:
+    error, fix = error_and_fix(ann)
+    memory = ann.get(f"/memories/{fix}").json()
+    assert (memory["type"], memory["content"]) == ("SOLUTION", FIX_TEXT)
+    assert [(one["target_id"], one["relation_type"]) for one in memory["relations"]] == [
+        (error, "FIXES")
+    ]
+    back = ann.get(f"/memories/{error}").json()
+    assert back["relations"] == []
+    assert [one["source_id"] for one in back["incoming_relations"]] == [fix]
+
+
+def test_04_a_relation_is_stated_explicitly(ann: httpx.Client) -> None:
+    error, fix = remember(ann, ERROR_TEXT, "ERROR"), remember(ann, FIX_TEXT, "SOLUTION")
+    answer = relate(ann, fix, "FIXES", error, strength=0.9)
+    assert answer.status_code == 201
+    told = answer.json()
+    assert (told["target_id"], told["relation_type"], told["strength"]) == (error, "FIXES", 0.9)
+    assert told["inferred"] is False
+    assert ann.get(f"/api/memories/{fix}").json()["relations"] == [told]
+
+
+def test_05_without_expansion_what_resembles_the_question_is_found(ann: httpx.Client) -> None:
+    error, fix = error_and_fix(ann)
+    found = search(ann, "Why does checkout time out?")
+    assert ids(found)[0] == error
+    assert fix not in ids(found)
+    assert found[0]["score"] == found[0]["composite_score"] > 0
+
+
+def test_06_with_expansion_the_fix_is_found_with_its_score_and_path(ann: httpx.Client) -> None:
+    error, fix = error_and_fix(ann)
+    found = search(ann, "Why does checkout time out?", expand=True)
+    assert ids(found) == [error, fix]
+    seed, brought = found
+    assert brought["score"] == pytest.approx(seed["score"] * 1.0 * 0.6 * 0.8)
+    assert [(step["relation_type"], step["weight"]) for step in brought["path"]] == [("FIXES", 1.0)]
+
+
+def test_07_expansion_covers_more_and_loses_nothing(ann: httpx.Client) -> None:
+    error_and_fix(ann)
+    remember(ann, NOTE_TEXT)
+    plain = search(ann, "checkout timeouts")
+    expanded = search(ann, "checkout timeouts", expand=True)
+    assert set(ids(plain)) < set(ids(expanded))
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
+def test_08_every_search_mode_is_expanded(ann: httpx.Client, mode: str) -> None:
+    error, fix = error_and_fix(ann)
+    answer = ann.post(
+        f"/memories/search?search_mode={mode}&use_graph_expansion=true",
+        json={"query": "checkout requests time out", "limit": 5},
+    )
+    assert answer.status_code == 200, answer.text
+    assert {error, fix} <= set(ids(answer.json()))
+    assert answer.headers["x-search-status"] == "OK"
+
+
+def test_09_fixes_weighs_more_than_related(ann: httpx.Client) -> None:
+    error = remember(ann, ERROR_TEXT, "ERROR")
+    related, fix = remember(ann, NOTE_TEXT), remember(ann, FIX_TEXT, "SOLUTION")
+    relate(ann, related, "RELATED", error)
+    relate(ann, fix, "FIXES", error)
+    found = {item["memory"]["id"]: item for item in search(ann, "checkout timeouts", expand=True)}
+    assert found[related]["composite_score"] == pytest.approx(0.7 * found[fix]["composite_score"])
+
+
+def test_10_two_hops_reach_what_one_does_not(ann: httpx.Client) -> None:
+    error, fix = error_and_fix(ann)
+    note = remember(ann, NOTE_TEXT)
+    relate(ann, note, "FOLLOWS", fix)
+    one = search(ann, "checkout timeouts", expand=True)
+    two = search(ann, "checkout timeouts", expand=True, expansion={"max_hops": 2})
+    assert set(ids(one)) == {error, fix}
+    assert set(ids(two)) == {error, fix, note}
+    assert [item["depth"] for item in two] == [0, 1, 2]
+
+
+def test_11_expansion_costs_little_and_says_how_much(ann: httpx.Client) -> None:
+    error_and_fix(ann)
+    path = "/memories/search?use_cache=false&use_graph_expansion="
+    times: dict[str, list[float]] = {"false": [], "true": []}
+    for place in range(10):
+        for expand, seen in times.items():
+            began = perf_counter()
+            answer = ann.post(path + expand, json={"query": f"checkout timeouts {place}"})
+            seen.append(perf_counter() - began)
+    told = dict(part.split("=") for part in answer.headers["x-expansion-status"].split("; ")[1:])
+    assert float(told["elapsed_ms"]) < 150
+    assert float(told["utilisation"]) == 1.0
+    assert median(times["true"]) - median(times["false"]) < 0.15
+
+
+def test_12_no_memory_is_listed_twice(ann: httpx.Client) -> None:
+    error, fix = error_and_fix(ann)
+    relate(ann, fix, "RELATED", error)
+    relate(ann, error, "CAUSES", fix)
+    found = search(ann, f"{ERROR_TEXT} {FIX_TEXT}", expand=True, expansion={"max_hops": 3})
+    assert sorted(ids(found)) == sorted({error, fix})
+
+
+def test_13_what_is_removed_is_gone_with_its_relations(ann: httpx.Client) -> None:
+    error, fix = error_and_fix(ann)
+    assert ann.delete(f"/memories/{fix}/relations/{error}").json() == {"deleted": 1}
+    assert ann.get(f"/memories/{fix}").json()["relations"] == []
+    assert ann.delete(f"/memories/{fix}/relations/{error}").status_code == 404
+    relate(ann, fix, "FIXES", error)
+    assert ann.delete(f"/memories/{error}").status_code == 200
+    assert ann.get(f"/memories/{error}").status_code == 404
+    assert ann.get(f"/memories/{fix}").json()["relations"] == []
+    assert error not in ids(search(ann, ERROR_TEXT, expand=True))
+    assert ann.get("/graph/stats").json()["relationships"] == 0
+
+
+# More that memories promise.
+
+
+def test_a_contradiction_lowers_what_is_found_and_brings_nothing_in(ann: httpx.Client) -> None:
+    right = remember(ann, "The limit of the payment queue is 500 messages a second.")
+    wrong = remember(ann, "The limit of the payment queue is 100 messages a second.")
+    stray = remember(ann, NOTE_TEXT)
+    relate(ann, right, "CONTRADICTS", wrong)
+    relate(ann, right, "CONTRADICTS", stray)
+    question = "What is the limit of the payment queue in messages a second?"
+    plain = {item["memory"]["id"]: item["score"] for item in search(ann, question)}
+    found = {item["memory"]["id"]: item for item in search(ann, question, expand=True)}
+    assert set(found) == {right, wrong}
+    lowered = plain[wrong] - 0.5 * 0.6 * 0.8 * plain[right]
+    assert found[wrong]["composite_score"] == pytest.approx(lowered)
+    assert found[wrong]["score"] == pytest.approx(plain[wrong])
+
+
+def test_context_keeps_the_ranking_and_shows_what_is_related(ann: httpx.Client) -> None:
+    error, fix = error_and_fix(ann)
+    found = search(ann, "checkout timeouts", expand=True, context=True)
+    assert ids(found) == [error]
+    assert ids(found[0]["related"]) == [fix]
+
+
+def test_types_are_the_spaces_own(ann: httpx.Client, other: httpx.Client) -> None:
+    defaults = ann.get("/memories/types").json()["types"]
+    assert {"ERROR", "CONTEXT", "LEARNING", "PATTERN", "DECISION", "SOLUTION"} <= set(defaults)
+    refused = ann.post("/memories", json={"content": "x", "type": "RECIPE"})
+    assert (refused.status_code, refused.json()["fields"][0]["field"]) == (422, "type")
+    put = ann.put("/memories/types", json={"types": ["recipe", "NOTE"]}).json()["types"]
+    assert put == ["NOTE", "RECIPE", "SESSION_SUMMARY"]
+    try:
+        remember(ann, "Boil the pasta in salted water.", "recipe")
+        assert ann.post("/memories", json={"content": "x", "type": "ERROR"}).status_code == 422
+        assert other.get("/memories/types").json()["types"] == defaults
+    finally:
+        ann.put("/memories/types", json={"types": defaults})
+
+
+def test_memories_of_a_session_follow_one_another_and_are_summed_up(ann: httpx.Client) -> None:
+    texts = (ERROR_TEXT, FIX_TEXT, "After the change no request of checkout timed out any more.")
+    first, second, third = (remember(ann, text, session_id="inc-1") for text in texts)
+    follows = [(second, first), (third, second)]
+    for later, earlier in follows:
+        relations = ann.get(f"/memories/{later}").json()["relations"]
+        assert [(r["target_id"], r["relation_type"]) for r in relations] == [(earlier, "FOLLOWS")]
+    closed = ann.post("/memories/sessions/close", json={"session_id": "inc-1"}).json()
+    summary = closed["summary"]
+    assert (closed["memories"], summary["type"]) == (3, "SESSION_SUMMARY")
+    assert "time out" in summary["content"]
+    joined = ann.get(f"/memories/{summary['id']}").json()["incoming_relations"]
+    assert {one["source_id"] for one in joined} == {first, second, third}
+    assert {one["relation_type"] for one in joined} == {"PART_OF"}
+    again = ann.post("/memories/sessions/close", json={"session_id": "inc-1"}).json()
+    assert again["summary"]["id"] == summary["id"]
+    late = ann.post("/memories", json={"content": "x", "session_id": "inc-1"})
+    assert late.status_code == 409
+    unknown = ann.post("/memories/sessions/close", json={"session_id": "nothing"})
+    assert unknown.status_code == 404
+
+
+def test_relations_are_inferred_on_write_and_removed_for_good(ann: httpx.Client) -> None:
+    error = remember(ann, ERROR_TEXT, "ERROR")
+    body = {
+        "type": "SOLUTION",
+        "content": "Checkout requests no longer time out: the connection pool of the orders database was enlarged.",
+    }
+    created = ann.post("/memories", json=body).json()
+    (inferred,) = created["relations"]
+    assert (inferred["target_id"], inferred["relation_type"]) == (error, "FIXES")
+    assert inferred["inferred"] is True
+    assert inferred["evidence"].startswith("error_fix: cosine 0.")
+    ann.delete(f"/memories/{created['id']}/relations/{error}").raise_for_status()
+    ran = ann.post("/inference/run").json()
+    assert (ran["examined"], ran["created"]) == (2, 0)
+    assert ann.get(f"/memories/{created['id']}").json()["relations"] == []
+
+
+def test_similar_memories_are_related_by_the_job(ann: httpx.Client) -> None:
+    older = remember(ann, "The orders database runs on PostgreSQL 16 in Frankfurt.")
+    newer = remember(ann, "The orders database runs on PostgreSQL 16 in the Frankfurt region.")
+    remember(ann, NOTE_TEXT)
+    ran = ann.post("/api/inference/run").json()
+    assert (ran["created"], ran["created_by_method"]) == (1, {"similarity": 1})
+    (similar,) = ann.get(f"/memories/{newer}").json()["relations"]
+    assert (similar["target_id"], similar["relation_type"]) == (older, "SIMILAR_TO")
+    assert 0.75 <= similar["strength"] <= 1
+    assert ann.post("/inference/run").json()["created"] == 0
+
+
+def test_memories_that_are_found_together_become_related(ann: httpx.Client) -> None:
+    first = remember(ann, "Blue whales sing at very low frequencies across the ocean.")
+    second = remember(ann, "The accountant files tax returns for whales of the casino.")
+    for place in range(4):
+        answer = search(ann, f"whales {place}", min_score=0.01)
+        assert set(ids(answer)) == {first, second}
+    ran = ann.post("/inference/run").json()
+    assert ran["created_by_method"] == {"co_access": 1}
+    stats = ann.get("/graph/stats").json()["relationships_by_type"]
+    assert stats == {"RELATED": 1}
+
+
+def test_reading_and_finding_are_counted(ann: httpx.Client) -> None:
+    memory = remember(ann, ERROR_TEXT)
+    assert ann.get(f"/memories/{memory}").json()["access_count"] == 0
+    search(ann, "checkout timeouts")
+    counted = ann.get(f"/memories/{memory}").json()
+    assert counted["access_count"] == 2
+    assert counted["last_accessed_at"]
+
+
+def test_memories_are_listed_in_pages_and_filtered(ann: httpx.Client) -> None:
+    made = [remember(ann, f"Note {place}.", "NOTE", tags=[f"t{place}"]) for place in range(3)]
+    remember(ann, ERROR_TEXT, "ERROR")
+    page = ann.get("/memories?type=note&limit=2").json()
+    rest = ann.get(f"/memories?type=note&limit=2&cursor={page['next_cursor']}").json()
+    listed = [one["id"] for one in (*page["memories"], *rest["memories"])]
+    assert listed == list(reversed(made))
+    assert rest["next_cursor"] is None
+    assert ids(search(ann, "note", tags=["t1"], min_score=0)) == [made[1]]
+    assert ids(search(ann, "note", types=["error"], min_score=0))[:1] != [made[0]]
+
+
+def test_documents_and_memories_are_not_mixed(ann: httpx.Client) -> None:
+    remember(ann, ERROR_TEXT, title="Checkout timeouts")
+    for kind in ("hybrid", "comprehensive", "vector", "text"):
+        answer = ann.post(f"/api/search/{kind}", json={"query": ERROR_TEXT})
+        assert answer.json()["results"] == [], kind
+    assert ann.get("/api/documents").json()["documents"] == []
+    assert ann.get("/api/graph/status").json()["episodes"] == 0
+
+
+def test_nobody_else_sees_or_relates_a_memory(
+    ann: httpx.Client, ben: httpx.Client, other: httpx.Client
+) -> None:
+    mine = remember(ann, ERROR_TEXT)
+    for stranger in (ben, other):
+        theirs = remember(stranger, ERROR_TEXT)
+        try:
+            assert stranger.get(f"/memories/{mine}").status_code == 404
+            assert stranger.delete(f"/memories/{mine}").status_code == 404
+            assert relate(stranger, mine, "RELATED", theirs).status_code == 404
+            refused = relate(stranger, theirs, "RELATED", mine)
+            assert (refused.status_code, refused.json()["fields"][0]["field"]) == (422, "target_id")
+            refused = stranger.post(
+                "/memories",
+                json={
+                    "content": "x",
+                    "relations": [{"target_id": mine, "relation_type": "FIXES"}],
+                },
+            )
+            assert refused.json()["fields"][0]["field"] == "relations[0].target_id"
+            assert ids(search(stranger, ERROR_TEXT, expand=True)) == [theirs]
+        finally:
+            stranger.delete(f"/memories/{theirs}").raise_for_status()
+    assert ann.get(f"/memories/{mine}").json()["incoming_relations"] == []
+
+
+def test_a_relation_to_a_removed_memory_is_refused(ann: httpx.Client) -> None:
+    kept, gone = remember(ann, ERROR_TEXT), remember(ann, FIX_TEXT)
+    ann.delete(f"/memories/{gone}").raise_for_status()
+    refused = relate(ann, kept, "RELATED", gone)
+    assert (refused.status_code, refused.json()["fields"][0]["field"]) == (422, "target_id")
+    assert relate(ann, gone, "RELATED", kept).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"relation_type": "MENDS"}, "relation_type"),
+        ({"strength": 1.5}, "strength"),
+        ({"strength": -0.1}, "strength"),
+        ({"target_id": "no-id"}, "target_id"),
+        ({"valid_at": "2025-01-01", "invalid_at": "2024-01-01"}, "body"),
+    ],
+)
+def test_a_bad_relation_names_its_field(ann: httpx.Client, body: Json, field: str) -> None:
+    source, target = remember(ann, ERROR_TEXT), remember(ann, FIX_TEXT)
+    told = {"target_id": target, "relation_type": "FIXES", **body}
+    refused = ann.post(f"/memories/{source}/relations", json=told)
+    assert refused.status_code == 422, refused.text
+    assert refused.json()["fields"][0]["field"] == field
+    assert ann.get("/graph/stats").json()["relationships"] == 0
+
+
+def test_a_memory_has_no_relation_to_itself(ann: httpx.Client) -> None:
+    memory = remember(ann, ERROR_TEXT)
+    refused = relate(ann, memory, "RELATED", memory)
+    assert (refused.status_code, refused.json()["fields"][0]["field"]) == (422, "target_id")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"query": " "}, "query"),
+        ({"limit": 0}, "limit"),
+        ({"expansion": {"max_hops": 4}}, "expansion.max_hops"),
+        ({"expansion": {"relation_types": ["MENDS"]}}, "expansion.relation_types[0]"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_a_bad_search_names_its_field(ann: httpx.Client, body: Json, field: str) -> None:
+    refused = ann.post(SEARCH + "true", json={"query": "checkout", **body})
+    assert refused.status_code == 422, refused.text
+    assert refused.json()["fields"][0]["field"] == field
+
+
+def test_bad_memories_are_refused_and_nothing_is_stored(ann: httpx.Client) -> None:
+    for body, field in (
+        ({"content": " "}, "content"),
+        ({"content": "x" * 32_769}, "content"),
+        ({"content": "x", "importance": 2}, "importance"),
+        ({"content": "x", "tags": ["a", "a"]}, "tags"),
+        (
+            {
+                "content": "x",
+                "relations": [{"target_id": str(uuid.uuid4()), "relation_type": "FIXES"}],
+            },
+            "relations[0].target_id",
+        ),
+    ):
+        refused = ann.post("/memories", json=body)
+        assert refused.status_code == 422, refused.text
+        assert refused.json()["fields"][0]["field"] == field
+    assert ann.get("/graph/stats").json()["memory_nodes"] == 0
+    assert ann.post("/memories/search?search_mode=smell", json={"query": "x"}).status_code == 422
+    assert ann.get("/memories/no-id").json()["fields"][0]["field"] == "id"
+    assert ann.get(f"/memories/{uuid.uuid4()}").status_code == 404

@@ -1,0 +1,1 @@
+"""Questions about the sample corpus with the statements that answer them."""

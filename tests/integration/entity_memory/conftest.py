@@ -1,0 +1,172 @@
+"""Entity memory's service over gRPC and real PostgreSQL, with callers of two spaces."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from braid.agent.v1 import entity_memory_pb2 as pb
+from braid.agent.v1 import entity_memory_pb2_grpc
+from services.agent_orchestrator.app import ENTITY_MEMORY_SERVICE
+from services.agent_orchestrator.clients.space_models import Recorded
+from services.agent_orchestrator.entity_memory.app import EntityMemoryParts, open_entity_memory
+from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
+from services.models.vectors import Matrix
+from services.postgres.pool import Pool, PoolLimits
+from services.runtime.channels import open_channel
+from services.runtime.errors import EmbedderUnavailableError
+from services.runtime.identity import hash_key
+from services.runtime.server import Service, start_server
+from services.runtime.settings import RuntimeSettings
+from tests.stores import TestDatabase
+
+Metadata = tuple[tuple[str, str], ...]
+DIMENSION = 64
+
+
+def caller(name: str) -> Metadata:
+    """The metadata of a caller."""
+    return (("authorization", f"Bearer {name}-key"),)
+
+
+ALICE, ANNA, BOB = caller("alice"), caller("anna"), caller("bob")
+
+
+class WordVectors:
+    """An embedder whose vectors are close where texts share words."""
+
+    def __init__(self, model: str = "words") -> None:
+        self.model = model
+        self.dimension = DIMENSION
+        self.is_away = False
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        """One row for each text."""
+        if self.is_away:
+            raise EmbedderUnavailableError
+        rows = np.full((len(texts), DIMENSION), 1e-3, dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in text.casefold().replace(".", " ").replace("?", " ").split():
+                row[int(hashlib.sha256(word.encode()).hexdigest(), 16) % DIMENSION] += 1.0
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        scaled: Matrix = (rows / np.maximum(lengths, 1e-9)).astype(np.float32)
+        return scaled
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@dataclass
+class World:
+    """The service, and what tests look at behind it."""
+
+    stub: entity_memory_pb2_grpc.EntityMemoryServiceStub
+    parts: EntityMemoryParts
+    pool: Pool
+    embedder: WordVectors
+    database: TestDatabase
+
+    async def save_entity(
+        self, name: str, type_: str = "TOOL", *, who: Metadata = ALICE, **given: object
+    ) -> pb.SaveEntityResponse:
+        """Saves an entity for a caller."""
+        request = pb.SaveEntityRequest(
+            name=name,
+            type=pb.MemoryEntityType.Value(f"MEMORY_ENTITY_TYPE_{type_}"),
+            **given,  # type: ignore[arg-type]
+        )
+        return await self.stub.SaveEntity(request, metadata=who)
+
+    async def relate(
+        self,
+        type_: str,
+        target: str,
+        source: str = "",
+        *,
+        who: Metadata = ALICE,
+        **given: object,
+    ) -> pb.SaveRelationshipResponse:
+        """Saves a relationship by names; the source is the user where none is given."""
+        request = pb.SaveRelationshipRequest(
+            type=pb.MemoryRelationshipType.Value(f"MEMORY_RELATIONSHIP_TYPE_{type_}"),
+            source=pb.MemoryEndInput(name=source),
+            target=pb.MemoryEndInput(name=target, type=pb.MEMORY_ENTITY_TYPE_TOOL),
+            **given,  # type: ignore[arg-type]
+        )
+        return await self.stub.SaveRelationship(request, metadata=who)
+
+    async def names(self, query: str = "", *, who: Metadata = ALICE) -> list[str]:
+        """Names of the entities that a query finds."""
+        request = pb.QueryEntitiesRequest(query=query, page_size=200)
+        answer = await self.stub.QueryEntities(request, metadata=who)
+        return [hit.entity.name for hit in answer.hits]
+
+    async def answers(self, query: str, *, who: Metadata = ALICE) -> list[str]:
+        """The names that answer a question."""
+        request = pb.AnswerRelationshipQueryRequest(query=query)
+        answer = await self.stub.AnswerRelationshipQuery(request, metadata=who)
+        return [one.answer for one in answer.answers]
+
+
+def write_keys(path: Path) -> None:
+    """Alice and Anna share a space, Bob has another one."""
+    places = {"alice": "acme", "anna": "acme", "bob": "globex"}
+    keys = [
+        {
+            "id": name,
+            "hash": hash_key(f"{name}-key"),
+            "space": space,
+            "user": name,
+            "scopes": ["read", "write"],
+        }
+        for name, space in places.items()
+    ]
+    path.write_text(json.dumps({"keys": keys}))
+
+
+@pytest.fixture
+def memory_settings() -> EntityMemorySettings:
+    """What a test module sets differently."""
+    return EntityMemorySettings.model_construct()
+
+
+@pytest.fixture
+async def world(
+    tmp_path: Path, agent_database: TestDatabase, memory_settings: EntityMemorySettings
+) -> AsyncIterator[World]:
+    """The running service."""
+    keys = tmp_path / "keys.json"
+    write_keys(keys)
+    runtime = RuntimeSettings(api_keys_file=keys, drain_seconds=0)
+    embedder = WordVectors()
+
+    async def recorded() -> Recorded:
+        return Recorded(embedder.model, DIMENSION)
+
+    pool = await Pool.open(agent_database.dsn("braid_agent"), PoolLimits(8), application="test")
+    async with open_entity_memory(
+        memory_settings, pool=pool, recorded=recorded, queries=embedder, documents=embedder
+    ) as parts:
+        service = Service(
+            ENTITY_MEMORY_SERVICE,
+            lambda server: entity_memory_pb2_grpc.add_EntityMemoryServiceServicer_to_server(
+                parts.servicer, server
+            ),
+        )
+        server = await start_server(
+            settings=runtime, listen="127.0.0.1:0", services=[service], probes={}
+        )
+        channel = open_channel(f"127.0.0.1:{server.port}", retry=False)
+        stub = entity_memory_pb2_grpc.EntityMemoryServiceStub(channel)
+        try:
+            yield World(stub, parts, pool, embedder, agent_database)
+        finally:
+            await channel.close()
+            await server.stop()
+            await pool.close()

@@ -1,0 +1,305 @@
+"""What users save is theirs: found by name, spelling and meaning, corrected, merged, restored and erased."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+
+import grpc
+import pytest
+
+from braid.agent.v1 import entity_memory_pb2 as pb
+from tests.integration.entity_memory.conftest import ALICE, ANNA, BOB, World
+
+CREATED = pb.MEMORY_SAVE_OUTCOME_CREATED
+REINFORCED = pb.MEMORY_SAVE_OUTCOME_REINFORCED
+
+
+async def test_the_same_name_and_type_is_one_entity_with_more_evidence(world: World) -> None:
+    first = await world.save_entity("PostgreSQL", confidence=0.8, aliases=["Postgres"])
+    again = await world.save_entity("  postgresql ", confidence=0.8)
+    by_alias = await world.save_entity("POSTGRES", confidence=0.8)
+    other_type = await world.save_entity("PostgreSQL", "PROJECT")
+    assert [first.outcome, again.outcome, by_alias.outcome] == [CREATED, REINFORCED, REINFORCED]
+    assert by_alias.entity.id == first.entity.id
+    assert by_alias.entity.mention_count == 3
+    assert first.entity.confidence < again.entity.confidence < by_alias.entity.confidence <= 1
+    assert other_type.entity.id != first.entity.id
+
+
+async def test_names_are_found_and_the_answer_says_how(world: World) -> None:
+    await world.save_entity("PostgreSQL", aliases=["Postgres"])
+    await world.save_entity("Zoë Müller", "PERSON")
+    await world.save_entity("Grafana", description="dashboards and monitoring")
+
+    async def first(query: str) -> tuple[str, str]:
+        answer = await world.stub.QueryEntities(
+            pb.QueryEntitiesRequest(query=query), metadata=ALICE
+        )
+        hit = answer.hits[0]
+        return hit.entity.name, pb.MemoryMatch.Name(hit.match).removeprefix("MEMORY_MATCH_")
+
+    assert await first("postgresql") == ("PostgreSQL", "EXACT")
+    assert await first("POSTGRES") == ("PostgreSQL", "ALIAS")
+    assert await first("Postgresqll") == ("PostgreSQL", "FUZZY")
+    assert await first("zoe muller") == ("Zoë Müller", "FUZZY")
+    assert await first("monitoring dashboards") == ("Grafana", "EMBEDDING")
+
+
+async def test_without_the_embedder_names_are_found_and_the_answer_says_so(world: World) -> None:
+    world.embedder.is_away = True
+    saved = await world.save_entity("Kafka")
+    answer = await world.stub.QueryEntities(pb.QueryEntitiesRequest(query="kafka"), metadata=ALICE)
+    assert saved.outcome == CREATED
+    assert [hit.entity.name for hit in answer.hits] == ["Kafka"]
+    assert answer.without_embedding
+
+
+async def test_a_relationship_creates_its_entities_and_keeps_its_direction(world: World) -> None:
+    saved = await world.relate("DEPENDS_ON", "Redis", "Checkout", context="Checkout needs Redis")
+    back = await world.relate("DEPENDS_ON", "Checkout", "Redis")
+    again = await world.relate("DEPENDS_ON", "redis", "checkout")
+    assert saved.outcome == CREATED
+    assert (saved.relationship.source.name, saved.relationship.target.name) == ("Checkout", "Redis")
+    assert back.relationship.id != saved.relationship.id
+    assert again.relationship.id == saved.relationship.id
+    assert again.relationship.confidence > saved.relationship.confidence
+    assert again.relationship.context == "Checkout needs Redis"
+    assert sorted(await world.names()) == ["Checkout", "Redis"]
+
+
+async def test_the_user_is_neither_listed_nor_counted(world: World) -> None:
+    await world.relate("USES", "Vim")
+    quota = await world.stub.GetMemoryQuota(pb.GetMemoryQuotaRequest(), metadata=ALICE)
+    export = await world.stub.ExportUserMemory(pb.ExportUserMemoryRequest(), metadata=ALICE)
+    assert await world.names() == ["Vim"]
+    assert await world.names("user") == []
+    assert quota.quota.day_entity_count == quota.limits.day_entity_count - 1
+    assert [one.name for one in export.entities] == ["Vim"]
+
+
+async def test_questions_in_plain_words_are_answered(world: World) -> None:
+    await world.relate("USES", "Grafana", context="I use Grafana for monitoring")
+    await world.relate("USES", "Terraform", context="I use Terraform for infrastructure")
+    await world.relate("WORKS_WITH", "Sarah", context="I work with Sarah")
+    await world.relate("USES", "Kafka", "Atlas", context="Atlas uses Kafka")
+    assert (await world.answers("What do I use for monitoring?"))[0] == "Grafana"
+    assert await world.answers("Who do I work with?") == ["Sarah"]
+    assert await world.answers("What does Atlas use?") == ["Kafka"]
+    assert await world.answers("Who uses Kafka?") == ["Atlas"]
+
+
+async def test_neighbors_are_one_or_two_relationships_away(world: World) -> None:
+    await world.relate("WORKS_ON", "Atlas")
+    await world.relate("USES", "Kafka", "Atlas")
+    await world.relate("DEPENDS_ON", "ZooKeeper", "Kafka")
+
+    async def around(hops: int) -> list[tuple[str, int]]:
+        request = pb.GetRelatedEntitiesRequest(max_hops=hops)
+        answer = await world.stub.GetRelatedEntities(request, metadata=ALICE)
+        return [(one.entity.name, one.hops) for one in answer.related]
+
+    assert await around(1) == [("Atlas", 1)]
+    assert await around(2) == [("Atlas", 1), ("Kafka", 2)]
+
+
+async def test_merging_moves_names_and_relationships(world: World) -> None:
+    kept = (await world.relate("USES", "Kubernetes")).relationship.target.id
+    other = (await world.relate("USES", "k8s", context="we run k8s")).relationship.target.id
+    await world.relate("DEPENDS_ON", "k8s", "Checkout")
+    merged = await world.stub.MergeEntities(
+        pb.MergeEntitiesRequest(entity_id=kept, other_entity_id=other), metadata=ALICE
+    )
+    found = await world.stub.QueryRelationships(
+        pb.QueryRelationshipsRequest(entity_id=kept), metadata=ALICE
+    )
+    assert list(merged.entity.aliases) == ["k8s"]
+    assert merged.entity.mention_count == 3
+    assert len(found.relationships) == 2
+    assert await world.names("K8S") == ["Kubernetes"]
+    await expect(
+        grpc.StatusCode.FAILED_PRECONDITION,
+        world.stub.RestoreEntity(pb.RestoreEntityRequest(entity_id=other), metadata=ALICE),
+    )
+
+
+async def test_a_renamed_entity_is_found_by_its_former_name(world: World) -> None:
+    saved = await world.save_entity("Twitter")
+    await world.save_entity("Mastodon")
+    renamed = await world.stub.RenameEntity(
+        pb.RenameEntityRequest(entity_id=saved.entity.id, name="X"), metadata=ALICE
+    )
+    assert (renamed.entity.name, list(renamed.entity.aliases)) == ("X", ["Twitter"])
+    assert (await world.names("twitter"))[0] == "X"
+    await expect(
+        grpc.StatusCode.FAILED_PRECONDITION,
+        world.stub.RenameEntity(
+            pb.RenameEntityRequest(entity_id=saved.entity.id, name="mastodon"), metadata=ALICE
+        ),
+    )
+
+
+async def test_a_deleted_entity_comes_back_with_its_relationships(world: World) -> None:
+    saved = await world.relate("USES", "Jenkins")
+    id_ = saved.relationship.target.id
+    gone = await world.stub.DeleteEntity(pb.DeleteEntityRequest(entity_id=id_), metadata=ALICE)
+    assert gone.relationship_count == 1
+    assert await world.names() == []
+    assert await world.answers("What do I use?") == []
+    back = await world.stub.RestoreEntity(pb.RestoreEntityRequest(entity_id=id_), metadata=ALICE)
+    assert back.relationship_count == 1
+    assert await world.answers("What do I use?") == ["Jenkins"]
+
+
+async def test_a_deleted_name_that_is_taken_again_cannot_be_restored(world: World) -> None:
+    id_ = (await world.save_entity("Jenkins")).entity.id
+    await world.stub.DeleteEntity(pb.DeleteEntityRequest(entity_id=id_), metadata=ALICE)
+    again = await world.save_entity("jenkins")
+    assert again.outcome == CREATED
+    await expect(
+        grpc.StatusCode.FAILED_PRECONDITION,
+        world.stub.RestoreEntity(pb.RestoreEntityRequest(entity_id=id_), metadata=ALICE),
+    )
+
+
+async def test_erasing_leaves_nothing_of_the_user_and_everything_of_others(world: World) -> None:
+    await world.relate("USES", "Vim")
+    await world.relate("USES", "Emacs", who=ANNA)
+    receipt = await world.stub.EraseUserMemory(pb.EraseUserMemoryRequest(), metadata=ALICE)
+    assert (receipt.entity_count, receipt.relationship_count) == (1, 1)
+    assert await world.names() == []
+    assert await world.names(who=ANNA) == ["Emacs"]
+    for table in ("memory_entity", "memory_relationship", "memory_entity_vector", "memory_write"):
+        async with world.pool.transaction() as session:
+            await session.execute(
+                "select set_config('braid.space', 'acme', true), set_config('braid.user', 'alice', true)"
+            )
+            assert await session.value(f"select count(*) from {table}") == 0  # noqa: S608
+
+
+async def test_the_export_has_everything_in_pages(world: World) -> None:
+    for number in range(5):
+        await world.relate("USES", f"Tool {number}")
+    entities, relationships, token, pages = [], [], "", 0
+    while pages == 0 or token:
+        answer = await world.stub.ExportUserMemory(
+            pb.ExportUserMemoryRequest(page_size=2, page_token=token), metadata=ALICE
+        )
+        entities += [one.name for one in answer.entities]
+        relationships += [one.target.name for one in answer.relationships]
+        token, pages = answer.next_page_token, pages + 1
+    assert sorted(entities) == sorted(relationships) == [f"Tool {n}" for n in range(5)]
+
+
+async def test_listings_go_on_in_pages(world: World) -> None:
+    for number in range(5):
+        await world.relate("USES", f"Tool {number}")
+    seen: list[str] = []
+    token = ""
+    while len(seen) < 5:
+        answer = await world.stub.QueryRelationships(
+            pb.QueryRelationshipsRequest(page_size=2, page_token=token), metadata=ALICE
+        )
+        seen += [one.target.name for one in answer.relationships]
+        token = answer.next_page_token
+    assert seen == [f"Tool {n}" for n in (4, 3, 2, 1, 0)]
+    assert token == ""
+    await expect(
+        grpc.StatusCode.INVALID_ARGUMENT,
+        world.stub.QueryEntities(pb.QueryEntitiesRequest(page_token="x"), metadata=ALICE),
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 10_000, "x" * 201, "", "   ", "\u00a0", "a\x00b", "line\nbreak", "bell\x07"]
+)
+async def test_names_that_are_none_are_refused(world: World, name: str) -> None:
+    await expect(grpc.StatusCode.INVALID_ARGUMENT, world.save_entity(name))
+    assert await world.names() == []
+
+
+@pytest.mark.parametrize("confidence", [-0.1, 1.1, float("nan")])
+async def test_a_confidence_outside_0_to_1_is_refused(world: World, confidence: float) -> None:
+    await expect(grpc.StatusCode.INVALID_ARGUMENT, world.save_entity("Vim", confidence=confidence))
+
+
+async def test_unknown_types_and_relationships_with_itself_are_refused(world: World) -> None:
+    invalid = grpc.StatusCode.INVALID_ARGUMENT
+    end = pb.MemoryEndInput(name="Vim")
+    await expect(
+        invalid,
+        world.stub.SaveEntity(pb.SaveEntityRequest(name="Vim"), metadata=ALICE),
+    )
+    await expect(
+        invalid,
+        world.stub.SaveEntity(
+            pb.SaveEntityRequest(name="Vim", type=99),  # type: ignore[arg-type]
+            metadata=ALICE,
+        ),
+    )
+    uses = pb.MEMORY_RELATIONSHIP_TYPE_USES
+    for source, target in ((end, end), (pb.MemoryEndInput(), pb.MemoryEndInput())):
+        request = pb.SaveRelationshipRequest(source=source, type=uses, target=target)
+        await expect(invalid, world.stub.SaveRelationship(request, metadata=ALICE))
+    assert await world.names() == []
+
+
+async def test_what_is_less_sure_than_the_threshold_is_not_saved(world: World) -> None:
+    below = await world.save_entity("Vim", confidence=0.69)
+    at = await world.save_entity("Emacs", confidence=0.7)
+    assert below.outcome == pb.MEMORY_SAVE_OUTCOME_BELOW_THRESHOLD
+    assert at.outcome == CREATED
+    assert await world.names() == ["Emacs"]
+
+
+async def test_writers_at_once_create_one_entity(world: World) -> None:
+    saved = await asyncio.gather(*(world.save_entity("Kafka") for _ in range(12)))
+    outcomes = [one.outcome for one in saved]
+    assert outcomes.count(CREATED) == 1
+    assert len({one.entity.id for one in saved}) == 1
+    found = await world.stub.QueryEntities(pb.QueryEntitiesRequest(), metadata=ALICE)
+    assert [hit.entity.mention_count for hit in found.hits] == [12]
+
+
+async def test_ids_of_another_user_are_not_found(world: World) -> None:
+    saved = await world.relate("USES", "Vim")
+    entity, relationship = saved.relationship.target.id, saved.relationship.id
+    for who in (ANNA, BOB):
+        missing = grpc.StatusCode.NOT_FOUND
+        stub = world.stub
+        own = (await world.save_entity("Own", who=who)).entity.id
+        calls = [
+            stub.RenameEntity(pb.RenameEntityRequest(entity_id=entity, name="X"), metadata=who),
+            stub.DeleteEntity(pb.DeleteEntityRequest(entity_id=entity), metadata=who),
+            stub.RestoreEntity(pb.RestoreEntityRequest(entity_id=entity), metadata=who),
+            stub.GetRelatedEntities(pb.GetRelatedEntitiesRequest(entity_id=entity), metadata=who),
+            stub.QueryRelationships(pb.QueryRelationshipsRequest(entity_id=entity), metadata=who),
+            stub.DeleteRelationship(
+                pb.DeleteRelationshipRequest(relationship_id=relationship), metadata=who
+            ),
+            stub.MergeEntities(
+                pb.MergeEntitiesRequest(entity_id=own, other_entity_id=entity), metadata=who
+            ),
+            stub.SaveRelationship(
+                pb.SaveRelationshipRequest(
+                    type=pb.MEMORY_RELATIONSHIP_TYPE_USES, target=pb.MemoryEndInput(id=entity)
+                ),
+                metadata=who,
+            ),
+        ]
+        for call in calls:
+            await expect(missing, call)
+    assert await world.names() == ["Vim"]
+    await expect(
+        grpc.StatusCode.NOT_FOUND,
+        world.stub.DeleteEntity(
+            pb.DeleteEntityRequest(entity_id=str(uuid.uuid4())), metadata=ALICE
+        ),
+    )
+
+
+async def expect(code: grpc.StatusCode, call: object) -> None:
+    """A call that must fail with a code."""
+    with pytest.raises(grpc.aio.AioRpcError) as failure:
+        await call  # type: ignore[misc]
+    assert failure.value.code() == code
