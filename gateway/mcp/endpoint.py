@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, get_args
 
 from mcp.server.context import ServerRequestContext
@@ -39,9 +41,23 @@ class McpEndpoint:
         )
         self.route = Route(PATH, endpoint=self, include_in_schema=False)
 
-    def run(self) -> AbstractAsyncContextManager[None]:
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
         """Serves for the time of a block; may be entered once."""
-        return self._sessions.run()
+        started, ended = asyncio.Event(), asyncio.Event()
+        # In a task of its own: the SDK's task group must be left by the task that entered it.
+        serving = asyncio.create_task(self._serve(started, ended))
+        await started.wait()
+        try:
+            yield
+        finally:
+            ended.set()
+            await serving
+
+    async def _serve(self, started: asyncio.Event, ended: asyncio.Event) -> None:
+        async with self._sessions.run():
+            started.set()
+            await ended.wait()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = self.route

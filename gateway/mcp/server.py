@@ -147,7 +147,9 @@ async def _run(tool: Tool, given: Mapping[str, Any], call: ToolCall) -> ToolResu
         arguments = tool.arguments.model_validate(given)
         return await tool.run(arguments, call)
     except ValidationError as error:
-        raise invalid(error.errors(include_url=False)) from None
+        # Below `body`, or an argument called `query` would be taken for the place that it stands in.
+        problems = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
+        raise invalid(problems) from None
 
 
 def _no_tool(tool: Tool | None, visit: Visit, names: list[str]) -> str:

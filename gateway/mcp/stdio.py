@@ -104,13 +104,17 @@ class Bridge:
                     answered = answered or isinstance(message, JSONRPCResponse | JSONRPCError)
                     self._note_version(request, message)
                     await self.send(message)
-        except httpx2.HTTPError as error:
-            reason = f"{self.url} cannot be reached: {error or type(error).__name__}"
-            await self.send(_error(request.id, INTERNAL_ERROR, reason))
+        except (httpx2.HTTPError, ValidationError) as error:
+            await self.send(_error(request.id, INTERNAL_ERROR, self._failure(error)))
             return
         if not answered:
             text = f"{self.url} ended its answer too early."
             await self.send(_error(request.id, INTERNAL_ERROR, text))
+
+    def _failure(self, error: Exception) -> str:
+        if isinstance(error, ValidationError):
+            return f"{self.url} answered with what is not a JSON-RPC message."
+        return f"{self.url} cannot be reached: {error or type(error).__name__}"
 
     async def _notify(self, notification: JSONRPCNotification) -> None:
         try:
@@ -145,7 +149,7 @@ async def _messages(
     response: httpx2.Response, request_id: RequestId
 ) -> AsyncIterator[JSONRPCMessage]:
     if response.headers.get("content-type", "").startswith(_EVENT_STREAM):
-        async for event in httpx2.EventSource(response).aiter_sse():
+        async for event in httpx2.EventSource(response):
             if event.data:
                 yield jsonrpc_message_adapter.validate_json(event.data, by_name=False)
         return

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from braid.agent.v1 import ingest_pb2, search_pb2
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import query_pb2
-from braid.vector.v1 import documents_pb2
+from braid.vector.v1 import chunks_pb2, documents_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.runtime.errors import NotFoundError
 from tests.integration.gateway.conftest import Served
@@ -285,13 +284,9 @@ async def test_a_comprehensive_search_says_which_leg_was_away(served: Served) ->
     ]
 
 
-def _hit(number: int, content: str) -> object:
-    hit = type(CHUNK_HIT)()
+def _hit(number: int, content: str) -> chunks_pb2.ChunkHit:
+    hit = chunks_pb2.ChunkHit()
     hit.CopyFrom(CHUNK_HIT)
     hit.chunk.document_id = f"doc-{number}"
     hit.chunk.content = content
     return hit
-
-
-async def _names(client: Client) -> set[str]:
-    return {tool.name for tool in (await client.list_tools()).tools}
