@@ -86,6 +86,46 @@ async def database_from_template(
         await admin.close()
 
 
+_EMPTY = """
+do $$
+declare
+  each_table regclass;
+  has_rows boolean;
+begin
+  perform pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend';
+  for each_table in
+    select unnest(array[format('embedding_%s', id), format('embedding_%s_unindexed', id)])::regclass from model
+  loop
+    execute format('drop table %s', each_table);
+  end loop;
+  for each_table in
+    select oid from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'r'
+      and relname not in ('schema_migration', 'schema_function_file', 'model')
+    order by relname
+  loop
+    execute format('select exists (select from %s)', each_table) into has_rows;
+    if has_rows then
+      -- Not `only`: tables that refer to this one are emptied too.
+      execute format('truncate %s cascade', each_table);
+    end if;
+  end loop;
+  if exists (select from model) then
+    truncate model restart identity cascade;
+  end if;
+end $$"""
+
+
+async def empty_vector_database(database: TestDatabase) -> None:
+    """Ends all connections to it and removes all rows and models."""
+    admin = await asyncpg.connect(database.stores.postgres.admin_dsn, database=database.name)
+    try:
+        await admin.execute(_EMPTY)
+    finally:
+        await admin.close()
+
+
 async def _grant(stores: LocalStores, like: Database, name: str) -> None:
     connection = await asyncpg.connect(stores.postgres.admin_dsn, database=name)
     try:

@@ -123,6 +123,16 @@ class Api:
         """A JSON body."""
         return self._ask("POST", path, json=body)
 
+    def post_for_list(self, path: str, body: Any, **parameters: Any) -> list[Any]:
+        """A JSON body that is answered with a list."""
+        response = self._send("POST", path, json=body, params=parameters)
+        if not response.is_success:
+            answer_of(response, self.url)
+        found = response.json(object_hook=partial(Answer, self.url))
+        if not isinstance(found, list):
+            raise no_gateway(self.url)
+        return found
+
     def put(self, path: str, body: Any) -> Any:
         """A JSON body that replaces what is there."""
         return self._ask("PUT", path, json=body)

@@ -17,6 +17,7 @@ from gateway.cli.graph import graph
 from gateway.cli.ingest.command import ingest
 from gateway.cli.jobs import jobs
 from gateway.cli.mcp import mcp
+from gateway.cli.memories import memories
 from gateway.cli.ontology import ontology
 from gateway.cli.search import search
 from gateway.cli.session import Session, run, wants_json
@@ -30,6 +31,7 @@ GROUPS = {
     "jobs": jobs,
     "facts": facts,
     "findings": findings,
+    "memories": memories,
     "ontology": ontology,
 }
 COMMANDS = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from gateway.cli.errors import CliError
 from gateway.cli.options import AsJson, Limit, show
 from gateway.cli.output import QUIET, fact_line, show_legs
 from gateway.cli.terminal_escape import line, styled
@@ -34,23 +35,73 @@ class Mode(StrEnum):
     graph = "graph"
 
 
+class Expansion(StrEnum):
+    """How the results are expanded along the graph."""
+
+    none = "none"
+    formula = "formula"
+    query_aware = "query_aware"
+    pagerank = "pagerank"
+
+
+class Rerank(StrEnum):
+    """By what the results are reranked."""
+
+    none = "none"
+    local = "local"
+    cross_encoder = "cross_encoder"
+    language_model = "language_model"
+
+
+_WITH_STEPS = frozenset({Mode.comprehensive, Mode.hybrid})
+
+
 def search(  # noqa: PLR0917 - typer names them all
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="The question.")],
     mode: Annotated[Mode, typer.Option(help="What is searched.")] = Mode.comprehensive,
     limit: Limit = None,
     as_of: AsOf = None,
+    expansion: Annotated[
+        Expansion | None,
+        typer.Option(
+            case_sensitive=False,
+            help="Expand the results along the graph (comprehensive: query_aware by default; hybrid).",
+        ),
+    ] = None,
+    hops: Annotated[
+        int | None, typer.Option(help="Relations away from a result, 1–3; with --expansion.")
+    ] = None,
+    rerank: Annotated[
+        Rerank | None,
+        typer.Option(
+            case_sensitive=False, help="Rerank the results before that (comprehensive, hybrid)."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask a question."""
     session: Session = context.obj
-    body: dict[str, Any] = {"query": query, "limit": limit, "as_of": as_of}
+    steps = _steps(expansion, hops, rerank)
+    if steps and mode not in _WITH_STEPS:
+        raise CliError(f"--expansion and --rerank are for comprehensive and hybrid, not {mode}")
+    body: dict[str, Any] = {"query": query, "limit": limit, "as_of": as_of, **steps}
     if mode is Mode.comprehensive and not as_json:
         body["include"] = SHOWN_PARTS
     with session.api() as api:
         answer = api.post(f"/api/search/{mode.value}", body)
     shown = {Mode.comprehensive: show_comprehensive, Mode.graph: show_facts}
     show(session, answer, shown.get(mode, show_chunks), as_json)
+
+
+def _steps(expansion: Expansion | None, hops: int | None, rerank: Rerank | None) -> Json:
+    """What a body says of the steps after the search; nothing where the defaults are wanted."""
+    steps: Json = {}
+    if expansion is not None or hops is not None:
+        steps["expansion"] = {"mode": expansion and expansion.value, "hops": hops}
+    if rerank is not None:
+        steps["rerank"] = rerank.value
+    return steps
 
 
 def show_comprehensive(out: Console, answer: Json) -> None:
@@ -66,10 +117,11 @@ def show_comprehensive(out: Console, answer: Json) -> None:
     for fact in answer["graph_results"]:
         show_fact(out, fact)
     show_legs(out, answer["legs"])
+    show_steps(out, answer)
 
 
 def show_chunks(out: Console, answer: Json) -> None:
-    """Found chunks and the leg."""
+    """Found chunks and the leg, and what followed it."""
     for number, hit in enumerate(answer["results"], start=1):
         show_hit(out, number, hit)
     _show_end(out, answer)
@@ -89,9 +141,12 @@ def show_hit(out: Console, number: int, hit: Json) -> None:
     if where:
         head.append("  ").append_text(styled(where, QUIET))
     out.print(head, soft_wrap=True)
-    parts = _parts(hit["scores"])
+    parts = _parts(hit["scores"] | hit.get("contributions", {}))
     if parts:
         out.print(Text(f"      {parts}", style=QUIET), soft_wrap=True)
+    trace = hit.get("expansion")
+    if trace and trace["steps"]:
+        out.print(Text(f"      {line(_path(trace))}", style=QUIET), soft_wrap=True)
     out.print(Text("      ").append_text(styled(hit["content"], most=EXCERPT)), soft_wrap=True)
 
 
@@ -104,6 +159,28 @@ def _show_end(out: Console, answer: Json) -> None:
     if not answer["results"]:
         out.print("Nothing was found.")
     show_legs(out, answer["legs"])
+    show_steps(out, answer)
+
+
+def show_steps(out: Console, answer: Json) -> None:
+    """How the results were reranked and expanded."""
+    told = [
+        f"{name} {step['mode']} {step['status']}{' ' + step['reason'] if step['reason'] else ''}"
+        for name in ("reranking", "expansion")
+        if (step := answer.get(name))
+    ]
+    expanded = answer.get("expansion")
+    if expanded:
+        told[-1] += f" {expanded['overhead_ms']:.1f} ms, {expanded['new_results']} new"
+    if told:
+        out.print(Text(line(" · ".join(told)), style=QUIET), soft_wrap=True)
+
+
+def _path(trace: Json) -> str:
+    """`via <entity> from <seed>` for a result that a path reached."""
+    names = [step["entity"] or step["relation_type"] for step in trace["steps"]]
+    begin = f" from {trace['seed_entity']}" if trace["seed_entity"] else ""
+    return f"reached over {' → '.join(names)}{begin}"
 
 
 def _parts(scores: Json) -> str:

@@ -20,6 +20,7 @@ from braid.agent.v1 import (
     models_pb2_grpc,
     search_pb2_grpc,
 )
+from braid.common.v1 import reranking_pb2
 from services.agent_orchestrator.agent.settings import AgentOptions
 from services.agent_orchestrator.clients.chunk_searches import ChunkSearches
 from services.agent_orchestrator.clients.health_watch import HealthWatch
@@ -46,11 +47,12 @@ from services.agent_orchestrator.jobs.queue import TurnQueue
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.watching import JOB_CHANGED, Listener, Watchers
 from services.agent_orchestrator.model_migration.servicer import ModelServicer
+from services.agent_orchestrator.reranking.reranking import Reranking
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
-from services.agent_orchestrator.settings import AgentSettings
+from services.agent_orchestrator.settings import AgentSettings, SettingError
 from services.agent_orchestrator.typed_memory.inference import Inference
 from services.agent_orchestrator.typed_memory.memories import Memories
 from services.agent_orchestrator.typed_memory.search import MemorySearch
@@ -58,6 +60,10 @@ from services.agent_orchestrator.typed_memory.servicer import MemoryServicer
 from services.agent_orchestrator.typed_memory.sessions import Sessions
 from services.agent_orchestrator.typed_memory.store import MemoryStore
 from services.models.embedder import Embedder
+from services.models.language_factory import build_language_model
+from services.models.reranker import Reranker
+from services.models.reranker_language import LanguageReranker
+from services.models.reranker_local import SentenceReranker
 from services.runtime.channels import Outgoing, open_channel
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import Service
@@ -119,6 +125,7 @@ async def open_app(
     runtime: RuntimeSettings,
     embedders: Embedders,
     options: AgentOptions | None = None,
+    reranker: Reranker | None = None,
 ) -> AsyncIterator[App]:
     """The app, its channels and its database open, until the block is left."""
     async with AsyncExitStack() as stack:
@@ -135,9 +142,14 @@ async def open_app(
         )
         ingest = _ingest(settings, tiers, jobs, watchers, deletions, embedders.documents)
         expander = _expander(settings, tiers)
-        search = _search(settings, tiers, embedders.queries, expander)
+        reranking = _reranking(settings, embedders.queries, options, reranker)
+        stack.push_async_callback(reranking.close)
+        search = _search(settings, tiers, embedders.queries, expander, reranking)
         hybrid = ExpandedHybrid(
-            vector=tiers.vector, expander=expander, seconds=settings.search_seconds
+            vector=tiers.vector,
+            expander=expander,
+            reranking=reranking,
+            seconds=settings.search_seconds,
         )
         options = options or AgentOptions()
         entity_memory = await stack.enter_async_context(
@@ -225,8 +237,36 @@ def _expander(settings: AgentSettings, tiers: Tiers) -> Expander:
     )
 
 
+def _reranking(
+    settings: AgentSettings,
+    embedder: Embedder,
+    options: AgentOptions | None,
+    reranker: Reranker | None,
+) -> Reranking:
+    rerankers: dict[reranking_pb2.RerankMode.ValueType, Reranker] = {
+        reranking_pb2.RERANK_MODE_LOCAL: SentenceReranker(embedder)
+    }
+    if reranker is not None:
+        rerankers[reranking_pb2.RERANK_MODE_CROSS_ENCODER] = reranker
+    language = next(
+        filter(None, map(build_language_model, options.models if options else ())), None
+    )
+    if language is not None:
+        rerankers[reranking_pb2.RERANK_MODE_LANGUAGE_MODEL] = LanguageReranker(language)
+    default = reranking_pb2.RerankMode.Value(f"RERANK_MODE_{settings.rerank.upper()}")
+    if default not in {*rerankers, reranking_pb2.RERANK_MODE_NONE}:
+        raise SettingError(
+            f"BRAID_AGENT_RERANK is {settings.rerank}, and no such model is configured"
+        )
+    return Reranking(rerankers, default)
+
+
 def _search(
-    settings: AgentSettings, tiers: Tiers, embedder: Embedder, expander: Expander
+    settings: AgentSettings,
+    tiers: Tiers,
+    embedder: Embedder,
+    expander: Expander,
+    reranking: Reranking,
 ) -> ComprehensiveSearch:
     queries = QueryEmbeddings(
         embedder,
@@ -238,6 +278,7 @@ def _search(
         graph=tiers.graph,
         queries=queries,
         expander=expander,
+        reranking=reranking,
         models=SpaceModels(),
         seconds=settings.search_seconds,
         leg_seconds=settings.leg_seconds,

@@ -14,6 +14,7 @@ from services.models.circuits import Circuits
 from services.models.factory import build_embedder
 from services.models.language_settings import FallbackModelSettings, LanguageModelSettings
 from services.models.registry import EmbedderRegistry
+from services.models.reranker_settings import RerankerSettings, build_reranker
 from services.models.settings import EmbeddingSettings
 from services.runtime.read_settings import read_settings
 from services.runtime.server import serve
@@ -42,7 +43,13 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
     registry = EmbedderRegistry(embedding, embedders.documents, circuits)
     try:
         embedders = replace(embedders, documents=registry)
-        async with open_app(settings, runtime, embedders, read_agent_options()) as app:
+        async with open_app(
+            settings,
+            runtime,
+            embedders,
+            read_agent_options(),
+            build_reranker(read_settings(RerankerSettings)),
+        ) as app:
             await serve(
                 settings=runtime,
                 listen=settings.listen,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -53,6 +55,11 @@ class AgentSettings(BaseSettings):
         default=2.0,
         gt=0,
         description="A leg's budget within it, its query's vector included; the leg is TIMED_OUT then.",
+    )
+    rerank: Literal["none", "local", "cross_encoder", "language_model"] = Field(
+        default="none",
+        description="How searches are reranked whose callers do not say: local compares best sentences, cross_encoder "
+        "needs RERANKER_BASE_URL, language_model the configured language model.",
     )
     expansion_seconds: float = Field(
         default=1.0,

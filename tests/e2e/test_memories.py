@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterator
 from statistics import median
@@ -228,6 +229,34 @@ def test_13_what_is_removed_is_gone_with_its_relations(ann: httpx.Client) -> Non
 
 
 # More that memories promise.
+
+
+def test_the_command_adds_relates_finds_and_removes(system: System) -> None:
+    def told(*arguments: str) -> Json:
+        ended = system.braid("memories", *arguments, "--json")
+        assert ended.returncode == 0, ended.stderr
+        found: Json = json.loads(ended.stdout)
+        return found
+
+    error = told("add", ERROR_TEXT, "--type", "error", "--title", "Checkout timeouts")["id"]
+    fix = told("add", FIX_TEXT, "--type", "solution", "--relation", f"FIXES:{error}")["id"]
+    try:
+        assert told("show", fix)["relations"][0]["relation_type"] == "FIXES"
+        found = told("search", "Why does checkout time out?", "--expand")["results"]
+        assert ids(found) == [error, fix]
+        shown = system.braid("memories", "search", "Why does checkout time out?", "--hops", "1")
+        assert "by FIXES" in shown.stdout
+        assert told("unrelate", fix, error) == {"deleted": 1}
+        assert told("relate", fix, "related", error)["relation_type"] == "RELATED"
+        assert told("stats")["relationships_by_type"] == {"RELATED": 1}
+        assert {one["id"] for one in told("list")["memories"]} == {error, fix}
+        assert told("infer")["examined"] == 2
+        wrong = system.braid("memories", "relate", fix, "MENDS", error)
+        assert (wrong.returncode, "relation_type" in wrong.stderr) == (1, True)
+    finally:
+        for memory in (error, fix):
+            assert told("delete", memory) == {"deleted": 1}
+    assert "No memories." in system.braid("memories", "list").stdout
 
 
 def test_a_contradiction_lowers_what_is_found_and_brings_nothing_in(ann: httpx.Client) -> None:

@@ -7,6 +7,7 @@ from tests.benchmarks.command import run
 COMMANDS = {
     "answers": "tests.evals.answers.measure",
     "dates": "tests.evals.dates.measure",
+    "expansion": "tests.evals.expansion",
     "multihop": "tests.evals.multihop",
     "relevance": "tests.evals.relevance",
     "routing": "tests.evals.routing.measure",

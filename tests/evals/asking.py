@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event
 from typing import Any
 
@@ -16,16 +16,28 @@ from tests.evals.datasets import Question
 from tests.evals.metrics import distinct, percentile
 
 LIMIT = 10
-MODES = ("vector", "text", "hybrid", "comprehensive")
+# What a mode asks for: the search, and what its body says beyond the question.
+_SEARCHES: dict[str, tuple[str, dict[str, Any]]] = {
+    "vector": ("vector", {}),
+    "text": ("text", {}),
+    "hybrid": ("hybrid", {}),
+    "comprehensive": ("comprehensive", {}),
+    "formula": ("hybrid", {"expansion": "formula"}),
+    "query_aware": ("hybrid", {"expansion": "query_aware"}),
+    "pagerank": ("hybrid", {"expansion": "pagerank"}),
+}
+MODES = tuple(_SEARCHES)
+UNEXPANDED_MODES = ("vector", "text", "hybrid", "comprehensive")
 _WARM_UP = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Ranked document ids of each question, and what each call took in milliseconds."""
+    """Ranked document ids of each question, what each call took in milliseconds, and how each list was expanded."""
 
     rankings: list[list[str]]
     times_ms: list[float]
+    expansions: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def p50_ms(self) -> float:
@@ -33,12 +45,12 @@ class Answers:
         return percentile(self.times_ms, 50)
 
 
-def chosen_modes(mode: str) -> Sequence[str]:
+def chosen_modes(mode: str, modes: Sequence[str] = UNEXPANDED_MODES) -> Sequence[str]:
     """The search modes that MODE names. UsageError for an unknown one."""
     if mode == "all":
-        return MODES
-    if mode not in MODES:
-        raise UsageError(f"no mode is called {mode!r}; there are: all, {', '.join(MODES)}")
+        return modes
+    if mode not in modes:
+        raise UsageError(f"no mode is called {mode!r}; there are: all, {', '.join(modes)}")
     return (mode,)
 
 
@@ -91,6 +103,8 @@ def _ask(address: str, mode: str, questions: Sequence[Question], stopped: Event)
             answer = search(client, mode, question.text)
             answers.times_ms.append((time.perf_counter() - began) * 1000)
             answers.rankings.append(ranked_documents(answer))
+            if answer.get("expansion"):
+                answers.expansions.append(answer["expansion"])
             show(len(answers.rankings))
     return answers
 
@@ -98,10 +112,13 @@ def _ask(address: str, mode: str, questions: Sequence[Question], stopped: Event)
 def search(
     client: WebClient, mode: str, text: str, *, limit: int = LIMIT, as_of: str | None = None
 ) -> dict[str, Any]:
-    """One search's answer. MeasureError when a leg could not look."""
-    body = {"query": text, "limit": limit, "as_of": as_of}
-    answer = client.post(f"/api/search/{mode}", body)
-    for leg in answer.get("legs", []):
+    """One search's answer. MeasureError when a leg or its expansion could not look."""
+    name, options = _SEARCHES[mode]
+    body = {"query": text, "limit": limit, "as_of": as_of, **options}
+    answer = client.post(f"/api/search/{name}", body)
+    step = answer.get("expansion")
+    steps = [] if step is None else [{"name": "expansion", **step}]
+    for leg in [*answer.get("legs", []), *steps]:
         # A leg that could not look would make a figure of something else than the mode's name says.
         if leg["status"].upper() not in {"OK", "NO_MATCH"}:
             raise MeasureError(f"{mode}: the leg {leg['name']} is {leg['status']}, {leg['reason']}")

@@ -18,6 +18,11 @@ def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     return len(set(ranked[:k]) & set(gold)) / len(set(gold))
 
 
+def precision_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """Share of the first `k` that is in `gold`, 0-1; places that are not filled count as wrong."""
+    return len(set(ranked[:k]) & set(gold)) / k
+
+
 def ndcg_at(ranked: Sequence[str], relevance: Mapping[str, float], k: int) -> float:
     """Normalised discounted cumulative gain of the first `k`, 0-1, with linear gain.
 

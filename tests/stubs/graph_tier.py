@@ -12,6 +12,7 @@ from braid.graph.v1 import (
     embeddings_pb2,
     embeddings_pb2_grpc,
     entities_pb2,
+    expansion_pb2,
     facts_pb2,
     ingest_pb2,
     ingest_pb2_grpc,
@@ -19,6 +20,7 @@ from braid.graph.v1 import (
     inventory_pb2_grpc,
     query_pb2,
     query_pb2_grpc,
+    relations_pb2,
     structure_pb2,
 )
 from services.runtime.context import current_call
@@ -53,6 +55,7 @@ class GraphStub(
     writes: Counter[str] = field(default_factory=Counter)
     deletions: dict[str, int] = field(default_factory=dict)
     strays: list[str] = field(default_factory=list)
+    expanded: expansion_pb2.ExpandResponse = field(default_factory=expansion_pb2.ExpandResponse)
     embeddings: embeddings_pb2.GetGraphEmbeddingsResponse = field(
         default_factory=embeddings_pb2.GetGraphEmbeddingsResponse
     )
@@ -74,6 +77,18 @@ class GraphStub(
     ) -> structure_pb2.GetMentionSubgraphResponse:
         await self.script.note("GetMentionSubgraph", request)
         return self.subgraph
+
+    async def Expand(
+        self, request: expansion_pb2.ExpandRequest, context: Any
+    ) -> expansion_pb2.ExpandResponse:
+        await self.script.note("Expand", request)
+        return self.expanded
+
+    async def ListRelations(
+        self, request: relations_pb2.ListRelationsRequest, context: Any
+    ) -> relations_pb2.ListRelationsResponse:
+        await self.script.note("ListRelations", request)
+        return relations_pb2.ListRelationsResponse()
 
     async def BatchAddEpisodes(
         self, request: ingest_pb2.BatchAddEpisodesRequest, context: Any

@@ -175,9 +175,16 @@ class GraphTier:
             )
         )
 
-    async def add_episodes(self, episodes: Sequence[graph_ingest_pb2.EpisodeInput]) -> None:
+    async def add_episodes(
+        self,
+        episodes: Sequence[graph_ingest_pb2.EpisodeInput],
+        *,
+        skip_language_model: bool = False,
+    ) -> None:
         """Adds all episodes or none; those that are there already change nothing."""
-        request = graph_ingest_pb2.BatchAddEpisodesRequest(episodes=episodes)
+        request = graph_ingest_pb2.BatchAddEpisodesRequest(
+            episodes=episodes, skip_language_model=skip_language_model
+        )
         try:
             await self._ingest.BatchAddEpisodes(
                 request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()

@@ -1,9 +1,9 @@
 """Personalised PageRank over passages and the entities that they name. Pure: no I/O, no clock.
 
-The graph's nodes are passages and entities, its edges mentions. The walk restarts at the entities of the question, rare
-ones above all, and at the best passages. A passage passes its weight on to the entities it names, those
-that it is about twice; an entity passes it on to the passages that are about it or mention it, relevant ones first.
-The best passages are then ordered by their rank, by their own relevance, and by evidence: a passage is
+The graph's nodes are passages and entities, its edges mentions and stated facts. The walk restarts at the entities of
+the question, rare ones above all, and at the best passages. A passage passes its weight on to the entities it names,
+those that it is about twice; an entity passes it on to the passages that are about it or mention it, relevant ones
+first. The best passages are then ordered by their rank, by their own relevance, and by evidence: a passage is
 supported when it is about what the question names, or about what a relevant and well-ranked passage mentions.
 
 One set of constants for every corpus. Recall is flat around each of them: halving or doubling one moves it by a point.
@@ -23,7 +23,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Places: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
-PHRASE, NAME, ABOUT = 1, 2, 3
+STATED, PHRASE, NAME, ABOUT = 0, 1, 2, 3
 MAX_MENTIONS = 20
 MAX_ABOUT = 10
 KEPT = 30
@@ -65,7 +65,7 @@ class Entity(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A passage names an entity: their places in the neighbourhood, and whether as PHRASE, NAME or ABOUT."""
+    """A passage names an entity, or states a fact of it: their places, and whether STATED, PHRASE, NAME or ABOUT."""
 
     passage: int
     entity: int
@@ -265,7 +265,7 @@ class _Edges:
         # A name that only facts give is as weak as a phrase: it may be a common word.
         kind[(kind == NAME) & ~titled[entity]] = PHRASE
         leads = _leading(passage, entity, kind, relevance) | (
-            (kind != ABOUT) & (frequency[entity] <= max_mentions)
+            (kind == STATED) | (kind != ABOUT) & (frequency[entity] <= max_mentions)
         )
         back = _back(passage, entity, kind, leads, relevance, best)
         reach = np.zeros(len(around.entities))
@@ -295,7 +295,7 @@ def _back(  # noqa: PLR0917 - columns of one table
 ) -> Floats:
     """What an entity passes on: most of it to passages about it where it has both kinds, relevant ones first."""
     pull = np.exp((relevance[passage] - best) / _TEMPERATURE)
-    pull = np.where(kind == PHRASE, pull * _PHRASE, pull) * leads
+    pull = np.where(kind <= PHRASE, pull * _PHRASE, pull) * leads
     size = int(entity.max(initial=-1)) + 1
     about = kind == ABOUT
     to_about = np.bincount(entity, pull * about, size)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from braid.common.v1 import expansion_pb2
 from braid.graph.v1 import entities_pb2, structure_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.expansion.propagation import (
     MAX_MENTIONS,
+    STATED,
     Entity,
     Mention,
     Neighbourhood,
@@ -41,6 +42,8 @@ MAX_ABOUT = 40
 MAX_LINKED = 20
 _HOP_SEEDS = 20
 _MENTIONS = "MENTIONS"
+# The relation of a fact that a passage states of an entity, by their places.
+Relations: TypeAlias = dict[tuple[int, int], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +124,6 @@ class QueryAware:
         budget: Budget,
     ) -> Reach:
         """The passages reached from the seeds and from the entities asked about, best first; the seeds among them."""
-        if not _follows_mentions(options):
-            return Reach()
         max_mentions = options.max_degree if options.HasField("max_degree") else MAX_MENTIONS
         begun = [seed.chunk_id for seed in seeds[:SEEDS]]
         scores = _Scores()
@@ -135,6 +136,8 @@ class QueryAware:
                     max_mentions=max_mentions,
                     max_about=MAX_ABOUT,
                     max_episodes=MAX_PASSAGES,
+                    without_details=True,
+                    as_of=question.as_of,
                 ),
                 budget.left(),
             )
@@ -142,14 +145,16 @@ class QueryAware:
             await self._score(
                 question, [one for one in wanted if one not in scores.score], scores, budget
             )
-            around = _neighbourhood(found, seeds, scores, frozenset(asked))
+            around, relations = _neighbourhood(found, seeds, scores, frozenset(asked), options)
             walk = await asyncio.to_thread(Propagation, around, max_mentions)
             hops -= 1
             if hops <= 0:
                 break
             begun = _next_begun(begun, around, walk)
         evidence = options.mode != expansion_pb2.EXPANSION_MODE_PAGERANK
-        return await asyncio.to_thread(_reach, around, walk, scores.score, evidence=evidence)
+        return await asyncio.to_thread(
+            _reach, around, walk, scores.score, relations, evidence=evidence
+        )
 
     async def _score(
         self, question: Question, chunk_ids: Sequence[str], into: _Scores, budget: Budget
@@ -177,17 +182,13 @@ def score_request(
     )
 
 
-def _follows_mentions(options: expansion_pb2.ExpansionOptions) -> bool:
-    wanted = {one.upper() for one in options.relation_types}
-    return not wanted or _MENTIONS in wanted
-
-
 def _neighbourhood(
     found: structure_pb2.GetMentionSubgraphResponse,
     seeds: Sequence[Seed],
     scores: _Scores,
     asked: frozenset[str],
-) -> Neighbourhood:
+    options: expansion_pb2.ExpansionOptions,
+) -> tuple[Neighbourhood, Relations]:
     """What takes part: passages with a score, and the seeds with theirs, which facts may have raised."""
     own = {seed.chunk_id: seed.score for seed in seeds}
     listed = dict.fromkeys([*own, *(one.chunk_id for one in found.episodes)])
@@ -203,14 +204,30 @@ def _neighbourhood(
         for one in found.entities
     ]
     chunks = [place.get(one.chunk_id) for one in found.episodes]
-    mentions = [
-        Mention(at, one.entity, one.kind)
+    mentions, relations = _edges(found, chunks, options)
+    begun = [place[seed.chunk_id] for seed in seeds[:SEEDS]]
+    return Neighbourhood(passages, entities, mentions, begun), relations
+
+
+def _edges(
+    found: structure_pb2.GetMentionSubgraphResponse,
+    chunks: Sequence[int | None],
+    options: expansion_pb2.ExpansionOptions,
+) -> tuple[list[Mention], Relations]:
+    """Mentions and stated facts of the types that are followed; of both for one pair the mention counts."""
+    wanted = {one.upper() for one in options.relation_types}
+    edges: dict[tuple[int, int], int] = {
+        (at, one.entity): int(one.kind)
         for one in found.mentions
-        if (at := chunks[one.episode]) is not None
-    ]
-    return Neighbourhood(
-        passages, entities, mentions, [place[seed.chunk_id] for seed in seeds[:SEEDS]]
-    )
+        if (at := chunks[one.episode]) is not None and (not wanted or _MENTIONS in wanted)
+    }
+    relations: Relations = {}
+    for one in found.statements:
+        at = chunks[one.episode]
+        if at is not None and (not wanted or one.relation_type.upper() in wanted):
+            edges.setdefault((at, one.entity), STATED)
+            relations.setdefault((at, one.entity), one.relation_type)
+    return [Mention(at, entity, kind) for (at, entity), kind in edges.items()], relations
 
 
 def _next_begun(begun: Sequence[str], around: Neighbourhood, walk: Propagation) -> list[str]:
@@ -220,7 +237,12 @@ def _next_begun(begun: Sequence[str], around: Neighbourhood, walk: Propagation) 
 
 
 def _reach(
-    around: Neighbourhood, walk: Propagation, scores: Mapping[str, float], *, evidence: bool
+    around: Neighbourhood,
+    walk: Propagation,
+    scores: Mapping[str, float],
+    relations: Relations,
+    *,
+    evidence: bool,
 ) -> Reach:
     ordered = walk.ordered(evidence=evidence)
     incident, followed = walk.followed(around.seeds)
@@ -229,7 +251,7 @@ def _reach(
             passage.id,
             one.value,
             scores.get(passage.id, 0.0),
-            _trace(around, walk, one.passage),
+            _trace(around, walk, relations, one.passage),
         )
         for one in ordered
         for passage in (around.passages[one.passage],)
@@ -238,7 +260,7 @@ def _reach(
 
 
 def _trace(
-    around: Neighbourhood, walk: Propagation, passage: int
+    around: Neighbourhood, walk: Propagation, relations: Relations, passage: int
 ) -> expansion_pb2.ExpansionTrace | None:
     """The strongest path to a passage; of a seed itself none but its own id."""
     if passage in around.seeds:
@@ -254,11 +276,16 @@ def _trace(
         depth=len(way.hops),
         steps=[
             expansion_pb2.ExpansionStep(
-                relation_type=_MENTIONS,
+                relation_type=relations.get((before, hop.entity))
+                or relations.get((hop.passage, hop.entity), _MENTIONS),
                 entity=around.entities[hop.entity].name,
                 target_id=around.passages[hop.passage].id,
                 weight=hop.weight,
             )
-            for hop in way.hops
+            for before, hop in zip(
+                (-1 if way.seed is None else way.seed, *(hop.passage for hop in way.hops)),
+                way.hops,
+                strict=False,
+            )
         ],
     )

@@ -30,6 +30,7 @@ from services.agent_orchestrator.expansion.result_list import (
     SearchedList,
     unexpanded,
 )
+from services.agent_orchestrator.reranking.reranking import OFF as RERANKING_OFF
 from services.agent_orchestrator.search.answer_parts import includes_results, keep_parts
 from services.agent_orchestrator.search.fusion import (
     GRAPH_LEG,
@@ -50,6 +51,7 @@ from services.agent_orchestrator.search.query_embedding import (
 from services.agent_orchestrator.search.requests import (
     expansion_of,
     facts_request,
+    has_steps,
     hybrid_request,
     limit_of,
     score_request,
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
 
     from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
     from services.agent_orchestrator.expansion.expander import Expander
+    from services.agent_orchestrator.reranking.reranking import Reranking
     from services.agent_orchestrator.search.query_embedding import QueryEmbeddings, Source
 
     Request = search_pb2.ComprehensiveSearchRequest
@@ -91,6 +94,7 @@ class ComprehensiveSearch:
         graph: GraphTier,
         queries: QueryEmbeddings,
         expander: Expander,
+        reranking: Reranking,
         models: SpaceModels,
         seconds: float,
         leg_seconds: float,
@@ -100,6 +104,7 @@ class ComprehensiveSearch:
         self._graph = graph
         self._queries = queries
         self._expander = expander
+        self._reranking = reranking
         self._expansion = ListExpansion(expander, vector)
         self._seconds = seconds
         self._leg_seconds = leg_seconds
@@ -119,6 +124,7 @@ class ComprehensiveSearch:
         INVALID_FIELD when a tier refuses the request.
         """
         clock = Budget(min(self._leg_seconds, leg_budget(remaining(self._seconds))))
+        request.rerank = self._reranking.mode(request.rerank)
         options = expansion_of(request)
         async with self._expander.linking(options.mode, request.query, clock) as linking:
             outcomes, source, vector = await self._run_legs(request, clock, ended)
@@ -127,27 +133,46 @@ class ComprehensiveSearch:
             answer = _answer(outcomes, source)
             if includes_results(request.include):
                 wanted = Wanted(_question(request, vector, options), linking, options)
-                listed = await self._listed(request, outcomes, passages, wanted, clock)
+                results = await self._fused(request, outcomes, passages, answer, clock)
+                listed = await self._listed(request, outcomes, passages, results, wanted, clock)
                 answer.results.extend(listed.results)
                 if options.mode not in OFF:
                     answer.expansion.CopyFrom(listed.report)
         return keep_parts(answer, request.include)
 
-    async def _listed(
+    async def _fused(
         self,
         request: Request,
         outcomes: Sequence[LegOutcome],
         passages: Passages,
+        answer: search_pb2.ComprehensiveSearchResponse,
+        clock: Budget,
+    ) -> list[search_pb2.SearchResult]:
+        """The fused list, reranked as asked for, as long as the step after it needs."""
+        evidence = [hit for outcome in outcomes for hit in outcome.evidence]
+        results = fuse(passages, evidence, MAX_FUSED if has_steps(request) else limit_of(request))
+        if request.rerank in RERANKING_OFF:
+            return results
+        results, report = await self._reranking.rerank(
+            request.rerank, request.query, results, clock
+        )
+        answer.reranking.CopyFrom(report)
+        return results
+
+    async def _listed(  # noqa: PLR0917 - what the steps before have made
+        self,
+        request: Request,
+        outcomes: Sequence[LegOutcome],
+        passages: Passages,
+        results: Sequence[search_pb2.SearchResult],
         wanted: Wanted,
         clock: Budget,
     ) -> ExpandedList:
-        """The fused list, expanded as asked for."""
+        """The list, expanded as asked for."""
         mode, limit = wanted.options.mode, limit_of(request)
-        evidence = [hit for outcome in outcomes for hit in outcome.evidence]
         if mode in OFF:
-            results = fuse(passages, evidence, limit)
             return unexpanded(results, mode, legs_pb2.LEG_STATUS_DISABLED, limit)
-        results = fuse(passages, evidence, MAX_FUSED)
+        evidence = [hit for outcome in outcomes for hit in outcome.evidence]
         obstacle = _obstacle(outcomes)
         if obstacle is not None:
             status, reason = obstacle

@@ -15,13 +15,15 @@ from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.agent_orchestrator.expansion.expander import OFF, Wanted
-from services.agent_orchestrator.expansion.query_aware import SEEDS, Question
+from services.agent_orchestrator.expansion.query_aware import Question
 from services.agent_orchestrator.expansion.result_list import (
     ExpandedList,
     ListExpansion,
     SearchedList,
     unexpanded,
 )
+from services.agent_orchestrator.reranking.reranking import MAX_RERANKED
+from services.agent_orchestrator.reranking.reranking import OFF as RERANKING_OFF
 from services.agent_orchestrator.search.fusion import VECTOR_LEG
 from services.runtime.context import remaining
 from services.runtime.errors import (
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     from services.agent_orchestrator.clients.tiers import VectorTier
     from services.agent_orchestrator.expansion.expander import Expander
+    from services.agent_orchestrator.reranking.reranking import Reranking
 
     Request = search_pb2.ExpandedHybridSearchRequest
 
@@ -47,10 +50,13 @@ DEFAULT_TEXT_WEIGHT = 0.3
 class ExpandedHybrid:
     """Searches one tier, and expands what it finds over the other. A graph that is away leaves the hits as they are."""
 
-    def __init__(self, *, vector: VectorTier, expander: Expander, seconds: float) -> None:
+    def __init__(
+        self, *, vector: VectorTier, expander: Expander, reranking: Reranking, seconds: float
+    ) -> None:
         """`seconds` is the deadline where a caller sets none."""
         self._vector = vector
         self._expander = expander
+        self._reranking = reranking
         self._expansion = ListExpansion(expander, vector)
         self._seconds = seconds
 
@@ -59,13 +65,22 @@ class ExpandedHybrid:
         budget = Budget(remaining(self._seconds))
         options = expansion_pb2.ExpansionOptions()
         options.CopyFrom(request.expansion)
+        rerank = self._reranking.mode(request.rerank)
         search = request.search
         async with self._expander.linking(options.mode, search.query, budget) as linking:
             began = time.perf_counter_ns()
-            found = await self._search(search, options, budget)
+            found = await self._search(
+                search, deeper=options.mode not in OFF or rerank not in RERANKING_OFF, budget=budget
+            )
             seconds, nanos = divmod(time.perf_counter_ns() - began, 1_000_000_000)
             wanted = Wanted(_question(search, options), linking, options)
-            listed = await self._listed(search, found, wanted, budget)
+            results = [_result(hit, rank) for rank, hit in enumerate(found.hits, 1)]
+            report = None
+            if rerank not in RERANKING_OFF:
+                results, report = await self._reranking.rerank(
+                    rerank, search.query, results, budget
+                )
+            listed = await self._listed(search, results, wanted, budget)
         answer = search_pb2.ExpandedHybridSearchResponse(
             hits=_hits(found.hits, listed),
             leg=legs_pb2.LegReport(
@@ -82,19 +97,22 @@ class ExpandedHybrid:
         )
         if options.mode not in OFF:
             answer.expansion.CopyFrom(listed.report)
+        if report is not None:
+            answer.reranking.CopyFrom(report)
         return answer
 
     async def _search(
         self,
         search: vector_pb2.HybridSearchRequest,
-        options: expansion_pb2.ExpansionOptions,
+        *,
+        deeper: bool,
         budget: Budget,
     ) -> vector_pb2.HybridSearchResponse:
         asked = vector_pb2.HybridSearchRequest()
         asked.CopyFrom(search)
-        if options.mode not in OFF:
-            # The seeds are the same for every limit.
-            asked.limit = max(_limit(search), SEEDS)
+        if deeper:
+            # What the steps after it begin with is the same for every limit.
+            asked.limit = max(_limit(search), MAX_RERANKED)
         try:
             return await self._vector.hybrid_search(asked, budget.left())
         except grpc.aio.AioRpcError as error:
@@ -105,11 +123,10 @@ class ExpandedHybrid:
     async def _listed(
         self,
         search: vector_pb2.HybridSearchRequest,
-        found: vector_pb2.HybridSearchResponse,
+        results: Sequence[search_pb2.SearchResult],
         wanted: Wanted,
         budget: Budget,
     ) -> ExpandedList:
-        results = [_result(hit, rank) for rank, hit in enumerate(found.hits, 1)]
         limit = _limit(search)
         if wanted.options.mode in OFF:
             return unexpanded(results, wanted.options.mode, legs_pb2.LEG_STATUS_DISABLED, limit)
@@ -147,6 +164,8 @@ def _question(
 def _result(hit: chunks_pb2.ChunkHit, rank: int) -> search_pb2.SearchResult:
     return search_pb2.SearchResult(
         id=hit.chunk.id,
+        title=hit.chunk.document_title,
+        content=hit.chunk.content,
         score=hit.score,
         contributions=[
             search_pb2.Contribution(leg=VECTOR_LEG, rank=rank, score=hit.score, share=hit.score)

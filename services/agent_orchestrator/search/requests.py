@@ -10,6 +10,8 @@ from braid.graph.v1 import query_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.expansion.expander import OFF
 from services.agent_orchestrator.expansion.query_aware import SEEDS
+from services.agent_orchestrator.reranking.reranking import MAX_RERANKED
+from services.agent_orchestrator.reranking.reranking import OFF as RERANKING_OFF
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,6 +97,13 @@ def _wants(request: Request, leg: Literal["use_vector", "use_graph"]) -> bool:
 
 
 def _depth(request: Request) -> int:
-    """How many chunks the vector leg brings: an expansion's seeds are the same for every limit."""
+    """How many chunks the vector leg brings: what the steps after it begin with is the same for every limit."""
     limit = limit_of(request)
-    return limit if expansion_of(request).mode in OFF else max(limit, SEEDS)
+    if request.rerank not in RERANKING_OFF:
+        return max(limit, MAX_RERANKED)
+    return max(limit, SEEDS) if has_steps(request) else limit
+
+
+def has_steps(request: Request) -> bool:
+    """Whether anything follows the fused list; `rerank` is no longer the service's setting."""
+    return expansion_of(request).mode not in OFF or request.rerank not in RERANKING_OFF

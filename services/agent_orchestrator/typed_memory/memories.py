@@ -224,7 +224,10 @@ class Memories:
             try:
                 async with asyncio.TaskGroup() as group:
                     group.create_task(self._vector.upsert([_document(memory)], ""))
-                    group.create_task(self._graph.add_episodes([_episode(memory)]))
+                    # A memory is there when its caller is answered, whatever a language model takes or costs.
+                    group.create_task(
+                        self._graph.add_episodes([_episode(memory)], skip_language_model=True)
+                    )
             except ExceptionGroup as failures:
                 raise failures.exceptions[0] from None
             for relation in relations:

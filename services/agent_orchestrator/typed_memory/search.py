@@ -28,7 +28,9 @@ from services.runtime.telemetry import get_logger
 DEFAULT_LIMIT = 10
 # Memories of an answer that count as found together.
 MAX_TOGETHER = 3
-_EXPANSION_SECONDS = 1.0
+# What an expansion may take, and of the time that is left.
+_EXPANSION_SECONDS = 3.0
+_EXPANSION_SHARE = 0.5
 
 Request = memories_pb2.SearchMemoriesRequest
 Status: TypeAlias = legs_pb2.LegStatus.ValueType
@@ -160,7 +162,7 @@ class MemorySearch:
         began = time.monotonic()
         try:
             with in_partition(owner):
-                answer = await self._relations.expand(asked, remaining(_EXPANSION_SECONDS))
+                answer = await self._relations.expand(asked, _expansion_seconds())
         except BraidError as error:
             get_logger("memories").warning("not expanded", cause=type(error).__name__)
             known = await self._store.by_id(owner, scores)
@@ -230,6 +232,10 @@ def _hit(
         path=item.path,
         penalty=item.penalty,
     )
+
+
+def _expansion_seconds() -> float:
+    return min(_EXPANSION_SECONDS, remaining(2 * _EXPANSION_SECONDS) * _EXPANSION_SHARE)
 
 
 def _of_hits(hits: Sequence[object]) -> Status:

@@ -13,9 +13,8 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _WORD = re.compile(r"\w+")
 # Shorter words are mostly grammar, whatever the language.
 _TELLING_LENGTH = 4
-# Words in more than this share of the sentences tell none of them from the others.
-_COMMON_SHARE = 0.5
-_MIN_SENTENCES_FOR_COMMON = 4
+# What a word counts again for each chosen sentence that has it already: the next one is to say something else.
+_REPEATED = 0.4
 
 
 class _Sentence(NamedTuple):
@@ -25,14 +24,11 @@ class _Sentence(NamedTuple):
 
 
 def summarise(texts: Sequence[str]) -> str:
-    """Sentences that share the most words with the other ones, none that mostly repeats an earlier choice."""
+    """Sentences that share the most words with the other ones, but few with those that are chosen already."""
     sentences = _sentences(texts)
     counts = Counter(word for sentence in sentences for word in sentence.words)
-    if len(sentences) >= _MIN_SENTENCES_FOR_COMMON:
-        limit = _COMMON_SHARE * len(sentences)
-        counts = Counter({word: count for word, count in counts.items() if count <= limit})
     chosen: list[_Sentence] = []
-    covered: set[str] = set()
+    covered: Counter[str] = Counter()
     left = list(sentences)
     size = 0
     while left and len(chosen) < MAX_SENTENCES:
@@ -41,7 +37,7 @@ def summarise(texts: Sequence[str]) -> str:
         if size + len(best.text) > MAX_CHARACTERS and chosen:
             continue
         chosen.append(best)
-        covered |= best.words
+        covered.update(best.words)
         size += len(best.text) + 1
     chosen.sort()
     return "\n".join(one.text for one in chosen)[:MAX_CHARACTERS]
@@ -62,7 +58,8 @@ def _sentences(texts: Sequence[str]) -> list[_Sentence]:
     return list(found.values())
 
 
-def _gain(sentence: _Sentence, counts: Counter[str], covered: set[str]) -> float:
-    """What a sentence adds: how often its new words occur, for each of its words (long ones win nothing by length)."""
-    new = sum(counts[word] for word in sentence.words - covered)
-    return float(new / (len(sentence.words) + 3) ** 0.5)
+def _gain(sentence: _Sentence, counts: Counter[str], covered: Counter[str]) -> float:
+    """In how many other sentences its words occur: a long one wins nothing by its length."""
+    shared = {word: counts[word] - 1 for word in sentence.words}
+    weight = sum(count * _REPEATED ** covered[word] for word, count in shared.items())
+    return float(weight / (len(sentence.words) + 3) ** 0.5)

@@ -54,6 +54,10 @@ class Path:
     facts: tuple[Fact, ...]
 
 
+# When facts hold that hold at all times to come: the year 9999.
+_LAST_INSTANT = 253_402_300_799.0
+
+
 @dataclass(frozen=True, slots=True)
 class Seeds:
     """Where a subgraph begins and how far it goes."""
@@ -63,6 +67,8 @@ class Seeds:
     max_mentions: int
     max_about: int
     max_episodes: int
+    at: float = _LAST_INSTANT
+    details: bool = True
 
 
 class SubgraphEpisode(NamedTuple):
@@ -91,13 +97,23 @@ class SubgraphMention(NamedTuple):
     sentences: tuple[int, ...]
 
 
+class SubgraphStatement(NamedTuple):
+    """A chunk that states a fact of an entity, all three by uuid."""
+
+    episode: str
+    entity: str
+    relation: str
+    fact: str
+
+
 @dataclass(frozen=True, slots=True)
 class Subgraph:
-    """Chunks, the entities that they share, and who mentions whom."""
+    """Chunks, the entities that they share, who mentions whom, and who states what of whom."""
 
     episodes: list[SubgraphEpisode] = field(default_factory=list)
     entities: list[SubgraphEntity] = field(default_factory=list)
     mentions: list[SubgraphMention] = field(default_factory=list)
+    statements: list[SubgraphStatement] = field(default_factory=list)
     truncated: bool = False
 
 

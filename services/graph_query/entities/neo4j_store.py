@@ -27,6 +27,7 @@ from services.graph_query.entities.domain import (
     SubgraphEntity,
     SubgraphEpisode,
     SubgraphMention,
+    SubgraphStatement,
     Titled,
     other_spellings,
 )
@@ -172,6 +173,9 @@ def _entity_position(rank: int | None, key: str, uuid: str) -> EntityPosition:
     return EntityPosition(-(rank or 0), key, uuid)
 
 
+# Chunks that state a fact and are led to by it; a mention's kind is less than `_KINDS`.
+_CITING = 3
+_KINDS = 4
 _CITATIONS = 5
 
 
@@ -243,38 +247,61 @@ class Neo4jEntityStore:
         return {(row["pair"][0], row["pair"][1]): neighbor_fact(row["edge"]) for row in rows}
 
     async def subgraph(self, space: str, seeds: Seeds) -> Subgraph:
-        """Chunks first, then who mentions whom among them."""
-        parameters = {"chunks": list(seeds.chunks), "entities": list(seeds.entities)}
+        """Chunks and entities in one query; what is shown of them, but not needed to go along them, in another."""
         rows = await self._database.read(
-            "subgraph_episodes",
+            "mention_subgraph",
             space=space,
+            chunks=list(seeds.chunks),
+            entities=list(seeds.entities),
             max_mentions=seeds.max_mentions,
             max_about=seeds.max_about,
+            max_cited=_CITING,
             limit=seeds.max_episodes + 1,
+            at=seeds.at,
             about=int(MentionKind.ABOUT),
-            **parameters,
         )
-        shown = [
-            SubgraphEpisode(row["uuid"], row["document_id"], row["title"], row["seed"])
-            for row in rows[: seeds.max_episodes]
+        if not rows:
+            return Subgraph()
+        found = rows[0]
+        shown = found["episodes"][: seeds.max_episodes]
+        details = await self._subgraph_details(shown) if seeds.details else {}
+        episodes = [
+            SubgraphEpisode(
+                uuid,
+                details[uuid]["document_id"] if details else "",
+                details[uuid]["title"] if details else "",
+                place < found["begun"],
+            )
+            for place, uuid in enumerate(shown)
         ]
-        found = await self._mentions(space, shown, seeds.entities)
-        return Subgraph(shown, *found, truncated=len(rows) > len(shown))
-
-    async def _mentions(
-        self, space: str, episodes: Sequence[SubgraphEpisode], entities: Sequence[str]
-    ) -> tuple[list[SubgraphEntity], list[SubgraphMention]]:
-        if not episodes:
-            return [], []
-        rows = await self._database.read(
-            "subgraph_mentions",
-            space=space,
-            episodes=[one.uuid for one in episodes],
-            begun=[one.uuid for one in episodes if one.seed],
-            entities=list(entities),
-            about=int(MentionKind.ABOUT),
+        entities: list[SubgraphEntity] = []
+        mentions: list[SubgraphMention] = []
+        statements: list[SubgraphStatement] = []
+        sentences = {uuid: dict(row["named"]) for uuid, row in details.items()}
+        for columns in found["entities"]:
+            named = [divmod(row, _KINDS) for row in columns[5] if row // _KINDS < len(shown)]
+            if not named:
+                continue
+            entities.append(_subgraph_entity(columns))
+            uuid = columns[0]
+            mentions += [
+                SubgraphMention(
+                    shown[at], uuid, kind, tuple(sentences.get(shown[at], {}).get(uuid, ()))
+                )
+                for at, kind in named
+            ]
+            statements += _statements(uuid, columns[6], frozenset(shown))
+        return Subgraph(
+            episodes,
+            entities,
+            mentions,
+            statements,
+            truncated=len(found["episodes"]) > len(shown),
         )
-        return [_subgraph_entity(row) for row in rows], list(_subgraph_mentions(rows))
+
+    async def _subgraph_details(self, episodes: Sequence[str]) -> dict[str, dict[str, Any]]:
+        rows = await self._database.read("subgraph_details", episodes=list(episodes))
+        return {row["uuid"]: row for row in rows}
 
 
 def _details(row: Mapping[str, Any]) -> EntityDetails:
@@ -283,12 +310,15 @@ def _details(row: Mapping[str, Any]) -> EntityDetails:
     return EntityDetails(found, aliases, row["holding"], instant(row["created_at"]))
 
 
-def _subgraph_entity(row: Mapping[str, Any]) -> SubgraphEntity:
-    ref = entity_ref(row["uuid"], row["name"], row["labels"])
-    return SubgraphEntity(ref, row["frequency"], row["titled"])
+def _subgraph_entity(columns: Sequence[Any]) -> SubgraphEntity:
+    ref = entity_ref(columns[0], columns[1], columns[2])
+    return SubgraphEntity(ref, columns[3], columns[4])
 
 
-def _subgraph_mentions(rows: Sequence[Mapping[str, Any]]) -> Iterable[SubgraphMention]:
-    for row in rows:
-        for episode, kind, sentences in sorted(row["rows"]):
-            yield SubgraphMention(episode, row["uuid"], kind, tuple(sentences))
+def _statements(
+    entity: str, facts: Iterable[Sequence[Any]], listed: frozenset[str]
+) -> Iterable[SubgraphStatement]:
+    for relation, fact, citing in facts:
+        for uuid in citing:
+            if uuid in listed:
+                yield SubgraphStatement(uuid, entity, relation, fact)

@@ -41,9 +41,14 @@ class EpisodeIntake:
         self._models = models
         self._space_locks = SpaceLocks(_MAX_WAIT)
 
-    async def add(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
-        """Adds passages that are not there or not read yet. Each is written whole or not at all."""
-        if self._reader is None:
+    async def add(
+        self, space: str, passages: Sequence[Passage], *, extract: bool = True
+    ) -> EpisodeCounts:
+        """Adds passages that are not there or not read yet. Each is written whole or not at all.
+
+        Without `extract` no language model reads them.
+        """
+        if self._reader is None or not extract:
             return await self._store.add_episodes(space, passages)
         async with self._space_locks.hold(space):
             return await self._read(space, passages, self._reader)

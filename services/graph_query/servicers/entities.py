@@ -19,7 +19,7 @@ from services.graph_query.servicers import messages as words
 from services.graph_query.servicers.history_messages import selector
 from services.runtime.context import current_call
 from services.runtime.errors import NotFoundError
-from services.runtime.times import utc_now
+from services.runtime.times import to_datetime, utc_now
 
 _LINKED = 50
 
@@ -104,6 +104,8 @@ class EntityHandler:
             max_mentions=request.max_mentions if value("max_mentions") else _MAX_MENTIONS,
             max_about=request.max_about if value("max_about") else _MAX_ABOUT,
             max_episodes=request.max_episodes if value("max_episodes") else _MAX_EPISODES,
+            at=to_datetime(request.as_of).timestamp() if value("as_of") else utc_now().timestamp(),
+            details=not request.without_details,
         )
         return mapping.subgraph(await self._store.subgraph(current_call().space, seeds))
 

@@ -69,6 +69,15 @@ def subgraph(found: Subgraph) -> structure_pb2.GetMentionSubgraphResponse:
             for one in found.mentions
         ],
         truncated=found.truncated,
+        statements=[
+            structure_pb2.SubgraphStatement(
+                episode=episodes[one.episode],
+                entity=entities[one.entity],
+                relation_type=one.relation,
+                fact_uuid=one.fact,
+            )
+            for one in found.statements
+        ],
     )
 
 

@@ -203,7 +203,7 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         _context: Context,
     ) -> ingest_pb2.BatchAddEpisodesResponse:
         """Adds chunks: in one transaction, or one for each where a language model reads them."""
-        counts = await self._add(request.episodes)
+        counts = await self._add(request.episodes, extract=not request.skip_language_model)
         return ingest_pb2.BatchAddEpisodesResponse(
             counts=_counts(counts), space_revision=counts.revision
         )
@@ -299,11 +299,13 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         """Finds findings."""
         return await self._findings.search(request)
 
-    async def _add(self, episodes: Sequence[ingest_pb2.EpisodeInput]) -> EpisodeCounts:
+    async def _add(
+        self, episodes: Sequence[ingest_pb2.EpisodeInput], *, extract: bool = True
+    ) -> EpisodeCounts:
         passages = [mapping.passage(episode) for episode in episodes]
         if len({passage.uuid for passage in passages}) != len(passages):
             raise InvalidFieldError(FieldError("episodes", "their uuids must be distinct"))
-        return await self._episodes.add(current_call().space, passages)
+        return await self._episodes.add(current_call().space, passages, extract=extract)
 
 
 def _counts(counts: EpisodeCounts) -> ingest_pb2.EpisodeCounts:

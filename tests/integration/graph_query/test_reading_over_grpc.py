@@ -96,6 +96,19 @@ async def test_a_chunk_that_was_read_is_not_read_again(store: Neo4jStore, tmp_pa
         assert len(reads.script.asked) == asked > 0
 
 
+async def test_a_chunk_is_added_without_the_model_where_the_caller_wants_that(
+    store: Neo4jStore, tmp_path: Path
+) -> None:
+    async with reading_tier(store, tmp_path) as reads:
+        one = episode("note", "Guilds", NOTE, uuid=reads.chunk)
+        request = ingest_pb2.BatchAddEpisodesRequest(episodes=[one], skip_language_model=True)
+        answer = await reads.tier.ingest.BatchAddEpisodes(request, metadata=reads.tier.ours)
+        assert (answer.counts.episodes_added, answer.counts.facts_added) == (1, 0)
+        assert reads.script.asked == []
+        # Asked for later, the model reads it.
+        assert (await reads.add()).facts_added == 1
+
+
 async def test_a_chunk_that_the_model_answers_unusably_is_refused_whole(
     store: Neo4jStore, tmp_path: Path
 ) -> None:

@@ -55,6 +55,12 @@ def document(number: int, text: str = "") -> NewDocument:
 
 
 @pytest.fixture
+async def vector_database(own_vector_database: TestDatabase) -> TestDatabase:
+    """A database of its own: these tests change a stored function."""
+    return own_vector_database
+
+
+@pytest.fixture
 async def owner(vector_database: TestDatabase) -> AsyncIterator[asyncpg.Connection]:
     """A connection that may do everything; spaces of more than 20 chunks are large."""
     connection = await asyncpg.connect(vector_database.dsn("braid_migrator"))

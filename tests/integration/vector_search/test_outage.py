@@ -16,6 +16,12 @@ from tests.store_suite.vector.builders import MODEL, SPACE, document, words
 from tests.stores import TestDatabase, open_vector_store
 
 
+@pytest.fixture
+async def vector_database(own_vector_database: TestDatabase) -> TestDatabase:
+    """A database of its own: these tests change the database."""
+    return own_vector_database
+
+
 async def test_calls_beyond_the_queue_are_refused_at_once_and_waiting_ones_in_time(
     vector_database: TestDatabase,
 ) -> None:

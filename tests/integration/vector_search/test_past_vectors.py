@@ -68,6 +68,12 @@ def version(number: int, valid: datetime) -> NewDocument:
 
 
 @pytest.fixture
+async def vector_database(own_vector_database: TestDatabase) -> TestDatabase:
+    """A database of its own: these tests change a stored function."""
+    return own_vector_database
+
+
+@pytest.fixture
 async def owner(vector_database: TestDatabase) -> AsyncIterator[asyncpg.Connection]:
     connection = await asyncpg.connect(vector_database.dsn("braid_migrator"))
     try:

@@ -18,6 +18,12 @@ LOCK = 1
 
 
 @pytest.fixture
+async def vector_database(own_vector_database: TestDatabase) -> TestDatabase:
+    """A database of its own: these tests change the schema."""
+    return own_vector_database
+
+
+@pytest.fixture
 async def owner(vector_database: TestDatabase) -> AsyncIterator[Any]:
     connection = await asyncpg.connect(vector_database.dsn(OWNER))
     yield connection

@@ -6,6 +6,7 @@ import asyncio
 import random
 
 import asyncpg
+import pytest
 
 from services.vector_search.domain import NewDocument
 from services.vector_search.postgres import PostgresStore
@@ -55,6 +56,12 @@ CAP = "create or replace function exact_cap() returns integer language sql immut
 
 def text(dice: random.Random) -> str:
     return " ".join(dice.choices(WORDS, k=12))
+
+
+@pytest.fixture
+async def vector_database(own_vector_database: TestDatabase) -> TestDatabase:
+    """A database of its own: these tests change a stored function."""
+    return own_vector_database
 
 
 async def writer(store: PostgresStore, seed: int) -> None:

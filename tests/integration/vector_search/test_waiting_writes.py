@@ -33,6 +33,12 @@ LEAVE_WITHOUT_VERSIONS = (
 )
 
 
+@pytest.fixture
+async def vector_database(own_vector_database: TestDatabase) -> TestDatabase:
+    """A database of its own: these tests add a table."""
+    return own_vector_database
+
+
 @asynccontextmanager
 async def held(database: TestDatabase, document_id: str) -> AsyncIterator[asyncpg.Connection]:
     """Has a document to itself, as another writer would; tells who waits for it."""

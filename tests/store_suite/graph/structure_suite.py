@@ -252,3 +252,49 @@ class StructureSuite:
         assert (len(cut.episodes), cut.truncated) == (3, True)
         nothing = await store.entities.subgraph(space, Seeds([], [], 5, 10, 3))
         assert (nothing.episodes, nothing.truncated) == ([], False)
+
+    async def test_a_fact_leads_on_to_the_chunks_that_state_it_while_it_holds(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        chunks = [
+            passage(space, "d1", "Anna Bell", "She is here."),
+            passage(space, "d2", "Minutes", "It was decided at last."),
+        ]
+        await store.add_episodes(space, chunks)
+        ended = day("2020-01-01")
+        await store.add_facts(
+            space,
+            [
+                fact("Anna Bell", "LEADS", "Payments Team", document_id="d2", invalid_at=ended),
+                fact("Anna Bell", "KNOWS", "Karl Otto", document_id="d1"),
+            ],
+            "",
+        )
+        seeds = Seeds([chunks[0].uuid], [], 20, 10, 10, at=day("2019-01-01").timestamp())
+        then = await store.entities.subgraph(space, seeds)
+        assert [one.document_id for one in then.episodes] == ["d1", "d2"]
+        names = {one.ref.uuid: one.ref.name for one in then.entities}
+        assert (chunks[1].uuid, "Anna Bell", "LEADS") in {
+            (one.episode, names[one.entity], one.relation) for one in then.statements
+        }
+        now = await store.entities.subgraph(space, replace(seeds, at=NOW))
+        assert [one.document_id for one in now.episodes] == ["d1"]
+        assert {one.relation for one in now.statements} == {"KNOWS"}
+
+    async def test_without_details_a_subgraph_is_the_same_but_for_what_is_shown(
+        self, store: Store
+    ) -> None:
+        space = new_space()
+        chunks = [
+            passage(space, "d1", "Anna Bell", "She met Karl Otto."),
+            passage(space, "d2", "Karl Otto", "He knows Lena Roth."),
+        ]
+        await store.add_episodes(space, chunks)
+        seeds = Seeds([chunks[0].uuid], [], 20, 10, 10)
+        whole = await store.entities.subgraph(space, seeds)
+        brief = await store.entities.subgraph(space, replace(seeds, details=False))
+        assert [one.uuid for one in brief.episodes] == [one.uuid for one in whole.episodes]
+        assert {(one.document_id, one.title) for one in brief.episodes} == {("", "")}
+        assert brief.entities == whole.entities
+        assert [one.sentences for one in brief.mentions] == [()] * len(whole.mentions)

@@ -163,6 +163,15 @@ async def test_what_is_read_by_the_client_itself_may_be_given_to_it(
     assert len(backend.requests) == 2  # both pages were read
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, also in a run that its shell started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_call_whose_wait_is_interrupted_ends() -> None:
     thread, started, ended = LoopThread("interrupted"), threading.Event(), threading.Event()
 

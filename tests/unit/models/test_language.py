@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from services.models import language_limits
 from services.models.errors import (
     AnswerUnusable,
     LanguageModelUnavailable,
@@ -210,7 +211,10 @@ async def test_an_outage_ends_with_the_limit_and_says_when_to_try_again(
     assert failure.value.retry_after is not None
 
 
-async def test_after_five_failures_in_a_row_nobody_is_asked(build: Build, stub: OpenAIStub) -> None:
+async def test_after_five_failures_in_a_row_nobody_is_asked(
+    build: Build, stub: OpenAIStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(language_limits, "backoff", lambda _state: 0)
     stub.answer_always(server_error())
     model = build(seconds=30)
     with pytest.raises(LanguageModelUnavailable):

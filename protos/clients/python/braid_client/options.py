@@ -5,18 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     import grpc
 
+    from braid.agent.v1.memories_pb2 import MemorySearchMode
     from braid.agent.v1.search_pb2 import AnswerPart
+    from braid.common.v1.expansion_pb2 import ExpansionOptions
+    from braid.common.v1.reranking_pb2 import RerankMode
     from braid.common.v1.retrieval_pb2 import QueryEmbedding
     from braid.graph.v1.findings_pb2 import FindingFilter
     from braid.graph.v1.query_pb2 import DocumentTitles, EntityOrder
     from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
     from braid.vector.v1.models_pb2 import Distance
-    from braid_client.requests import EntityLike, TimeLike
+    from braid_client.requests import EntityLike, ExpansionLike, TimeLike
 
 
 class ConnectionOptions(TypedDict, total=False):
@@ -48,6 +51,8 @@ class ComprehensiveOptions(CallOptions, total=False):
     chunk_filter: ChunkFilter | None
     cache: CacheMode.ValueType | None
     include: Sequence[AnswerPart.ValueType]
+    expansion: ExpansionLike | None
+    rerank: RerankMode.ValueType | None
 
 
 class ChunkOptions(CallOptions, total=False):
@@ -77,6 +82,13 @@ class HybridOptions(VectorOptions, total=False):
 
     text_weight: float | None
     fusion: Fusion.ValueType | None
+
+
+class ExpandedHybridOptions(HybridOptions, total=False):
+    """Of `expanded_hybrid_search`."""
+
+    expansion: ExpansionLike | None
+    rerank: RerankMode.ValueType | None
 
 
 class FactOptions(CallOptions, total=False):
@@ -199,3 +211,59 @@ class ModelOptions(CallOptions, total=False):
     """Of `add_embedding_model`."""
 
     distance: Distance.ValueType | None
+
+
+class MemoryOptions(CallOptions, total=False):
+    """Of `create_memory`."""
+
+    type: str
+    title: str
+    tags: Sequence[str]
+    importance: float | None
+    session_id: str
+    metadata: Mapping[str, Any] | None
+    relations: Iterable[tuple[str, str]]
+    infer: bool
+
+
+class MemoryListOptions(CallOptions, total=False):
+    """Of `list_memories`."""
+
+    types: Sequence[str]
+    session_id: str
+    page_size: int
+
+
+class MemoryRelationOptions(CallOptions, total=False):
+    """Of `relate_memories`."""
+
+    strength: float | None
+    valid_time: datetime | None
+    invalid_time: datetime | None
+
+
+class MemoryUnrelateOptions(CallOptions, total=False):
+    """Of `unrelate_memories`."""
+
+    relation_type: str | None
+
+
+class MemorySearchOptions(CallOptions, total=False):
+    """Of `search_memories`."""
+
+    limit: int | None
+    mode: MemorySearchMode.ValueType
+    types: Sequence[str]
+    tags: Sequence[str]
+    session_id: str
+    min_score: float | None
+    cache: CacheMode.ValueType | None
+    rerank: RerankMode.ValueType
+    expansion: ExpansionOptions | None
+    keep_ranking: bool
+
+
+class MemoryInferenceOptions(CallOptions, total=False):
+    """Of `run_memory_inference`."""
+
+    memory_limit: int

@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING, TypeAlias
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.agent.v1 import search_pb2
+from braid.common.v1 import reranking_pb2
+from braid.common.v1.expansion_pb2 import ExpansionMode, ExpansionOptions
 from braid.common.v1.retrieval_pb2 import TimeRange, TimeSelector
 from braid.graph.v1.entities_pb2 import EntitySelector
 from braid.vector.v1 import chunks_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from braid.common.v1.reranking_pb2 import RerankMode
+    from braid.common.v1.retrieval_pb2 import QueryEmbedding
+
 # An entity's name, or which one of several is meant.
 EntityLike: TypeAlias = str | EntitySelector
+# How to expand: a mode, or options with one.
+ExpansionLike: TypeAlias = "ExpansionOptions | ExpansionMode.ValueType"
 # An instant, or a half-open span.
 TimeLike: TypeAlias = datetime | TimeRange
 _HEADER_TEXT = re.compile(r"[ -~]*")
@@ -34,6 +42,8 @@ def comprehensive(
     chunk_filter: chunks_pb2.ChunkFilter | None,
     cache: chunks_pb2.CacheMode.ValueType | None,
     include: Sequence[search_pb2.AnswerPart.ValueType],
+    expansion: ExpansionLike | None,
+    rerank: RerankMode.ValueType | None,
 ) -> search_pb2.ComprehensiveSearchRequest:
     """A question for all tiers; None leaves the contract's default."""
     return search_pb2.ComprehensiveSearchRequest(
@@ -46,7 +56,46 @@ def comprehensive(
         filter=chunk_filter,
         cache=cache_mode(cache),
         include=include,
+        expansion=expansion_options(expansion),
+        rerank=reranking_pb2.RERANK_MODE_UNSPECIFIED if rerank is None else rerank,
     )
+
+
+def hybrid(
+    query: str,
+    *,
+    limit: int | None,
+    text_weight: float | None,
+    fusion: chunks_pb2.Fusion.ValueType | None,
+    as_of: datetime | None,
+    chunk_filter: chunks_pb2.ChunkFilter | None,
+    min_score: float | None,
+    query_embedding: QueryEmbedding | None,
+    cache: chunks_pb2.CacheMode.ValueType | None,
+) -> vector_pb2.HybridSearchRequest:
+    """A search by meaning and words; None leaves the contract's default."""
+    return vector_pb2.HybridSearchRequest(
+        query=query,
+        limit=limit,
+        text_weight=text_weight,
+        fusion=chunks_pb2.FUSION_UNSPECIFIED if fusion is None else fusion,
+        as_of=timestamp(as_of),
+        filter=chunk_filter,
+        min_score=min_score,
+        query_embedding=query_embedding,
+        cache=cache_mode(cache),
+    )
+
+
+def expansion_options(expansion: ExpansionLike | None) -> ExpansionOptions | None:
+    """A mode alone as options with that mode; TypeError for what is neither."""
+    if expansion is None or isinstance(expansion, ExpansionOptions):
+        return expansion
+    if isinstance(expansion, bool) or not isinstance(expansion, int):
+        raise TypeError(
+            f"expansion must be ExpansionOptions or an ExpansionMode, not {type(expansion).__name__}"
+        )
+    return ExpansionOptions(mode=expansion)
 
 
 def cache_mode(cache: chunks_pb2.CacheMode.ValueType | None) -> chunks_pb2.CacheMode.ValueType:

@@ -5,22 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from braid.agent.v1 import search_pb2, search_pb2_grpc
+from braid.common.v1 import reranking_pb2
 from braid.common.v1.retrieval_pb2 import TimeSelector
 from braid.graph.v1 import facts_pb2, query_pb2, query_pb2_grpc
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from braid.vector.v1 import search_pb2_grpc as vector_grpc
 from braid_client.connection import Connection
-from braid_client.requests import cache_mode, comprehensive, timestamp
+from braid_client.requests import (
+    cache_mode,
+    comprehensive,
+    expansion_options,
+    hybrid,
+    timestamp,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from datetime import datetime
 
     from braid.agent.v1.search_pb2 import AnswerPart
+    from braid.common.v1.reranking_pb2 import RerankMode
     from braid.common.v1.retrieval_pb2 import QueryEmbedding
     from braid.graph.v1.query_pb2 import DocumentTitles, EntityOrder
     from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
+    from braid_client.requests import ExpansionLike
 
 
 class Searches(Connection):
@@ -38,6 +47,8 @@ class Searches(Connection):
         chunk_filter: ChunkFilter | None = None,
         cache: CacheMode.ValueType | None = None,
         include: Sequence[AnswerPart.ValueType] = (),
+        expansion: ExpansionLike | None = None,
+        rerank: RerankMode.ValueType | None = None,
         timeout: float | None = None,
     ) -> search_pb2.ComprehensiveSearchResponse:
         """Chunks and facts for a question, fused, with how each leg ended.
@@ -46,7 +57,9 @@ class Searches(Connection):
         `text_weight` is 0–1, the text score's share in the chunks' leg; `as_of` is an aware time; `chunk_filter` is for
         the chunks' leg; `cache` says whether earlier answers of the tiers, and an earlier vector of the query, may be
         used (`CACHE_MODE_BYPASS`: neither); `include` names the parts of the answer that are wanted, such as
-        `[search_pb2.ANSWER_PART_RESULTS]`: the other lists stay empty. None, or no part, leaves the contract's default.
+        `[search_pb2.ANSWER_PART_RESULTS]`: the other lists stay empty; `expansion` says how the fused list is expanded
+        along the graph, by a mode or by `ExpansionOptions` (`EXPANSION_MODE_NONE`: not at all), and `rerank` by what it
+        is reranked before that. None, or no part, leaves the contract's default.
         """
         request = comprehensive(
             query,
@@ -58,6 +71,8 @@ class Searches(Connection):
             chunk_filter=chunk_filter,
             cache=cache,
             include=include,
+            expansion=expansion,
+            rerank=rerank,
         )
         stub = search_pb2_grpc.SearchServiceStub(self._channel("agent"))
         with self._typed_errors(timeout):
@@ -75,6 +90,8 @@ class Searches(Connection):
         chunk_filter: ChunkFilter | None = None,
         cache: CacheMode.ValueType | None = None,
         include: Sequence[AnswerPart.ValueType] = (),
+        expansion: ExpansionLike | None = None,
+        rerank: RerankMode.ValueType | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[search_pb2.StreamComprehensiveSearchResponse]:
         """The same with the same arguments: a message for each leg as it ends, then one with the whole answer.
@@ -91,6 +108,8 @@ class Searches(Connection):
             chunk_filter=chunk_filter,
             cache=cache,
             include=include,
+            expansion=expansion,
+            rerank=rerank,
         )
         stub = search_pb2_grpc.SearchServiceStub(self._channel("agent"))
         request = search_pb2.StreamComprehensiveSearchRequest(search=search)
@@ -123,20 +142,60 @@ class Searches(Connection):
         the query's vector, of the space's model; `cache` says whether an earlier answer may be used
         (`CACHE_MODE_BYPASS`: no). None leaves the contract's default.
         """
-        request = vector_pb2.HybridSearchRequest(
-            query=query,
+        request = hybrid(
+            query,
             limit=limit,
             text_weight=text_weight,
-            fusion=chunks_pb2.FUSION_UNSPECIFIED if fusion is None else fusion,
-            as_of=timestamp(as_of),
-            filter=chunk_filter,
+            fusion=fusion,
+            as_of=as_of,
+            chunk_filter=chunk_filter,
             min_score=min_score,
             query_embedding=query_embedding,
-            cache=cache_mode(cache),
+            cache=cache,
         )
         stub = vector_grpc.VectorSearchServiceStub(self._channel("vector"))
         with self._typed_errors(timeout):
             return await stub.HybridSearch(request, **self._options(timeout))
+
+    async def expanded_hybrid_search(
+        self,
+        query: str,
+        *,
+        expansion: ExpansionLike | None = None,
+        rerank: RerankMode.ValueType | None = None,
+        limit: int | None = None,
+        text_weight: float | None = None,
+        fusion: Fusion.ValueType | None = None,
+        as_of: datetime | None = None,
+        chunk_filter: ChunkFilter | None = None,
+        min_score: float | None = None,
+        query_embedding: QueryEmbedding | None = None,
+        cache: CacheMode.ValueType | None = None,
+        timeout: float | None = None,
+    ) -> search_pb2.ExpandedHybridSearchResponse:
+        """Chunks by meaning and words, reranked and expanded along the graph; how that went stands in the answer.
+
+        `expansion` is a mode, such as `EXPANSION_MODE_QUERY_AWARE`, or `ExpansionOptions`; `rerank` says by what the
+        hits are reranked before that; the other arguments are those of `hybrid_search`.
+        """
+        request = search_pb2.ExpandedHybridSearchRequest(
+            search=hybrid(
+                query,
+                limit=limit,
+                text_weight=text_weight,
+                fusion=fusion,
+                as_of=as_of,
+                chunk_filter=chunk_filter,
+                min_score=min_score,
+                query_embedding=query_embedding,
+                cache=cache,
+            ),
+            expansion=expansion_options(expansion),
+            rerank=reranking_pb2.RERANK_MODE_UNSPECIFIED if rerank is None else rerank,
+        )
+        stub = search_pb2_grpc.SearchServiceStub(self._channel("agent"))
+        with self._typed_errors(timeout):
+            return await stub.ExpandedHybridSearch(request, **self._options(timeout))
 
     async def vector_search(
         self,

@@ -9,10 +9,10 @@ from braid_client.asynchronous import AsyncBraid
 from braid_client.loop_thread import LoopThread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+    from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from braid.agent.v1 import ingest_pb2, search_pb2
+    from braid.agent.v1 import ingest_pb2, memories_pb2, search_pb2
     from braid.graph.v1 import (
         facts_pb2,
         findings_pb2,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         DiffOptions,
         DocumentOptions,
         EntityOptions,
+        ExpandedHybridOptions,
         FactOptions,
         FindingListOptions,
         FindingOptions,
@@ -41,6 +42,12 @@ if TYPE_CHECKING:
         HistoryOptions,
         HybridOptions,
         ListFactsOptions,
+        MemoryInferenceOptions,
+        MemoryListOptions,
+        MemoryOptions,
+        MemoryRelationOptions,
+        MemorySearchOptions,
+        MemoryUnrelateOptions,
         ModelOptions,
         NeighborhoodOptions,
         OntologyOptions,
@@ -92,6 +99,12 @@ class Braid:
     ) -> vector_pb2.HybridSearchResponse:
         """As `AsyncBraid.hybrid_search`."""
         return self._run(self._client.hybrid_search(query, **options))
+
+    def expanded_hybrid_search(
+        self, query: str, **options: Unpack[ExpandedHybridOptions]
+    ) -> search_pb2.ExpandedHybridSearchResponse:
+        """As `AsyncBraid.expanded_hybrid_search`."""
+        return self._run(self._client.expanded_hybrid_search(query, **options))
 
     def vector_search(
         self, query: str, **options: Unpack[VectorOptions]
@@ -186,6 +199,74 @@ class Braid:
     def put_ontology(self, ontology: Ontology, **options: Unpack[OntologyOptions]) -> int:
         """As `AsyncBraid.put_ontology`."""
         return self._run(self._client.put_ontology(ontology, **options))
+
+    def create_memory(
+        self, content: str, **options: Unpack[MemoryOptions]
+    ) -> memories_pb2.CreateMemoryResponse:
+        """As `AsyncBraid.create_memory`."""
+        return self._run(self._client.create_memory(content, **options))
+
+    def get_memory(
+        self, memory_id: str, **options: Unpack[CallOptions]
+    ) -> memories_pb2.GetMemoryResponse:
+        """As `AsyncBraid.get_memory`."""
+        return self._run(self._client.get_memory(memory_id, **options))
+
+    def list_memories(self, **options: Unpack[MemoryListOptions]) -> Iterator[memories_pb2.Memory]:
+        """As `AsyncBraid.list_memories`."""
+        return self._each(self._client.list_memories(**options))
+
+    def delete_memory(self, memory_id: str, **options: Unpack[CallOptions]) -> None:
+        """As `AsyncBraid.delete_memory`."""
+        self._run(self._client.delete_memory(memory_id, **options))
+
+    def relate_memories(
+        self,
+        memory_id: str,
+        relation_type: str,
+        target_id: str,
+        **options: Unpack[MemoryRelationOptions],
+    ) -> memories_pb2.MemoryRelation:
+        """As `AsyncBraid.relate_memories`."""
+        return self._run(
+            self._client.relate_memories(memory_id, relation_type, target_id, **options)
+        )
+
+    def unrelate_memories(
+        self, memory_id: str, target_id: str, **options: Unpack[MemoryUnrelateOptions]
+    ) -> int:
+        """As `AsyncBraid.unrelate_memories`."""
+        return self._run(self._client.unrelate_memories(memory_id, target_id, **options))
+
+    def search_memories(
+        self, query: str, **options: Unpack[MemorySearchOptions]
+    ) -> memories_pb2.SearchMemoriesResponse:
+        """As `AsyncBraid.search_memories`."""
+        return self._run(self._client.search_memories(query, **options))
+
+    def close_memory_session(
+        self, session_id: str, **options: Unpack[CallOptions]
+    ) -> memories_pb2.Memory:
+        """As `AsyncBraid.close_memory_session`."""
+        return self._run(self._client.close_memory_session(session_id, **options))
+
+    def memory_types(self, **options: Unpack[CallOptions]) -> list[str]:
+        """As `AsyncBraid.memory_types`."""
+        return self._run(self._client.memory_types(**options))
+
+    def put_memory_types(self, types: Sequence[str], **options: Unpack[CallOptions]) -> list[str]:
+        """As `AsyncBraid.put_memory_types`."""
+        return self._run(self._client.put_memory_types(types, **options))
+
+    def run_memory_inference(
+        self, **options: Unpack[MemoryInferenceOptions]
+    ) -> memories_pb2.RunMemoryInferenceResponse:
+        """As `AsyncBraid.run_memory_inference`."""
+        return self._run(self._client.run_memory_inference(**options))
+
+    def memory_stats(self, **options: Unpack[CallOptions]) -> memories_pb2.GetMemoryStatsResponse:
+        """As `AsyncBraid.memory_stats`."""
+        return self._run(self._client.memory_stats(**options))
 
     def ingest_document(
         self, data: bytes | str, **options: Unpack[DocumentOptions]

@@ -64,7 +64,8 @@ async def test_a_cancelled_request_ends_the_call_behind_it(served: Served, era: 
 
 
 async def test_a_key_that_is_unknown_is_said_in_the_gateways_words(guarded: Served) -> None:
-    with pytest.raises(MCPError, match="A valid API key is needed"):
+    refused = pytest.RaisesExc(MCPError, match="A valid API key is needed")
+    with pytest.RaisesGroup(refused, flatten_subgroups=True):
         async with Client(stdio_client(started(guarded.url, "nobody"))):
             pass
 

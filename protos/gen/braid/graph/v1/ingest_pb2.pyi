@@ -137,6 +137,11 @@ class BatchAddEpisodesRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     EPISODES_FIELD_NUMBER: _builtins.int
+    SKIP_LANGUAGE_MODEL_FIELD_NUMBER: _builtins.int
+    skip_language_model: _builtins.bool
+    """Add what the local extractor finds only, also where a language model is configured: the call then takes milliseconds, and
+    does not depend on the model.
+    """
     @_builtins.property
     def episodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___EpisodeInput]:
         """The chunks, 1–500, uuids distinct."""
@@ -145,10 +150,11 @@ class BatchAddEpisodesRequest(_message.Message):
         self,
         *,
         episodes: _abc.Iterable[Global___EpisodeInput] | None = ...,
+        skip_language_model: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["episodes", b"episodes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["episodes", b"episodes", "skip_language_model", b"skip_language_model"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -371,6 +371,8 @@ class GetMentionSubgraphRequest(_message.Message):
     MAX_MENTIONS_FIELD_NUMBER: _builtins.int
     MAX_ABOUT_FIELD_NUMBER: _builtins.int
     MAX_EPISODES_FIELD_NUMBER: _builtins.int
+    WITHOUT_DETAILS_FIELD_NUMBER: _builtins.int
+    AS_OF_FIELD_NUMBER: _builtins.int
     max_mentions: _builtins.int
     """An entity leads on to the chunks that mention it only when there are at most so many, 0–1,000. Default 20."""
     max_about: _builtins.int
@@ -379,6 +381,8 @@ class GetMentionSubgraphRequest(_message.Message):
     """How many chunks at most in all, 1–2,000. Default 700. The chunks to start from come first, then those that more of the
     entities lead to, rarer entities counting more.
     """
+    without_details: _builtins.bool
+    """Leave out documents, titles and sentences, which takes half the time."""
     @_builtins.property
     def chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Chunks to start from, at most 200; unknown ones are passed over."""
@@ -386,6 +390,10 @@ class GetMentionSubgraphRequest(_message.Message):
     @_builtins.property
     def entity_uuids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Entities to start from, at most 100; unknown ones are passed over."""
+
+    @_builtins.property
+    def as_of(self) -> _timestamp_pb2.Timestamp:
+        """The instant at which facts hold that lead on from an entity to the chunks that state them. Default: now."""
 
     def __init__(
         self,
@@ -395,10 +403,12 @@ class GetMentionSubgraphRequest(_message.Message):
         max_mentions: _builtins.int | None = ...,
         max_about: _builtins.int | None = ...,
         max_episodes: _builtins.int | None = ...,
+        without_details: _builtins.bool = ...,
+        as_of: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_about", b"_max_about", "_max_episodes", b"_max_episodes", "_max_mentions", b"_max_mentions", "max_about", b"max_about", "max_episodes", b"max_episodes", "max_mentions", b"max_mentions"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_about", b"_max_about", "_max_episodes", b"_max_episodes", "_max_mentions", b"_max_mentions", "as_of", b"as_of", "max_about", b"max_about", "max_episodes", b"max_episodes", "max_mentions", b"max_mentions"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_about", b"_max_about", "_max_episodes", b"_max_episodes", "_max_mentions", b"_max_mentions", "chunk_ids", b"chunk_ids", "entity_uuids", b"entity_uuids", "max_about", b"max_about", "max_episodes", b"max_episodes", "max_mentions", b"max_mentions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_about", b"_max_about", "_max_episodes", b"_max_episodes", "_max_mentions", b"_max_mentions", "as_of", b"as_of", "chunk_ids", b"chunk_ids", "entity_uuids", b"entity_uuids", "max_about", b"max_about", "max_episodes", b"max_episodes", "max_mentions", b"max_mentions", "without_details", b"without_details"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_about: _TypeAlias = _typing.Literal["max_about"]  # noqa: Y015
     _WhichOneofArgType__max_about: _TypeAlias = _typing.Literal["_max_about", b"_max_about"]  # noqa: Y015
@@ -425,6 +435,7 @@ class GetMentionSubgraphResponse(_message.Message):
     ENTITIES_FIELD_NUMBER: _builtins.int
     MENTIONS_FIELD_NUMBER: _builtins.int
     TRUNCATED_FIELD_NUMBER: _builtins.int
+    STATEMENTS_FIELD_NUMBER: _builtins.int
     truncated: _builtins.bool
     """More chunks were led to than are listed."""
     @_builtins.property
@@ -433,11 +444,17 @@ class GetMentionSubgraphResponse(_message.Message):
 
     @_builtins.property
     def entities(self) -> _containers.RepeatedCompositeFieldContainer[Global___SubgraphEntity]:
-        """The entities that any two of the chunks share or that were started from."""
+        """The entities that any two of the chunks share, or that a chunk names that was started from."""
 
     @_builtins.property
     def mentions(self) -> _containers.RepeatedCompositeFieldContainer[Global___SubgraphMention]:
         """Who mentions whom."""
+
+    @_builtins.property
+    def statements(self) -> _containers.RepeatedCompositeFieldContainer[Global___SubgraphStatement]:
+        """Which facts the chunks state of the entities, at most three chunks of a fact; none of entities with more than
+        `max_mentions` facts.
+        """
 
     def __init__(
         self,
@@ -446,10 +463,11 @@ class GetMentionSubgraphResponse(_message.Message):
         entities: _abc.Iterable[Global___SubgraphEntity] | None = ...,
         mentions: _abc.Iterable[Global___SubgraphMention] | None = ...,
         truncated: _builtins.bool = ...,
+        statements: _abc.Iterable[Global___SubgraphStatement] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities", b"entities", "episodes", b"episodes", "mentions", b"mentions", "truncated", b"truncated"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities", b"entities", "episodes", b"episodes", "mentions", b"mentions", "statements", b"statements", "truncated", b"truncated"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -468,9 +486,9 @@ class SubgraphEpisode(_message.Message):
     chunk_id: _builtins.str
     """The chunk's id."""
     document_id: _builtins.str
-    """Its document's id."""
+    """Its document's id; empty without details."""
     document_title: _builtins.str
-    """Its document's title."""
+    """Its document's title; empty without details."""
     seed: _builtins.bool
     """Whether the search began with it or with an entity that it is about or that it mentions."""
     def __init__(
@@ -528,6 +546,40 @@ class SubgraphEntity(_message.Message):
 Global___SubgraphEntity: _TypeAlias = SubgraphEntity  # noqa: Y015
 
 @_typing.final
+class SubgraphStatement(_message.Message):
+    """A chunk that states a fact of which an entity is an end."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EPISODE_FIELD_NUMBER: _builtins.int
+    ENTITY_FIELD_NUMBER: _builtins.int
+    RELATION_TYPE_FIELD_NUMBER: _builtins.int
+    FACT_UUID_FIELD_NUMBER: _builtins.int
+    episode: _builtins.int
+    """The chunk's place in `episodes`, from 0."""
+    entity: _builtins.int
+    """The entity's place in `entities`, from 0."""
+    relation_type: _builtins.str
+    """The fact's relation."""
+    fact_uuid: _builtins.str
+    """The fact's uuid."""
+    def __init__(
+        self,
+        *,
+        episode: _builtins.int = ...,
+        entity: _builtins.int = ...,
+        relation_type: _builtins.str = ...,
+        fact_uuid: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "episode", b"episode", "fact_uuid", b"fact_uuid", "relation_type", b"relation_type"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SubgraphStatement: _TypeAlias = SubgraphStatement  # noqa: Y015
+
+@_typing.final
 class SubgraphMention(_message.Message):
     """A chunk that names an entity."""
 
@@ -545,7 +597,7 @@ class SubgraphMention(_message.Message):
     """How it is named."""
     @_builtins.property
     def sentences(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The sentences that name it, counted from 0; empty where only the title does."""
+        """The sentences that name it, counted from 0; empty where only the title does, and without details."""
 
     def __init__(
         self,

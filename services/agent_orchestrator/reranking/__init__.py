@@ -1,0 +1,1 @@
+"""Reranking of found passages by a model, between the search and its expansion."""

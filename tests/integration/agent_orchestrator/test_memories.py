@@ -1,0 +1,169 @@
+"""Typed memories where a tier fails: all of a memory or nothing is stored, and a search says what it lacks."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from typing import Any
+
+import asyncpg
+import grpc
+import pytest
+
+from braid.agent.v1 import memories_pb2, memories_pb2_grpc
+from braid.common.v1 import errors_pb2, expansion_pb2, legs_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.app import Embedders, open_app
+from services.runtime.channels import open_channel
+from services.runtime.errors import StoreUnavailableError
+from services.runtime.server import start_server
+from services.runtime.settings import RuntimeSettings
+from services.runtime.status import error_from_rpc
+from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
+from tests.stubs.script import fail, hang
+from tests.stubs.vector_tier import chunk_hit
+
+FORMULA = expansion_pb2.ExpansionOptions(mode=expansion_pb2.EXPANSION_MODE_FORMULA)
+AWAY = StoreUnavailableError("neo4j")
+PARTITION = re.compile(r"memories-[0-9a-f]{48}")
+
+
+@pytest.fixture
+def stub(world: World) -> memories_pb2_grpc.MemoryServiceStub:
+    return memories_pb2_grpc.MemoryServiceStub(world.channel)
+
+
+async def create(stub: Any, content: str = "A note.", **more: Any) -> memories_pb2.Memory:
+    request = memories_pb2.CreateMemoryRequest(content=content, skip_inference=True, **more)
+    found: memories_pb2.Memory = (await stub.CreateMemory(request, metadata=ALICE)).memory
+    return found
+
+
+async def listed(stub: Any, caller: Any = ALICE) -> list[str]:
+    page = await stub.ListMemories(memories_pb2.ListMemoriesRequest(), metadata=caller)
+    return [memory.id for memory in page.memories]
+
+
+async def reason_of(call: Any) -> errors_pb2.ErrorReason.ValueType:
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await call
+    return error_from_rpc(failed.value).reason
+
+
+async def rows(world: World) -> int:
+    connection = await asyncpg.connect(world.database.dsn("braid_agent"))
+    try:
+        return int(await connection.fetchval("select count(*) from memory"))
+    finally:
+        await connection.close()
+
+
+async def test_a_memory_is_kept_in_a_part_of_the_tiers_that_is_its_users_alone(
+    world: World, stub: Any
+) -> None:
+    memory = await create(stub)
+    ((vector_space, _),) = world.vector.documents
+    ((graph_space, uuid),) = world.graph.episodes
+    assert vector_space == graph_space
+    assert PARTITION.fullmatch(vector_space)
+    assert uuid == memory.id
+    assert await listed(stub) == [memory.id]
+    assert await listed(stub, BOB) == []
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        lambda world: world.graph.script.acts.update(BatchAddEpisodes=fail(AWAY)),
+        lambda world: world.vector.script.acts.update(BatchUpsertDocuments=fail(AWAY)),
+    ],
+    ids=["graph", "vector"],
+)
+async def test_where_a_tier_fails_nothing_is_stored(
+    world: World, stub: Any, failing: Callable[[World], None]
+) -> None:
+    failing(world)
+    assert await reason_of(create(stub)) == errors_pb2.ERROR_REASON_STORE_UNAVAILABLE
+    assert (world.vector.documents, world.graph.episodes, await rows(world)) == ({}, {}, 0)
+
+
+async def test_a_caller_who_gives_up_leaves_nothing_that_is_seen(world: World, stub: Any) -> None:
+    world.graph.script.acts["BatchAddEpisodes"] = hang
+    request = memories_pb2.CreateMemoryRequest(content="A note.")
+    late = reason_of(stub.CreateMemory(request, metadata=ALICE, timeout=0.5))
+    assert await late == errors_pb2.ERROR_REASON_DEADLINE
+    del world.graph.script.acts["BatchAddEpisodes"]
+    assert await listed(stub) == []
+
+
+async def test_what_an_interruption_left_is_removed_by_the_next_inference(
+    world: World, stub: Any
+) -> None:
+    memory = await create(stub)
+    connection = await asyncpg.connect(world.database.dsn("braid_agent"))
+    await connection.execute(
+        "update memory set ready = false, create_time = now() - interval '1 day'"
+    )
+    await connection.close()
+    assert (
+        await reason_of(
+            stub.GetMemory(memories_pb2.GetMemoryRequest(memory_id=memory.id), metadata=ALICE)
+        )
+        == errors_pb2.ERROR_REASON_NOT_FOUND
+    )
+    await stub.RunMemoryInference(memories_pb2.RunMemoryInferenceRequest(), metadata=ALICE)
+    assert (world.vector.documents, world.graph.episodes, await rows(world)) == ({}, {}, 0)
+
+
+async def test_a_graph_that_is_away_leaves_the_list_unexpanded_and_says_so(
+    world: World, stub: Any
+) -> None:
+    memory = await create(stub)
+    world.vector.answer = vector_pb2.HybridSearchResponse(
+        hits=[chunk_hit(memory.id, 0.8)], status=legs_pb2.LEG_STATUS_OK
+    )
+    world.graph.script.acts["Expand"] = fail(AWAY)
+    request = memories_pb2.SearchMemoriesRequest(query="note", expansion=FORMULA)
+    found = await stub.SearchMemories(request, metadata=ALICE)
+    assert [(hit.memory.id, hit.score) for hit in found.hits] == [(memory.id, 0.8)]
+    assert found.expansion.status == legs_pb2.LEG_STATUS_DEGRADED
+    assert found.expansion.reason == legs_pb2.LEG_REASON_STORE_UNAVAILABLE
+    assert found.status == legs_pb2.LEG_STATUS_OK
+
+
+async def test_a_graph_that_hangs_costs_a_part_of_the_time_alone(world: World, stub: Any) -> None:
+    memory = await create(stub)
+    world.vector.answer = vector_pb2.HybridSearchResponse(
+        hits=[chunk_hit(memory.id, 0.8)], status=legs_pb2.LEG_STATUS_OK
+    )
+    world.graph.script.acts["Expand"] = hang
+    request = memories_pb2.SearchMemoriesRequest(query="note", expansion=FORMULA)
+    async with asyncio.timeout(4):
+        found = await stub.SearchMemories(request, metadata=ALICE, timeout=4)
+    assert [hit.memory.id for hit in found.hits] == [memory.id]
+    assert found.expansion.status == legs_pb2.LEG_STATUS_DEGRADED
+
+
+async def test_what_the_index_finds_and_nobody_knows_is_left_out(world: World, stub: Any) -> None:
+    world.vector.answer = vector_pb2.HybridSearchResponse(
+        hits=[chunk_hit("7f1d6a52-0000-4000-8000-000000000001", 0.8)],
+        status=legs_pb2.LEG_STATUS_OK,
+    )
+    request = memories_pb2.SearchMemoriesRequest(query="note", expansion=FORMULA)
+    found = await stub.SearchMemories(request, metadata=ALICE)
+    assert list(found.hits) == []
+    assert found.status == legs_pb2.LEG_STATUS_NO_MATCH
+
+
+async def test_without_a_key_to_name_spaces_with_there_are_no_memories(world: World) -> None:
+    runtime = RuntimeSettings(drain_seconds=0)
+    async with open_app(world.agent, runtime, Embedders(world.embedder, world.embedder)) as app:
+        server = await start_server(
+            settings=runtime, listen="127.0.0.1:0", services=app.services, probes=app.probes
+        )
+        async with open_channel(f"127.0.0.1:{server.port}", retry=False) as channel:
+            keyless = memories_pb2_grpc.MemoryServiceStub(channel)
+            asked = keyless.CreateMemory(memories_pb2.CreateMemoryRequest(content="A note."))
+            assert await reason_of(asked) == errors_pb2.ERROR_REASON_WRONG_STATE
+        await server.stop()

@@ -1,0 +1,90 @@
+"""The expanded list: order, displayed scores, shares, and what is left where it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import expansion_pb2
+from services.agent_orchestrator.expansion.arranging import arrange, report_lists
+from services.agent_orchestrator.expansion.query_aware import ReachedPassage
+
+
+def result(name: str, score: float) -> search_pb2.SearchResult:
+    part = search_pb2.Contribution(leg="vector", rank=1, score=score, share=score)
+    return search_pb2.SearchResult(id=name, score=score, contributions=[part])
+
+
+def reached(name: str, value: float, score: float = 0.0) -> ReachedPassage:
+    trace = expansion_pb2.ExpansionTrace(seed_id="a", depth=1)
+    return ReachedPassage(name, value, score, trace)
+
+
+def shown(results: list[search_pb2.SearchResult]) -> list[tuple[str, float]]:
+    return [(one.id, round(one.score, 3)) for one in results]
+
+
+def test_the_order_is_that_of_the_expansion_and_scores_fall_along_it() -> None:
+    results = [result("a", 0.6), result("b", 0.5)]
+    fresh = {"c": result("c", 0.2)}
+    found = arrange(
+        results, [reached("a", 9), reached("c", 8), reached("b", 7)], fresh, frozenset("ab")
+    )
+    assert shown(found) == [("a", 0.6), ("c", 0.5), ("b", 0.2)]
+
+
+def test_the_shares_of_the_contributions_add_up_to_the_score() -> None:
+    found = arrange(
+        [result("a", 0.6), result("b", 0.5)],
+        [reached("b", 9), reached("a", 8)],
+        {},
+        frozenset("ab"),
+    )
+    for one in found:
+        assert sum(part.share for part in one.contributions) == pytest.approx(one.score)
+    step = found[0].contributions[-1]
+    assert (step.leg, step.rank, step.score) == ("expansion", 1, 9)
+    assert found[0].expansion.seed_id == "a"
+
+
+def test_passages_that_were_not_ordered_follow() -> None:
+    results = [result("a", 0.6), result("b", 0.5), result("d", 0.4)]
+    found = arrange(results, [reached("b", 9)], {}, frozenset("abd"))
+    assert shown(found) == [("b", 0.5), ("a", 0.5), ("d", 0.4)]
+
+
+def test_a_fact_without_a_passage_stands_where_its_score_puts_it() -> None:
+    results = [result("a", 0.6), result("fact", 0.55), result("b", 0.5)]
+    found = arrange(results, [reached("b", 9), reached("a", 8)], {}, frozenset("ab"))
+    assert shown(found) == [("b", 0.6), ("fact", 0.55), ("a", 0.5)]
+
+
+def test_what_was_reached_and_cannot_be_read_is_not_listed() -> None:
+    found = arrange([result("a", 0.6)], [reached("a", 9), reached("gone", 8)], {}, frozenset("a"))
+    assert [one.id for one in found] == ["a"]
+
+
+def test_nothing_reached_changes_nothing() -> None:
+    results = [result("a", 0.6), result("b", 0.5)]
+    assert shown(arrange(results, [], {}, frozenset("ab"))) == [("a", 0.6), ("b", 0.5)]
+
+
+def test_the_formulas_values_are_the_scores() -> None:
+    found = arrange(
+        [result("a", 0.95)],
+        [reached("a", 0.95), reached("c", 0.456)],
+        {"c": result("c", 0.1)},
+        frozenset("a"),
+        by_value=True,
+    )
+    assert shown(found) == [("a", 0.95), ("c", 0.456)]
+
+
+def test_counts_what_came_and_went() -> None:
+    report = expansion_pb2.ExpansionReport()
+    report_lists(report, ["a", "b"], ["a", "c", "d"])
+    counts = (report.initial_count, report.expanded_count, report.new_count)
+    assert counts == (2, 3, 2)
+    assert (report.kept_count, report.dropped_count, report.expansion_rate) == (1, 1, 1.0)
+    report_lists(report, [], [])
+    assert report.expansion_rate == 0.0
