@@ -18,6 +18,7 @@ from gateway.cli.ingest.command import ingest
 from gateway.cli.jobs import jobs
 from gateway.cli.mcp import mcp
 from gateway.cli.memories import memories
+from gateway.cli.memory import memory
 from gateway.cli.ontology import ontology
 from gateway.cli.search import search
 from gateway.cli.session import Session, run, wants_json
@@ -33,6 +34,7 @@ GROUPS = {
     "findings": findings,
     "memories": memories,
     "ontology": ontology,
+    "memory": memory,
 }
 COMMANDS = (
     graph_history.history,

@@ -17,6 +17,7 @@ COMMANDS = {
     "neighborhood": "tests.benchmarks.neighborhood",
     "graph_search": "tests.benchmarks.graph_search",
     "overload": "tests.benchmarks.overload",
+    "page": "tests.benchmarks.page",
 }
 
 if __name__ == "__main__":

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
 
     import grpc
 
+    from braid.agent.v1.entity_memory_pb2 import (
+        MemoryEndInput,
+        MemoryEntityType,
+        MemoryProvenance,
+        MemoryRelationshipType,
+    )
     from braid.agent.v1.memories_pb2 import MemorySearchMode
     from braid.agent.v1.search_pb2 import AnswerPart
     from braid.common.v1.expansion_pb2 import ExpansionOptions
@@ -164,6 +170,47 @@ class FindingOptions(CallOptions, total=False):
     query_embedding: QueryEmbedding | None
 
 
+class SavedEntityOptions(CallOptions, total=False):
+    """Of `save_memory_entity`."""
+
+    aliases: Iterable[str]
+    description: str
+    confidence: float | None
+    provenance: MemoryProvenance | None
+
+
+class SavedRelationshipOptions(CallOptions, total=False):
+    """Of `save_memory_relationship`."""
+
+    source: MemoryEndInput | None
+    context: str
+    confidence: float | None
+    provenance: MemoryProvenance | None
+
+
+class SavedTurnOptions(CallOptions, total=False):
+    """Of `save_memory_turn`."""
+
+    provenance: MemoryProvenance | None
+
+
+class MemoryEntitiesOptions(CallOptions, total=False):
+    """Of `query_memory_entities`."""
+
+    types: Iterable[MemoryEntityType.ValueType]
+    page_size: int
+    page_token: str
+
+
+class MemoryQueryOptions(CallOptions, total=False):
+    """Of `query_memory`."""
+
+    entity_type: MemoryEntityType.ValueType
+    relationship_type: MemoryRelationshipType.ValueType
+    page_size: int
+    page_token: str
+
+
 class OntologyOptions(CallOptions, total=False):
     """Of `put_ontology`."""
 
@@ -171,7 +218,7 @@ class OntologyOptions(CallOptions, total=False):
 
 
 class PageOptions(CallOptions, total=False):
-    """Of `list_documents`."""
+    """Of `list_documents` and `export_memory`."""
 
     page_size: int
 
