@@ -51,7 +51,7 @@ EntityName: TypeAlias = Annotated[Text, Field(description="The entity's name, an
 EntityType: TypeAlias = Annotated[
     Text, Field(description="The entity's type, where several share the name.")
 ]
-EntityUuid: TypeAlias = Annotated[str, Field(description="The entity's uuid instead of its name.")]
+EntityUuid: TypeAlias = Annotated[Text, Field(description="The entity's uuid instead of its name.")]
 
 Narrow = TypeVar("Narrow", bound=BaseModel)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from mcp.types import Tool as ToolDescription
 from mcp.types import ToolAnnotations
@@ -12,13 +12,16 @@ from pydantic import BaseModel
 
 from gateway.mcp.calls import Profile, ToolCall
 from gateway.mcp.results import ToolResult
-from gateway.mcp.tools import ask, changes, documents, entities, facts, ingest, search
+from gateway.mcp.tools import ask, changes, documents, entities, facts, ingest, memory, search
 
+Listing = Literal["default", "default-reading", "all"]
 _READ = "read"
 _WRITE = "write"
-_EVERYWHERE: frozenset[Profile] = frozenset({"default", "all"})
-_DEFAULT: frozenset[Profile] = frozenset({"default"})
-_ON_DEMAND: frozenset[Profile] = frozenset({"all"})
+_EVERYWHERE: frozenset[Listing] = frozenset({"default", "default-reading", "all"})
+_DEFAULT: frozenset[Listing] = frozenset({"default", "default-reading"})
+_ON_DEMAND: frozenset[Listing] = frozenset({"all"})
+# Listed by default to those who may only read, in the place of a tool that also writes.
+_FOR_READERS: frozenset[Listing] = frozenset({"default-reading", "all"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Tool:
     arguments: type[BaseModel]
     result: type[ToolResult]
     title: str
-    profiles: frozenset[Profile]
+    listings: frozenset[Listing]
     scope: str = _READ
 
     @property
@@ -80,6 +83,24 @@ def _tools() -> tuple[Tool, ...]:
             ingest.JobResult,
             "Add a text",
             _EVERYWHERE,
+            _WRITE,
+        ),
+        Tool(
+            memory.memory, memory.MemoryArguments, memory.MemoryResult, "Memory", _DEFAULT, _WRITE
+        ),
+        Tool(
+            memory.memory_query,
+            memory.MemoryQueryArguments,
+            memory.MemoryResult,
+            "Query the memory",
+            _FOR_READERS,
+        ),
+        Tool(
+            memory.memory_save,
+            memory.MemorySaveArguments,
+            memory.MemoryResult,
+            "Save to the memory",
+            _ON_DEMAND,
             _WRITE,
         ),
         Tool(
@@ -156,10 +177,12 @@ class Registry:
 
     def names(self, profile: Profile, *, read_only: bool, scopes: frozenset[str]) -> list[str]:
         """The names of the tools that a caller sees."""
+        reads_only = read_only or _WRITE not in scopes
+        listing: Listing = "default-reading" if reads_only and profile == "default" else profile
         return [
             tool.name
             for tool in self._tools.values()
-            if profile in tool.profiles and tool.scope in scopes and not (read_only and tool.writes)
+            if listing in tool.listings and tool.scope in scopes and not (read_only and tool.writes)
         ]
 
     def description(self, name: str) -> ToolDescription:

@@ -42,8 +42,9 @@ from services.runtime.telemetry import get_logger
 _INSTRUCTIONS = (
     "Braid answers from documents and a knowledge graph whose facts are dated. Use `search` for passages, `facts` and "
     "`entity` for who, what and when, `changes` for what was different at another time, `ask` for a finished answer "
-    "with sources. Every answer names the space and the time that it is about. `no_match` means that everything was "
-    "searched; `could_not_search` means that nothing is known. Longer answers go on with `next_cursor`."
+    "with sources, `memory` for what this user said before. Every answer names the space and the time that it is "
+    "about. `no_match` means that everything was searched; `could_not_search` means that nothing is known. Longer "
+    "answers go on with `next_cursor`."
 )
 Context = ServerRequestContext[Any, Any]
 VisitOf = Callable[[Context], Visit]
@@ -156,7 +157,7 @@ def _no_tool(tool: Tool | None, visit: Visit, names: list[str]) -> str:
     there_are = f"there are: {', '.join(names)}"
     if tool is None:
         return f"There is no tool of this name; {there_are}."
-    if tool.writes and visit.profile in tool.profiles:
+    if tool.writes and visit.profile in tool.listings:
         return f"`{tool.name}` writes, and this connection may only read; {there_are}."
     return f"`{tool.name}` is not in this profile (see `?profile=`); {there_are}."
 

@@ -26,10 +26,10 @@ class AskArguments(Arguments):
 
     question: Annotated[Text, Field(min_length=1, description="The question, as a person asks it.")]
     time_zone: Annotated[
-        str, Field(description='IANA name: "last month" is read in it. Default: UTC.')
+        Text, Field(description='IANA name: "last month" is read in it. Default: UTC.')
     ] = ""
     conversation_id: Annotated[
-        str, Field(description="A conversation to go on with. Default: none.")
+        Text, Field(description="A conversation to go on with. Default: none.")
     ] = ""
     profile: Literal["all", "search", "graph"] = Field(
         default="all", description="Which sources the agent may use."

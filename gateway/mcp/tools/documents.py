@@ -50,7 +50,7 @@ class DocumentsArguments(Arguments):
         description="list: the documents; read: a document's text; job: how far an upload is; jobs: the uploads.",
     )
     document_id: Text | None = Field(default=None, description="read: the document's id.")
-    job_id: str | None = Field(default=None, description="job: the job's id.")
+    job_id: Text | None = Field(default=None, description="job: the job's id.")
     state: Literal["queued", "running", "succeeded", "failed", "cancelled"] | None = Field(
         default=None, description="jobs: only in this state."
     )

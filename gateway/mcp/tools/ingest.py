@@ -54,7 +54,7 @@ class IngestTextArguments(Arguments):
 class JobStateArguments(Arguments):
     """Which job."""
 
-    job_id: Annotated[str, Field(description="The job's id, as the upload was answered with.")]
+    job_id: Annotated[Text, Field(description="The job's id, as the upload was answered with.")]
 
 
 class ListJobsArguments(Arguments):

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from braid.agent.v1 import ingest_pb2, search_pb2
+from braid.agent.v1 import agent_pb2, entity_memory_pb2, ingest_pb2, search_pb2
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2
@@ -290,3 +290,102 @@ def _hit(number: int, content: str) -> chunks_pb2.ChunkHit:
     hit.chunk.document_id = f"doc-{number}"
     hit.chunk.content = content
     return hit
+
+
+async def test_memories_are_saved_and_found_for_the_calling_user(guarded: Served) -> None:
+    relationship = entity_memory_pb2.MemoryRelationship(
+        source=entity_memory_pb2.MemoryEnd(name="User"),
+        type=entity_memory_pb2.MEMORY_RELATIONSHIP_TYPE_WORKS_WITH,
+        target=entity_memory_pb2.MemoryEnd(name="Dana Fox"),
+        mention_count=1,
+    )
+    guarded.script.answer(
+        "SaveTurn", entity_memory_pb2.SaveTurnResponse(relationships=[relationship])
+    )
+    answered = entity_memory_pb2.MemoryAnswer(relationship=relationship, answer="Dana Fox")
+    guarded.script.answer(
+        "AnswerRelationshipQuery",
+        entity_memory_pb2.AnswerRelationshipQueryResponse(answers=[answered]),
+    )
+    guarded.script.answer("QueryEntities", entity_memory_pb2.QueryEntitiesResponse())
+    async with http_client(guarded.url, "writer") as client:
+        told = {"view": "save", "text": "I work with Dana Fox."}
+        saved = value_of(await client.call_tool("memory", told))
+        found = value_of(await client.call_tool("memory", {"query": "who do I work with?"}))
+    assert saved["status"] == "done"
+    assert found["memories"] == saved["memories"]
+    assert found["memories"][0]["target"] == "Dana Fox"
+    assert {one.call.user for one in guarded.script.seen} == {"bob"}
+
+
+async def test_who_may_only_read_may_query_the_memory(guarded: Served) -> None:
+    async with http_client(guarded.url, "reader") as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        wrong = failure_of(await client.call_tool("memory_query", {"limit": 0}))
+    assert "memory_query" in names
+    assert "memory" not in names
+    assert len(names) <= 8
+    assert wrong.startswith("limit: ")
+
+
+async def test_a_relation_needs_its_target(guarded: Served) -> None:
+    async with http_client(guarded.url, "writer") as client:
+        arguments = {"view": "save", "relation": "KNOWS"}
+        failure = failure_of(await client.call_tool("memory", arguments))
+    assert failure.startswith("text: is required, or relation and target")
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_an_answer_comes_with_its_sources_and_the_tools_as_progress(
+    served: Served, era: Era
+) -> None:
+    events = [
+        agent_pb2.RunEvent(started=agent_pb2.RunStarted(run_id=JOB_ID)),
+        agent_pb2.RunEvent(tool_call=agent_pb2.ToolCalled(call_id="1", tool="hybrid_search")),
+        agent_pb2.RunEvent(
+            citation=agent_pb2.AnswerCitation(
+                number=1, document_id="inc-104.md", document_title="INC-104", quote="It failed."
+            )
+        ),
+        agent_pb2.RunEvent(done=agent_pb2.RunDone(answer="It failed. [1]", model="m")),
+    ]
+    served.script.answer("Ask", *(agent_pb2.AskResponse(event=event) for event in events))
+    seen: list[str | None] = []
+
+    async def note(_: float, __: float | None, message: str | None) -> None:
+        seen.append(message)
+
+    async with http_client(served.url, era=era) as client:
+        result = await client.call_tool("ask", {"question": "What?"}, progress_callback=note)
+    answer = value_of(result)
+    assert answer["answer"] == "It failed. [1]"
+    assert answer["sources"][0].startswith("[1] Document INC-104 · Source inc-104.md · Chunk")
+    assert seen == ["calling hybrid_search"]
+    assert served.script.seen[-1].message.cancel_on_disconnect
+
+
+async def test_a_long_answer_goes_on_in_the_same_run(served: Served) -> None:
+    text = " ".join(f"Sentence {number} says something." for number in range(200))
+    events = [
+        agent_pb2.RunEvent(started=agent_pb2.RunStarted(run_id=JOB_ID)),
+        agent_pb2.RunEvent(done=agent_pb2.RunDone(answer=text, model="m")),
+    ]
+    served.script.answer("Ask", *(agent_pb2.AskResponse(event=event) for event in events))
+    served.script.answer(
+        "StreamRunEvents", *(agent_pb2.StreamRunEventsResponse(event=event) for event in events)
+    )
+    arguments = {"question": "What?"}
+    whole = ""
+    async with http_client(served.url) as client:
+        while True:
+            result = await client.call_tool("ask", arguments)
+            assert len(text_of(result)) <= 3000
+            page = value_of(result)
+            whole += page["answer"]
+            if "next_cursor" not in page:
+                break
+            arguments["cursor"] = page["next_cursor"]
+    assert whole == text
+    methods = [one.method.rpartition("/")[2] for one in served.script.seen]
+    assert methods[0] == "Ask"
+    assert set(methods[1:]) == {"StreamRunEvents"}
