@@ -352,7 +352,7 @@ async def test_an_answer_comes_with_its_sources_and_the_tools_as_progress(
     served.script.answer("Ask", *(agent_pb2.AskResponse(event=event) for event in events))
     seen: list[str | None] = []
 
-    async def note(_: float, __: float | None, message: str | None) -> None:
+    async def note(progress: float, total: float | None, message: str | None) -> None:
         seen.append(message)
 
     async with http_client(served.url, era=era) as client:
