@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     import grpc
 
+    from braid.agent.v1.agent_pb2 import SearchPreferences, ToolProfile
     from braid.agent.v1.entity_memory_pb2 import (
         MemoryEndInput,
         MemoryEntityType,
@@ -59,6 +60,28 @@ class ComprehensiveOptions(CallOptions, total=False):
     include: Sequence[AnswerPart.ValueType]
     expansion: ExpansionLike | None
     rerank: RerankMode.ValueType | None
+
+
+class AskOptions(CallOptions, total=False):
+    """Of `ask` and `stream_ask`."""
+
+    conversation_id: str
+    profile: ToolProfile.ValueType
+    search_preferences: SearchPreferences | None
+    time_zone: str
+    reference_time: datetime | None
+
+
+class RunEventOptions(CallOptions, total=False):
+    """Of `run_events`."""
+
+    after_event_id: int
+
+
+class ConversationOptions(CallOptions, total=False):
+    """Of `get_conversation`."""
+
+    message_limit: int | None
 
 
 class ChunkOptions(CallOptions, total=False):

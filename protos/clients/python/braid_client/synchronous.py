@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from braid.agent.v1 import entity_memory_pb2, ingest_pb2, memories_pb2, search_pb2
+    from braid.agent.v1 import agent_pb2, entity_memory_pb2, ingest_pb2, memories_pb2, search_pb2
     from braid.agent.v1.entity_memory_pb2 import (
         MemoryEndInput,
         MemoryEntityType,
@@ -32,10 +32,13 @@ if TYPE_CHECKING:
     from braid.vector.v1 import documents_pb2, models_pb2
     from braid.vector.v1 import search_pb2 as vector_pb2
     from braid.vector.v1.documents_pb2 import DocumentInput
+    from braid_client.chat import Answer
     from braid_client.options import (
+        AskOptions,
         CallOptions,
         ComprehensiveOptions,
         ConnectionOptions,
+        ConversationOptions,
         DiffOptions,
         DocumentOptions,
         EntityOptions,
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
         OntologyOptions,
         PageOptions,
         PathOptions,
+        RunEventOptions,
         SavedEntityOptions,
         SavedRelationshipOptions,
         SavedTurnOptions,
@@ -349,6 +353,60 @@ class Braid:
     ) -> models_pb2.ActivateEmbeddingModelResponse:
         """As `AsyncBraid.activate_embedding_model`."""
         return self._run(self._client.activate_embedding_model(name, **options))
+
+    def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
+        """As `AsyncBraid.ask`."""
+        return self._run(self._client.ask(question, **options))
+
+    def stream_ask(
+        self, question: str, **options: Unpack[AskOptions]
+    ) -> Iterator[agent_pb2.RunEvent]:
+        """As `AsyncBraid.stream_ask`."""
+        return self._each(self._client.stream_ask(question, **options))
+
+    def run_events(
+        self, run_id: str, **options: Unpack[RunEventOptions]
+    ) -> Iterator[agent_pb2.RunEvent]:
+        """As `AsyncBraid.run_events`."""
+        return self._each(self._client.run_events(run_id, **options))
+
+    def cancel_run(self, run_id: str, **options: Unpack[CallOptions]) -> None:
+        """As `AsyncBraid.cancel_run`."""
+        self._run(self._client.cancel_run(run_id, **options))
+
+    def create_conversation(
+        self, title: str = "", **options: Unpack[CallOptions]
+    ) -> agent_pb2.Conversation:
+        """As `AsyncBraid.create_conversation`."""
+        return self._run(self._client.create_conversation(title, **options))
+
+    def get_conversation(
+        self, conversation_id: str, **options: Unpack[ConversationOptions]
+    ) -> agent_pb2.GetConversationResponse:
+        """As `AsyncBraid.get_conversation`."""
+        return self._run(self._client.get_conversation(conversation_id, **options))
+
+    def list_conversations(
+        self, **options: Unpack[PageOptions]
+    ) -> Iterator[agent_pb2.Conversation]:
+        """As `AsyncBraid.list_conversations`."""
+        return self._each(self._client.list_conversations(**options))
+
+    def list_messages(
+        self, conversation_id: str, **options: Unpack[PageOptions]
+    ) -> Iterator[agent_pb2.Message]:
+        """As `AsyncBraid.list_messages`."""
+        return self._each(self._client.list_messages(conversation_id, **options))
+
+    def rename_conversation(
+        self, conversation_id: str, title: str, **options: Unpack[CallOptions]
+    ) -> agent_pb2.Conversation:
+        """As `AsyncBraid.rename_conversation`."""
+        return self._run(self._client.rename_conversation(conversation_id, title, **options))
+
+    def delete_conversation(self, conversation_id: str, **options: Unpack[CallOptions]) -> None:
+        """As `AsyncBraid.delete_conversation`."""
+        self._run(self._client.delete_conversation(conversation_id, **options))
 
     def save_memory_entity(
         self,
