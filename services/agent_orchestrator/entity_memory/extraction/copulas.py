@@ -369,8 +369,7 @@ class Copulas:
                         continue
                     organization = self._types.is_organization(target) and not target.project
                     if phrase.preposition in {"at", "for", "with"} or (
-                        phrase.preposition == "of"
-                        and (organization or noun.head not in _PROJECT_ROLES)
+                        phrase.preposition == "of" and organization
                     ):
                         if (
                             self._types.accepts("organization", target)

@@ -162,6 +162,7 @@ FRAMES = _frames(
     ("manage supervise mentor lead coach assist help", Frame(W, target="person", confidence=0.9)),
     # KNOWS
     ("know", Frame(K, target="person")),
+    ("meet", Frame(K, "with", target="person", event=True, confidence=0.9)),
     ("meet befriend", Frame(K, target="person", event=True)),
     ("hang", Frame(K, "with", target="person", confidence=IMPLIED)),
     ("grow study", Frame(K, "with", target="person", event=True, confidence=IMPLIED)),

@@ -125,7 +125,7 @@ class Interpreter:
                     for referent in self._references.resolve(each)
                 )
                 continue
-            found.extend(self._references.resolve_even_excluded(noun, clause))
+            found.extend(self._references.resolve(noun, clause))
         return found
 
     def _is_elided(self, clause: Clause) -> bool:

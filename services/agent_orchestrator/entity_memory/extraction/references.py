@@ -85,6 +85,8 @@ class References:
     def _pronoun(self, noun: NounPhrase, clause: Clause | None) -> list[Referent]:
         word = noun.pronoun
         if word in PERSON_PRONOUNS:
+            if self.person is None and self.thing is not None:
+                return [self.thing] if self.types.accepts("person", self.thing) else []
             return [self.person] if self.person is not None else []
         if word in {"it", "this one", "that one", "this", "that"}:
             return [self.thing] if self.thing is not None else []
