@@ -86,7 +86,10 @@ class References:
         word = noun.pronoun
         if word in PERSON_PRONOUNS:
             if self.person is None and self.thing is not None:
-                return [self.thing] if self.types.accepts("person", self.thing) else []
+                if not self.types.accepts("person", self.thing):
+                    return []
+                self.types.remember(self.thing.name, EntityType.PERSON)
+                return [self.thing]
             return [self.person] if self.person is not None else []
         if word in {"it", "this one", "that one", "this", "that"}:
             return [self.thing] if self.thing is not None else []
