@@ -291,7 +291,9 @@ def _span_at(reader: Reader, place: int, marks: tuple[str, ...] | None) -> _Read
     behind = range_mark_at(reader, first[1]) if marks is None else reader.after(first[1], *marks)
     second = None if behind is None else period_at(reader, behind)
     if second is not None:
-        return "range", _joined(reader.calendar, first[0], second[0]), second[1]
+        joined = _joined(reader.calendar, first[0], second[0])
+        if joined.start is not None and joined.end is not None and joined.start < joined.end:
+            return "range", joined, second[1]
     # "between 3 and 7 March" and "between 9:00 and 10:00 on Monday" were read as one period.
     is_span = marks is not None and any(
         reader.text(at) in _SPAN_MARKS for at in range(place, first[1])
