@@ -70,6 +70,8 @@ _AS_OF: Final = (
     "as things stood in", "as things stood at", "as it was on", "as it was in", "as it was at",
 )  # fmt: skip
 _TO_DATE: Final = {"ytd": "year", "qtd": "quarter", "mtd": "month", "wtd": "week"}
+# Tokens that begin no expression.
+_NO_START: Final = frozenset({"mark", "dash", "opaque", "possessive", "space"})
 _AND_MARKS: Final = ("and", "to", "-", "–", "—")
 _SPAN_MARKS: Final = ("to", "and", "until", "till", "through", "-", "–", "—")
 
@@ -95,7 +97,9 @@ def find_times(text: str, now: datetime, zone: tzinfo) -> list[TimeExpression]:
     found: list[TimeExpression] = []
     place = 0
     while place < len(reader.tokens):
-        match = _expression_at(reader, place)
+        match = None
+        if reader.kind(place) not in _NO_START:
+            match = _expression_at(reader, place)
         if match is None:
             place += 1
             continue
