@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from gateway.cli import graph_history, upkeep
+from gateway.cli.chat import commands as questions
 from gateway.cli.documents import documents
 from gateway.cli.facts import facts
 from gateway.cli.findings import findings
@@ -36,6 +37,8 @@ GROUPS = {
     "memory": memory,
 }
 COMMANDS = (
+    questions.ask,
+    questions.chat,
     graph_history.history,
     graph_history.snapshot,
     graph_history.diff,

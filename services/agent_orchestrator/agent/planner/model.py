@@ -59,11 +59,15 @@ _MAX_QUERY: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class PlannerContext:
-    """What the planner needs of a run. `cite` is handed the items behind the marks [1], [2], … of the answer."""
+    """What the planner needs of a run. `cite` is handed the items behind the marks [1], [2], … of the answer.
+
+    `understood` keeps the parts of the run's question, so that later steps do not read it again.
+    """
 
     clock: Clock
     link: LinkEntities
     cite: Callable[[Sequence[ResultItem]], None]
+    understood: dict[str, list[Question]] = field(default_factory=dict)
 
 
 ContextOf = Callable[[Any], PlannerContext]
@@ -163,7 +167,11 @@ async def next_step(
 ) -> list[ToolCallPart | TextPart]:
     """The calls that are needed next, or the answer."""
     talk = read_conversation(messages)
-    questions = await understand(talk.question, talk.turns, context.clock, context.link)
+    if talk.question not in context.understood:
+        context.understood[talk.question] = await understand(
+            talk.question, talk.turns, context.clock, context.link
+        )
+    questions = context.understood[talk.question]
     if not talk.steps:
         calls = _first_calls(questions, tools)
         if calls:
