@@ -41,10 +41,11 @@ _MAX_HISTORY: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class AnsweredPart:
-    """A part of a question with the results of its calls."""
+    """A part of a question with the results of its calls. `bridge` is the fact that led to the question's entity."""
 
     question: Question
     results: tuple[ToolResult, ...]
+    bridge: Statement | None = None
 
 
 @dataclass(slots=True)
@@ -106,8 +107,10 @@ def _answer_part(draft: Draft, part: AnsweredPart) -> None:
         draft.paragraphs.append(_ask_back(part))
         draft.has_answer = True
         return
+    if part.bridge is not None:
+        draft.paragraphs.append(_fact_line(draft, part.bridge, part.question))
     found = gather(part.results)
-    if not any(add(draft, part, found) for add in _WAYS):
+    if not any(add(draft, part, found) for add in _WAYS) and _could_look(part):
         draft.paragraphs.append(_nothing(part))
 
 
@@ -253,6 +256,11 @@ def _time_heading(part: AnsweredPart, what: str) -> str:
             zone = part.question.clock.zone
             return f"{what} {reference(result.as_of, result.as_of_end, zone)}:"
     return ""
+
+
+def _could_look(part: AnsweredPart) -> bool:
+    """Whether the documents could be searched: what could not be looked up may well be there."""
+    return not any("documents" in result.unavailable for result in part.results)
 
 
 def _nothing(part: AnsweredPart) -> str:

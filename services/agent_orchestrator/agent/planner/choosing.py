@@ -13,7 +13,12 @@ from services.agent_orchestrator.agent.planner.dating import is_current, overlap
 from services.agent_orchestrator.agent.planner.direction import is_on_side, side_of
 from services.agent_orchestrator.agent.planner.language import fold, stem, word_list
 from services.agent_orchestrator.agent.planner.question import Question
-from services.agent_orchestrator.agent.planner.relevance import Need, need_of, stems_meet
+from services.agent_orchestrator.agent.planner.relevance import (
+    Need,
+    gives_reason,
+    need_of,
+    stems_meet,
+)
 from services.agent_orchestrator.agent.planner.statements import (
     Statement,
     fact_statements,
@@ -24,6 +29,7 @@ from services.agent_orchestrator.agent.results import ResultItem
 
 # Shares of a question's words, by weight, that a statement has to cover. Chosen on tests/evals/answers.
 FACT_COVERAGE: Final = 0.62
+FACT_WORDS: Final = 0.6
 SENTENCE_COVERAGE: Final = 0.62
 # Statements this close to the best one are part of the answer.
 _CLOSE_FACT: Final = 0.15
@@ -56,7 +62,9 @@ def facts(need: Need, question: Question, items: Sequence[ResultItem]) -> list[S
     good = [
         one
         for one in on_side or statements
-        if one.match.coverage >= FACT_COVERAGE and one.match.kind >= 0
+        if one.match.coverage >= FACT_COVERAGE
+        and one.match.words >= FACT_WORDS
+        and one.match.kind >= 0
     ]
     if not good:
         return []
@@ -81,6 +89,8 @@ def sentences(need: Need, question: Question, items: Sequence[ResultItem]) -> li
     chosen = [one for one in near if _is_as_good(one, good[0])][:_MAX_SENTENCES]
     if len({one.item.text for one in chosen}) == 1:
         chosen = _with_following(chosen, statements, question)
+    if need.kind == "why" and not any(gives_reason(one.text) for one in chosen):
+        return []
     return chosen
 
 

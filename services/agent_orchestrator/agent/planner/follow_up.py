@@ -12,7 +12,7 @@ from services.agent_orchestrator.agent.planner.entities import (
     LinkEntities,
     capitalised_names,
 )
-from services.agent_orchestrator.agent.planner.language import fold
+from services.agent_orchestrator.agent.planner.language import content_words, fold
 from services.agent_orchestrator.agent.planner.question import (
     Clock,
     Question,
@@ -20,6 +20,7 @@ from services.agent_orchestrator.agent.planner.question import (
     read_question,
     without_times,
 )
+from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
 
 _PERSONAL: Final = re.compile(r"\b(?:he|she|him|her|his|hers)\b", re.IGNORECASE)
 _PRONOUN: Final = re.compile(
@@ -64,11 +65,24 @@ async def understand(
 ) -> list[Question]:
     """The parts of a question with the entities they are about, also where only earlier turns name them."""
     understood: list[Question] = []
-    for part in question_parts(text):
+    for part in _told_apart(question_parts(text)):
         question = read_question(part, await named_entities(part, link), clock)
         question = await _completed(question, understood, turns, link)
         understood.append(question)
     return understood
+
+
+def _told_apart(parts: Sequence[str]) -> list[str]:
+    """Parts that can be asked alone: one that says too little for that belongs to the part before it."""
+    kept: list[str] = []
+    for part in parts:
+        names = capitalised_names(part)
+        too_little = len(content_words(part)) <= 1 and not names and not _pronoun(part)
+        if kept and too_little and not is_small_talk(part) and not is_small_talk(kept[-1]):
+            kept[-1] = f"{kept[-1].rstrip(' ,;')} and {part}"
+        else:
+            kept.append(part)
+    return kept
 
 
 async def named_entities(text: str, link: LinkEntities) -> list[KnownEntity]:

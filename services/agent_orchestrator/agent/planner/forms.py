@@ -161,6 +161,7 @@ _HISTORY: Final = (
         "(?:happened|happen) to|became of|used to|no longer",
         "changed? hands|handed over|took over|taken over|takes? over|come and gone",
         "predecessors?|successors?|succession",
+        "(?:replaced|succeeded|followed|came after) [^?]* as",
         "ever|so far|always|originally|initially|at first|in the beginning",
         "(?:chronological|time|historical) order|one after (?:the other|another)",
         "how long (?:has|have|did|was|were|is|had)|since when|how often (?:has|have|did)|how many times",

@@ -37,7 +37,7 @@ _ASKING_WORDS: Final = word_set(
     ),
     "anybody somebody everyone something anything everything reason long far often quickly soon current latest recent",
     (
-        "called go goes going went come comes came get gets got make makes made take takes "
+        "called set sets come comes came get gets got make makes made take takes "
         "took put way ways tell responsible"
     ),
 )

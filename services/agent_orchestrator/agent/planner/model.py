@@ -37,6 +37,7 @@ from services.agent_orchestrator.agent.planner.answers import (
     is_answered,
     nothing_to_look_up,
 )
+from services.agent_orchestrator.agent.planner.bridging import bridge
 from services.agent_orchestrator.agent.planner.entities import LinkEntities
 from services.agent_orchestrator.agent.planner.follow_up import Turn, understand
 from services.agent_orchestrator.agent.planner.question import Clock, Question
@@ -45,9 +46,12 @@ from services.agent_orchestrator.agent.results import ResultItem, ToolResult
 
 MODEL_NAME: Final = "local-planner"
 _DOCUMENT_TOOLS: Final = frozenset({"comprehensive_search", "hybrid_search", "vector_search"})
-_NOTHING_LEFT: Final = frozenset({"query_graph", "search_findings"})
-# The second step looks once more; a third one would only repeat it.
-_MAX_STEPS: Final = 2
+_RECORDS: Final = frozenset({"query_graph", "search_findings"})
+# The first calls, the second hop of a question, and documents where the graph has no answer.
+_MAX_STEPS: Final = 3
+# Why a call is made, as its id says: for a part of the question, or for what its first answer leads to.
+_ASK: Final = "ask"
+_ASK_ON: Final = "on"
 _MAX_QUERY: Final = 4_000
 
 
@@ -164,12 +168,9 @@ async def next_step(
             return calls
         draft = nothing_to_look_up(questions[0], introduce=not talk.is_introduced)
         return _answer(draft, context)
-    parts = [
-        AnsweredPart(question, tuple(talk.results_of(number)))
-        for number, question in enumerate(questions)
-    ]
+    parts = [_part(question, number, talk) for number, question in enumerate(questions)]
     if talk.steps < _MAX_STEPS:
-        calls = _second_calls(parts, tools)
+        calls = _further_calls(parts, tools, talk.steps + 1)
         if calls:
             return calls
     return _answer(compose(parts, introduce=not talk.is_introduced), context)
@@ -189,9 +190,10 @@ class Conversation:
         """Whether the planner has already said that it is one."""
         return any(INTRODUCTION in turn.answer for turn in self.turns)
 
-    def results_of(self, part: int) -> list[ToolResult]:
-        """The results of the calls that a part of the question made."""
-        return [result for call_id, result in self.results if call_id.startswith(f"part-{part}-")]
+    def results_of(self, part: int, why: str) -> tuple[ToolResult, ...]:
+        """The results of the calls that a part of the question made: to `ask`, or to ask `on` about what was found."""
+        start = f"part-{part}-{why}-"
+        return tuple(result for call_id, result in self.results if call_id.startswith(start))
 
 
 def read_conversation(messages: Sequence[ModelMessage]) -> Conversation:
@@ -244,6 +246,16 @@ def _results_in(message: ModelRequest) -> list[tuple[str, ToolResult]]:
     return found
 
 
+def _part(question: Question, number: int, talk: Conversation) -> AnsweredPart:
+    """A part with what its calls found; of a question in two hops the second one, once it was asked."""
+    asked = talk.results_of(number, _ASK)
+    bridged = bridge(question, asked)
+    if bridged is None:
+        return AnsweredPart(question, asked)
+    outer, fact = bridged
+    return AnsweredPart(outer, talk.results_of(number, _ASK_ON), bridge=fact)
+
+
 def _first_calls(
     questions: Sequence[Question], tools: Sequence[str]
 ) -> list[ToolCallPart | TextPart]:
@@ -251,38 +263,49 @@ def _first_calls(
     for number, question in enumerate(questions):
         offered = [offered_call(call, question, tools) for call in route(question)]
         calls += [
-            _call(call, number, 1, place) for place, call in enumerate(offered) if call is not None
+            _call(call, f"part-{number}-{_ASK}-1-{place}")
+            for place, call in enumerate(offered)
+            if call is not None
         ]
     return calls
 
 
-def _second_calls(
-    parts: Sequence[AnsweredPart], tools: Sequence[str]
+def _further_calls(
+    parts: Sequence[AnsweredPart], tools: Sequence[str], step: int
 ) -> list[ToolCallPart | TextPart]:
-    """Documents for those parts that the graph did not answer."""
+    """The second hop of a question, and documents for what the graph did not answer."""
     calls: list[ToolCallPart | TextPart] = []
     for number, part in enumerate(parts):
+        question, why = part.question, _ASK if part.bridge is None else _ASK_ON
         asked = {result.tool for result in part.results}
-        if (not asked - _NOTHING_LEFT and asked) or asked & _DOCUMENT_TOOLS or is_answered(part):
+        if not asked and part.bridge is not None:
+            wanted = route(question)
+        elif _needs_documents(part, asked):
+            wanted = [ToolCall("comprehensive_search", {"query": question.text})]
+        else:
             continue
-        if not asked and not route(part.question):
-            continue
-        call = offered_call(
-            ToolCall("comprehensive_search", {"query": part.question.text}), part.question, tools
-        )
-        if call is not None:
-            calls.append(_call(call, number, 2, 0))
+        offered = [offered_call(call, question, tools) for call in wanted]
+        calls += [
+            _call(call, f"part-{number}-{why}-{step}-{place}")
+            for place, call in enumerate(offered)
+            if call is not None
+        ]
     return calls
 
 
-def _call(call: ToolCall, part: int, step: int, place: int) -> ToolCallPart:
+def _needs_documents(part: AnsweredPart, asked: set[str]) -> bool:
+    """Whether a part was asked of something else than documents or records, without an answer."""
+    if asked & _DOCUMENT_TOOLS or (asked and asked <= _RECORDS) or is_answered(part):
+        return False
+    return bool(asked) or bool(route(part.question))
+
+
+def _call(call: ToolCall, call_id: str) -> ToolCallPart:
     arguments = {
         name: value[:_MAX_QUERY] if isinstance(value, str) else value
         for name, value in call.arguments.items()
     }
-    return ToolCallPart(
-        call.tool, json.dumps(arguments), tool_call_id=f"part-{part}-step-{step}-call-{place}"
-    )
+    return ToolCallPart(call.tool, json.dumps(arguments), tool_call_id=call_id)
 
 
 def _answer(draft: Draft, context: PlannerContext) -> list[ToolCallPart | TextPart]:

@@ -62,7 +62,8 @@ _COURTESIES: Final = (
 _POLITE: Final = re.compile(rf"^\W*(?:{'|'.join(_COURTESIES)})", re.IGNORECASE)
 # A clause that says when, not what.
 _TIME_CLAUSE: Final = re.compile(
-    r"(?:\bat the time of|\bduring|\bwhile|\bbefore|\bafter|\buntil|\bprior to|(?<=\w )when)\b[^,;?]*",
+    r"\b(?:replaced|succeeded|took over from|came after|followed) [^,;?]*?(?= as\b)"
+    r"|(?:\bat the time of|\bduring|\bwhile|\bbefore|\bafter|\buntil|\bprior to|(?<=\w )when)\b[^,;?]*",
     re.IGNORECASE,
 )
 _MAX_PARTS: Final = 3
@@ -95,6 +96,11 @@ class Question:
     def stems(self) -> frozenset[str]:
         """The stems of the words."""
         return frozenset(stem(word) for word in self.words)
+
+    def only_marks_a_time(self, entity: KnownEntity) -> bool:
+        """Whether an entity stands in a clause that says when: "before Ada"."""
+        name = entity.name.casefold()
+        return any(name in found[0].casefold() for found in _TIME_CLAUSE.finditer(self.text))
 
     @property
     def entity(self) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
+from services.agent_orchestrator.agent.planner.dates.words import MONTHS
 from services.agent_orchestrator.agent.planner.language import (
     FUNCTION_WORDS,
     content_words,
@@ -32,7 +33,8 @@ _SYNONYMS: Final = (
     "supplier vendor provider",
     "start begin open launch since",
     "end stop finish close last until",
-    "leave depart quit go",
+    "leave depart quit",
+    "go move transfer switch",
     "quick fast within soon",
     "long last take duration",
     "cost fee price",
@@ -77,7 +79,7 @@ _RELATED: Final = _related_stems()
 
 _NUMBER: Final = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|"
-    r"seventy|eighty|ninety|hundred|thousand|million|half|dozen|once|twice|every|daily|"
+    r"seventy|eighty|ninety|hundred|thousand|million|half|dozen|once|twice|every|each|daily|"
     r"weekly|monthly|nightly|few|several)\b",
     re.IGNORECASE,
 )
@@ -87,9 +89,43 @@ _DATE: Final = re.compile(
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w-]+|^[A-Z][\w-]+ [A-Z][\w-]+")
+# A first word that acts in the singular: "Ada owns", but not "Backups are".
+_ACTOR: Final = re.compile(
+    r"^([A-Z][\w-]*[^\Ws]) (?:is|was|has|had|will|\w+[^s\W]s|\w+ed|led|ran|built|wrote)\b"
+)
+# Sentences that go on about what the one before names.
+_ANAPHORA: Final = re.compile(
+    r"\b(?:it|its|they|their|them|he|she|his|her)\b|^(?:this|that|these|those|both|each|such|then)\b",
+    re.IGNORECASE,
+)
+# What a question counts: "how many shoppers".
+_COUNTED: Final = re.compile(r"\bhow many (?:other |more |different |new )?([\w-]+)", re.IGNORECASE)
+# What only a sentence with that word answers: "which version of X", "how old".
+_PART: Final = re.compile(
+    r"\b(?:which|what) (?!kind|type|sort|part|share|one|number|percentage|member|team)(\w+) of\b|\bhow (old)\b",
+    re.IGNORECASE,
+)
+_MONTHS: Final = frozenset(name.capitalize() for name in MONTHS)
+_DAY_OR_CODE: Final = re.compile(
+    rf"\b\d{{1,2}} (?:{'|'.join(MONTHS)})(?: \d{{4}})?|\b(?:{'|'.join(MONTHS)}) \d{{4}}|\b[A-Z]+-\d+|\b(?:19|20)\d\d\b",
+    re.IGNORECASE,
+)
+_NO_ACTORS: Final = FUNCTION_WORDS | {
+    "nobody",
+    "everybody",
+    "everyone",
+    "someone",
+    "one",
+    "anyone",
+    "nothing",
+}
 _REASON: Final = phrases(
     "because|since|so that|due to|reason|as a result|after|cause[sd]?|in order to|to avoid|"
     "therefore|which is why|cost|judged|had|fault|follows from|wanted"
+)
+_WHERE: Final = re.compile(r"^\W*(?:and |but |so )?(?:from )?where\b", re.IGNORECASE)
+_PLACE: Final = re.compile(
+    r"\b(?:to|at|in|on|with|from|into|near|by|under|behind) (?:the |a |an |its |our )?[A-Za-z]"
 )
 _WHO: Final = re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE)
 _WHEN: Final = re.compile(
@@ -122,12 +158,15 @@ _KIND_NOUN: Final = re.compile(
 )
 
 _NAME_WEIGHT: Final = 1.5
+_TIME_MARK_WEIGHT: Final = 0.5
 _KIND_WEIGHT: Final = 0.4
 _IN_TITLE: Final = 0.7
-_BEFORE: Final = 0.45
+_BEFORE: Final = 0.2
+_BEFORE_ANAPHORA: Final = 0.4
 _NAME_IN_TITLE: Final = 0.85
 _NAME_BEFORE: Final = 0.6
 _IN_NO_TEXT: Final = 3.0
+_HAS_NAMES: Final = 0.3
 _PHRASE: Final = 0.04
 _MAX_PHRASES: Final = 0.12
 _SYNONYM: Final = 0.8
@@ -138,11 +177,16 @@ _LACKS_REASON: Final = -0.08
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What an answer to a question has to cover: names as a whole, stems of words with their weights, and its kind."""
+    """What an answer to a question has to cover: names as a whole, stems of words with their weights, and its kind.
+
+    `required` are stems that the sentence itself must have. `passive` is a name and the stem of what was done to it.
+    """
 
     names: dict[str, float]
     stems: dict[str, float]
     kind: str
+    required: frozenset[str] = frozenset()
+    passive: tuple[str, str] | None = None
 
     @property
     def weight(self) -> float:
@@ -160,7 +204,7 @@ class Need:
             word: weight * _rarity(sum(_met(word, own, own) > 0 for _, own in held), len(held))
             for word, weight in self.stems.items()
         }
-        return Need(names, stems, self.kind)
+        return replace(self, names=names, stems=stems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +215,17 @@ class Match:
     words: float
     kind: float
     phrases: float
-    has_names: bool
+    names: float
 
     @property
     def score(self) -> float:
-        """Coverage, shared phrases and kind in one number."""
-        return self.coverage + self.kind + self.phrases
+        """Coverage, shared phrases and kind in one number; a sentence that itself has the names comes first."""
+        return self.coverage + self.kind + self.phrases + _HAS_NAMES * self.names
+
+    @property
+    def has_names(self) -> bool:
+        """Whether every name is in the sentence or close to it."""
+        return self.names > 0
 
 
 def need_of(question: Question) -> Need:
@@ -188,12 +237,36 @@ def need_of(question: Question) -> Need:
         rest = rest.replace(name, " ")
     light = _kind_words(text)
     stems = {stem(word): _KIND_WEIGHT if word in light else 1.0 for word in content_words(rest)}
-    return Need(dict.fromkeys(names, _NAME_WEIGHT), stems, kind_of(question.text))
+    counted = _COUNTED.search(text) or _PART.search(text)
+    required = frozenset(
+        {stem((counted[1] or counted[counted.lastindex or 1]).casefold())} if counted else ()
+    )
+    done = _passive(names, fold(text))
+    weights = {
+        fold(entity.name): _TIME_MARK_WEIGHT if question.only_marks_a_time(entity) else _NAME_WEIGHT
+        for entity in question.entities
+    }
+    return Need(weights, stems, kind_of(question.text), required, done)
+
+
+def _passive(names: Sequence[str], text: str) -> tuple[str, str] | None:
+    """The name and the verb of "when was X founded"."""
+    for name in names:
+        found = re.search(rf"\b(?:was|were) (?:the )?{re.escape(name)} (\w+ed)\b", text)
+        if found is not None:
+            return name, stem(found[1])
+    return None
 
 
 def kind_of(text: str) -> str:
     """Which kind of answer a question wants."""
-    for kind, pattern in (("why", _WHY), ("number", _HOW_MANY), ("date", _WHEN), ("name", _WHO)):
+    for kind, pattern in (
+        ("why", _WHY),
+        ("number", _HOW_MANY),
+        ("date", _WHEN),
+        ("name", _WHO),
+        ("place", _WHERE),
+    ):
         if pattern.search(text):
             return kind
     return ""
@@ -204,7 +277,11 @@ def match(
 ) -> Match:
     """How a sentence meets a need; words of its title and of the sentence before count for less."""
     own = _stems(sentence)
-    near = ((_stems(title), _IN_TITLE), (_stems(before), _BEFORE))
+    anaphoric = bool(_ANAPHORA.search(sentence))
+    near = (
+        (_stems(title), _IN_TITLE),
+        (_stems(before), _BEFORE_ANAPHORA if anaphoric else _BEFORE),
+    )
     named = {
         name: weight * _named(name, sentence, title, before) for name, weight in need.names.items()
     }
@@ -214,16 +291,55 @@ def match(
     return Match(
         coverage,
         of_words,
-        _kind_score(need, sentence),
+        _kind_score(need, sentence)
+        if _has_required(need, own, near) and _is_done_to(need.passive, sentence)
+        else _LACKS_KIND,
         _shared_phrases(question, sentence),
-        all(named.values()),
+        _share_of_names(need, named),
     )
+
+
+def _share_of_names(need: Need, named: Mapping[str, float]) -> float:
+    """How many of the names the sentence itself or its title has; 0 when one is not even close to it."""
+    if not need.names:
+        return 1.0
+    if not all(share > 0 or need.names[name] < _NAME_WEIGHT / 2 for name, share in named.items()):
+        return 0.0
+    own = sum(share >= need.names[name] * _NAME_IN_TITLE for name, share in named.items())
+    return (own + 1) / (len(need.names) + 1)
+
+
+def _has_required(
+    need: Need, own: frozenset[str], near: Sequence[tuple[frozenset[str], float]]
+) -> bool:
+    """Whether a sentence, or its title, has what the question counts."""
+    return all(_met(word, own, near[0][0]) > 0 for word in need.required)
+
+
+def _is_done_to(passive: tuple[str, str] | None, sentence: str) -> bool:
+    """Whether a sentence says of a thing what was done to it: "X was founded", "founded X"; not "X founded Y"."""
+    if passive is None:
+        return True
+    name, verb = passive
+    plain = word_list(sentence)
+    if verb not in {stem(word) for word in plain}:
+        return True
+    text = " ".join(verb if stem(word) == verb else word for word in plain)
+    target = " ".join(word_list(name))
+    before = rf"\b{re.escape(target)} (?:(?:is|was|were|are|been|being|has|have|had|be) )+(?:\w+ )?{verb}\b"
+    behind = rf"\b{verb} (?:\S+ ){{0,2}}{re.escape(target)}\b"
+    return bool(re.search(before, text) or re.search(behind, text))
 
 
 def stems_meet(first: Iterable[str], second: Iterable[str]) -> bool:
     """Whether any two stems are the same or mean much the same."""
     wanted = set(second)
     return any(one in wanted or _RELATED.get(one, frozenset()) & wanted for one in first)
+
+
+def gives_reason(text: str) -> bool:
+    """Whether a text says why."""
+    return bool(_REASON.search(text))
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -278,18 +394,20 @@ def _pairs(text: str) -> set[tuple[str, str]]:
 def _kind_words(text: str) -> frozenset[str]:
     """The nouns behind "which": an answer names one of the kind, and need not say the kind."""
     found = _KIND_NOUN.search(text)
-    if found is None:
+    if found is None or " of " in found[1]:
         return frozenset()
     return frozenset(word for word in word_list(found[1]) if word not in FUNCTION_WORDS)
 
 
 def _kind_score(need: Need, sentence: str) -> float:
     if need.kind == "number":
-        return _HAS_KIND if _NUMBER.search(sentence) else _LACKS_KIND
+        return _HAS_KIND if _NUMBER.search(_DAY_OR_CODE.sub(" ", sentence)) else _LACKS_KIND
     if need.kind == "date":
         return _HAS_KIND if _DATE.search(sentence) else _LACKS_KIND
     if need.kind == "name":
         return _HAS_KIND if _other_names(tuple(need.names), sentence) else _LACKS_KIND
+    if need.kind == "place":
+        return _HAS_KIND if _PLACE.search(sentence) else _LACKS_KIND
     if need.kind == "why":
         return _HAS_KIND if _REASON.search(sentence) else _LACKS_REASON
     return 0.0
@@ -300,4 +418,5 @@ def _other_names(names: Sequence[str], sentence: str) -> bool:
     rest = sentence
     for name in names:
         rest = re.sub(re.escape(name), "it", rest, flags=re.IGNORECASE)
-    return any(fold(found[0]) not in FUNCTION_WORDS for found in _NAME.finditer(rest))
+    found = [match[0] for match in _NAME.finditer(rest)] + _ACTOR.findall(rest)
+    return any(fold(name) not in _NO_ACTORS and name not in _MONTHS for name in found)

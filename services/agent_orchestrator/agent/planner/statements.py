@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from services.agent_orchestrator.agent.planner.language import fold, sentences, stem, word_list
 from services.agent_orchestrator.agent.planner.relevance import Match, Need, match
@@ -59,11 +59,13 @@ def gather(results: Sequence[ToolResult]) -> Found:
 
 def fact_statements(need: Need, items: Iterable[ResultItem]) -> list[Statement]:
     """Facts as statements, judged by their text and the words of their relation."""
+    # Whoever asks for a name gets one: a fact has two ends.
+    need = replace(need, kind="" if need.kind == "name" else need.kind)
     return [
         Statement(
             item.text,
             item,
-            item.citations[0] if item.citations else None,
+            next(iter(item.citations), None),
             match(need, f"{item.text} {item.subject} {item.object}", title=relation_words(item)),
         )
         for item in items

@@ -58,7 +58,7 @@ _ATTRIBUTE_WORDS: Final = 3
 
 def is_plausible(reader: Reader, place: int, behind: int, kind: str) -> bool:
     """Whether the expression is a time rather than a number, a name or a recurring day."""
-    if reader.text(place - 1) in _RECURRING:
+    if reader.text(place - 1) in _RECURRING or _is_any_weekday(reader, place, behind):
         return False
     core = _core_start(reader, place, behind)
     if _counts_things(reader, behind) or (
@@ -73,6 +73,12 @@ def is_plausible(reader: Reader, place: int, behind: int, kind: str) -> bool:
     lead = reader.text(core - 2) if lead == "the" else lead
     is_month = reader.text(core) in MONTHS
     return (is_month and kind != "range" and lead != "by") or _is_time_alone(reader, core, lead)
+
+
+def _is_any_weekday(reader: Reader, place: int, behind: int) -> bool:
+    """Whether it is any day of that name: "on a Friday evening"."""
+    named = any(reader.text(at) in WEEKDAYS for at in range(place, behind))
+    return named and "a" in (reader.text(place - 1), reader.text(place), reader.text(place + 1))
 
 
 def names_document(reader: Reader, place: int, behind: int) -> bool:

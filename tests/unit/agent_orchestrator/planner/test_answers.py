@@ -1,0 +1,313 @@
+"""Answers composed from tool results: what is quoted, cited and dated, and when nothing answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from services.agent_orchestrator.agent.planner.answers import (
+    INTRODUCTION,
+    NOTHING_ANSWERS,
+    AnsweredPart,
+    Draft,
+    compose,
+)
+from services.agent_orchestrator.agent.planner.entities import KnownEntity
+from services.agent_orchestrator.agent.planner.question import Clock, read_question
+from services.agent_orchestrator.agent.results import Candidate, Citation, ResultItem, ToolResult
+
+CLOCK = Clock(datetime(2026, 11, 24, 10, tzinfo=UTC), ZoneInfo("UTC"))
+RUNBOOK = (
+    "The Ledger Service keeps the books. When it stops, the on-call engineer restarts it within ten minutes. "
+    "Backups are taken each night and are kept for ninety days."
+)
+
+
+def day(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def passage(text: str, title: str = "Runbook", score: float = 0.6) -> ResultItem:
+    cited = Citation(f"{title}.md", title, "wiki", f"chunk-{title}", 100, 100 + len(text), text)
+    return ResultItem("passage", text, score, citations=(cited,))
+
+
+def owns(
+    person: str,
+    since: str | None,
+    until: str | None = None,
+    thing: str = "Ledger Service",
+    **more: Any,
+) -> ResultItem:
+    text = f"{person} owns the {thing}."
+    cited = Citation(
+        f"{person}.md", f"Note on {person}", "wiki", f"chunk-{person}", 0, len(text), text
+    )
+    item = ResultItem(
+        "fact", text, 0.5, person, "OWNS", thing, day(since), day(until), citations=(cited,)
+    )
+    return replace(item, **more)
+
+
+def found(tool: str, *items: ResultItem, **more: Any) -> ToolResult:
+    return replace(ToolResult(tool, "ok", "acme", items=items, total_count=len(items)), **more)
+
+
+def answer(
+    question: str,
+    *results: ToolResult,
+    names: Sequence[str] = ("Ledger Service",),
+    introduce: bool = False,
+) -> Draft:
+    asked = read_question(question, [KnownEntity(name) for name in names], CLOCK)
+    return compose([AnsweredPart(asked, results)], introduce=introduce)
+
+
+def test_a_current_fact_is_quoted_with_date_source_and_mark() -> None:
+    draft = answer(
+        "Who owns the Ledger Service?", found("search_knowledge_graph", owns("Ada", "2025-03-01"))
+    )
+    assert (
+        draft.text == "Ada owns the Ledger Service (since 1 March 2025). [1] (Note on Ada · wiki)"
+    )
+    assert draft.cited[0].citations[0].document_id == "Ada.md"
+
+
+def test_facts_of_another_relation_or_end_are_left_out() -> None:
+    uses = owns("Ada", None, relation="USES", text="The Ledger Service uses PostgreSQL.")
+    other = owns(
+        "Bo",
+        None,
+        subject="Ledger Service",
+        object="Archive",
+        text="The Ledger Service owns the Archive.",
+    )
+    draft = answer(
+        "Who owns the Ledger Service?",
+        found("search_knowledge_graph", uses, other, owns("Ada", "2025-03-01")),
+    )
+    assert "PostgreSQL" not in draft.text
+    assert "Archive" not in draft.text
+
+
+def test_contradictory_sources_stand_side_by_side_with_their_dates() -> None:
+    draft = answer(
+        "Who owns the Ledger Service?",
+        found("search_knowledge_graph", owns("Ada", "2025-03-01"), owns("Bo", "2025-06-01")),
+    )
+    assert draft.text.splitlines()[0] == "The sources name more than one:"
+    assert "since 1 March 2025" in draft.text
+    assert "since 1 June 2025" in draft.text
+
+
+def test_a_past_state_is_headed_by_its_time_and_said_as_ended() -> None:
+    draft = answer(
+        "Who owned the Ledger Service in January 2024?",
+        found(
+            "get_snapshot",
+            owns("Ada", "2023-02-01", "2024-06-10", kind="state"),
+            as_of=day("2024-01-01"),
+            as_of_end=day("2024-02-01"),
+        ),
+    )
+    assert draft.text.splitlines()[0] == "As of 1 January 2024 to 31 January 2024:"
+    assert "(ended: from 1 February 2023 until 10 June 2024)" in draft.text
+
+
+def test_then_and_now_are_two_paragraphs() -> None:
+    then = read_question(
+        "Who owned the Ledger Service in 2023?", [KnownEntity("Ledger Service")], CLOCK
+    )
+    now = read_question("who owns Ledger Service now?", [KnownEntity("Ledger Service")], CLOCK)
+    draft = compose(
+        [
+            AnsweredPart(
+                then,
+                (
+                    found(
+                        "get_snapshot",
+                        owns("Ada", "2023-02-01", "2024-06-10", kind="state"),
+                        as_of=day("2023-01-01"),
+                    ),
+                ),
+            ),
+            AnsweredPart(now, (found("search_knowledge_graph", owns("Bo", "2024-06-10")),)),
+        ],
+        introduce=False,
+    )
+    first, second = draft.paragraphs
+    assert "Ada" in first
+    assert "Bo" in second
+
+
+def test_a_history_is_told_in_the_order_of_time() -> None:
+    draft = answer(
+        "How has ownership of the Ledger Service changed?",
+        found(
+            "get_entity_history",
+            owns("Bo", "2024-06-10"),
+            owns("Ada", "2023-02-01", "2024-06-10"),
+            summary="Ledger Service: 2 facts.",
+        ),
+    )
+    assert draft.text.splitlines()[0] == "Ledger Service: 2 facts."
+    assert draft.text.index("Ada") < draft.text.index("Bo")
+
+
+def test_an_event_in_the_history_chooses_what_held_then() -> None:
+    event = owns(
+        "Ledger Service",
+        "2024-04-18",
+        relation="CAUSED",
+        object="INC-104",
+        is_event=True,
+        text="The Ledger Service caused INC-104.",
+    )
+    draft = answer(
+        "Who owned the Ledger Service when INC-104 began?",
+        found(
+            "get_entity_history",
+            owns("Ada", "2023-02-01", "2024-06-10"),
+            event,
+            owns("Bo", "2024-06-10"),
+        ),
+        names=("Ledger Service", "INC-104"),
+    )
+    assert "Ada" in draft.text
+    assert "Bo" not in draft.text
+
+
+def test_a_long_history_says_how_much_there_is() -> None:
+    facts = [
+        owns(f"Person{number}", f"20{number + 10}-01-01", f"20{number + 11}-01-01")
+        for number in range(15)
+    ]
+    draft = answer(
+        "Show me the history of the Ledger Service",
+        found(
+            "get_entity_history", *facts, entity="Ledger Service", total_count=40, next_page="token"
+        ),
+    )
+    assert "These are 12 of 40 facts." in draft.text
+
+
+def test_changes_are_named_by_what_happened() -> None:
+    draft = answer(
+        "What changed between 2023 and 2025?",
+        found(
+            "diff_graph",
+            owns("Bo", "2024-06-10", kind="change", change="added"),
+            owns("Ada", "2023-02-01", "2024-06-10", kind="change", change="ended"),
+            as_of=day("2023-01-01"),
+            as_of_end=day("2026-01-01"),
+        ),
+        names=(),
+    )
+    assert draft.text.splitlines()[0] == "Changes from 1 January 2023 to 31 December 2025:"
+    assert "New: Bo" in draft.text
+    assert "Ended: Ada" in draft.text
+
+
+def test_a_sentence_that_answers_is_quoted_with_its_place_in_the_document() -> None:
+    draft = answer(
+        "How long are backups kept?", found("comprehensive_search", passage(RUNBOOK)), names=()
+    )
+    assert (
+        "“Backups are taken each night and are kept for ninety days.” [1] (Runbook · wiki)"
+        in draft.text
+    )
+    cited = draft.cited[0].citations[0]
+    assert RUNBOOK[cited.start - 100 : cited.end - 100] == cited.quote
+    assert cited.quote.startswith("Backups")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How much does the Ledger Service cost?",
+        "Who wrote the runbook?",
+        "Where is the spare key of the archive?",
+        "Which colour has the door?",
+    ],
+)
+def test_what_nothing_answers_is_not_guessed(question: str) -> None:
+    draft = answer(question, found("comprehensive_search", passage(RUNBOOK)), names=())
+    assert draft.text == NOTHING_ANSWERS
+    assert draft.cited == []
+    assert not draft.has_answer
+
+
+def test_homonyms_are_asked_back() -> None:
+    draft = answer(
+        "How has Mercury changed?",
+        found(
+            "get_entity_history",
+            status="ambiguous",
+            entity="Mercury",
+            candidates=(Candidate("Mercury", "Planet"), Candidate("Mercury", "Project")),
+        ),
+        names=("Mercury",),
+    )
+    assert (
+        draft.text
+        == "Several are named Mercury: Mercury (Planet), Mercury (Project). Which one do you mean?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (
+            {"status": "unavailable", "unavailable": ("graph",)},
+            "The knowledge graph cannot be searched now. The documents were searched instead.",
+        ),
+        (
+            {"status": "empty_graph"},
+            "The knowledge graph is empty: ingest documents or facts first.",
+        ),
+        (
+            {"status": "unknown_entity", "entity": "Ledgr"},
+            "The knowledge graph does not know “Ledgr”; the documents were searched instead.",
+        ),
+    ],
+)
+def test_what_could_not_be_looked_up_is_said_and_documents_answer(
+    result: dict[str, Any], said: str
+) -> None:
+    draft = answer(
+        "What does the Ledger Service keep?",
+        found("search_knowledge_graph", passage(RUNBOOK), **result),
+    )
+    assert draft.paragraphs[0] == said
+    assert "keeps the books" in draft.text
+
+
+def test_documents_that_are_away_are_not_said_to_be_silent() -> None:
+    draft = answer(
+        "How long are backups kept?",
+        found("hybrid_search", status="unavailable", unavailable=("documents",)),
+        names=(),
+    )
+    assert draft.text == "The documents cannot be searched now."
+
+
+def test_the_planner_introduces_itself_when_asked_to() -> None:
+    result = found("search_knowledge_graph", owns("Ada", "2025-03-01"))
+    assert answer("Who owns the Ledger Service?", result, introduce=True).text.endswith(
+        INTRODUCTION
+    )
+
+
+def test_one_source_has_one_number() -> None:
+    item = owns("Ada", "2025-03-01")
+    second = replace(item, object="Archive", text="Ada owns the Archive.")
+    draft = answer(
+        "What does Ada own?", found("search_knowledge_graph", item, second), names=("Ada",)
+    )
+    assert draft.text.count("[1]") == 2
+    assert len(draft.cited) == 1

@@ -1,0 +1,159 @@
+"""The planner inside Pydantic AI's loop: real tools, real streams, no provider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pydantic_ai import Agent, FunctionToolset, ModelRetry, RunContext, ToolReturn
+from pydantic_ai.messages import (
+    FunctionToolCallEvent,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    UserPromptPart,
+)
+from pydantic_ai.run import AgentRunResultEvent
+
+from services.agent_orchestrator.agent.planner.answers import INTRODUCTION, NOTHING_ANSWERS
+from services.agent_orchestrator.agent.planner.entities import KnownEntity
+from services.agent_orchestrator.agent.planner.model import PlannerContext, PlannerModel
+from services.agent_orchestrator.agent.planner.question import Clock
+from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
+
+CLOCK = Clock(datetime(2026, 11, 24, 10, tzinfo=UTC), ZoneInfo("UTC"))
+
+
+@dataclass
+class Deps:
+    """What the tools find, and what they were asked."""
+
+    facts: tuple[ResultItem, ...] = ()
+    passages: tuple[ResultItem, ...] = ()
+    refuse: bool = False
+    cited: list[ResultItem] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+
+async def search_knowledge_graph(
+    ctx: RunContext[Deps], query: str, entity_name: str | None = None
+) -> ToolReturn[str]:
+    """Facts."""
+    ctx.deps.asked.append("graph")
+    if ctx.deps.refuse:
+        raise ModelRetry("not so")
+    status: Any = "ok" if ctx.deps.facts else "no_match"
+    result = ToolResult("search_knowledge_graph", status, "acme", items=ctx.deps.facts)
+    return ToolReturn("text", metadata=result)
+
+
+async def comprehensive_search(ctx: RunContext[Deps], query: str) -> ToolReturn[str]:
+    """Passages."""
+    ctx.deps.asked.append("documents")
+    result = ToolResult("comprehensive_search", "ok", "acme", items=ctx.deps.passages)
+    return ToolReturn("text", metadata=result)
+
+
+async def link(text: str) -> Sequence[KnownEntity]:
+    return [KnownEntity("Ledger")] if "Ledger" in text else []
+
+
+AGENT = Agent(
+    PlannerModel(lambda deps: PlannerContext(CLOCK, link, deps.cited.extend)),
+    deps_type=Deps,
+    toolsets=[FunctionToolset([search_knowledge_graph, comprehensive_search])],
+    retries=2,
+)
+
+
+def cited(text: str) -> ResultItem:
+    source = Citation("d1", "Note", "wiki", "c1", 0, len(text), text)
+    return ResultItem("passage", text, 0.5, citations=(source,))
+
+
+ADA = ResultItem(
+    "fact",
+    "Ada owns the Ledger.",
+    0.5,
+    "Ada",
+    "OWNS",
+    "Ledger",
+    citations=cited("Ada owns the Ledger.").citations,
+)
+
+
+async def run(
+    question: str, deps: Deps, history: Sequence[ModelMessage] = ()
+) -> tuple[str, list[str]]:
+    """The answer, and the ids of the calls on the way to it."""
+    calls: list[str] = []
+    text = ""
+    async with AGENT.run_stream_events(
+        question, deps=deps, message_history=list(history)
+    ) as events:
+        async for event in events:
+            if isinstance(event, FunctionToolCallEvent):
+                calls.append(event.part.tool_call_id)
+            elif isinstance(event, AgentRunResultEvent):
+                text = event.result.output
+    return text, calls
+
+
+async def test_a_question_leads_to_a_call_and_the_call_to_a_cited_answer() -> None:
+    deps = Deps(facts=(ADA,))
+    text, calls = await run("Who owns the Ledger?", deps)
+    assert text.startswith("Ada owns the Ledger. [1]")
+    assert calls == ["part-0-ask-1-0"]
+    assert deps.asked == ["graph"]
+    assert deps.cited[0].citations[0].document_id == "d1"
+
+
+async def test_documents_are_asked_once_where_the_graph_has_no_answer() -> None:
+    deps = Deps(passages=(cited("The Ledger is owned by Bo."),))
+    text, _ = await run("Who owns the Ledger?", deps)
+    assert deps.asked == ["graph", "documents"]
+    assert "owned by Bo" in text
+
+
+async def test_two_steps_without_an_answer_end_in_saying_so() -> None:
+    deps = Deps()
+    text, _ = await run("Who owns the Ledger?", deps)
+    assert text.startswith(NOTHING_ANSWERS)
+    assert deps.asked == ["graph", "documents"]
+    assert deps.cited == []
+
+
+async def test_a_call_that_is_sent_back_is_no_answer() -> None:
+    deps = Deps(refuse=True, passages=(cited("Ada owns the Ledger."),))
+    text, _ = await run("Who owns the Ledger?", deps)
+    assert deps.asked == ["graph", "documents"]
+    assert "Ada owns the Ledger" in text
+
+
+async def test_small_talk_calls_nothing() -> None:
+    deps = Deps()
+    text, calls = await run("Hello there!", deps)
+    assert calls == []
+    assert text.endswith(INTRODUCTION)
+
+
+async def test_the_introduction_is_said_once_in_a_conversation() -> None:
+    history: list[ModelMessage] = [
+        ModelRequest(parts=[UserPromptPart("Who owns the Ledger?")]),
+        ModelResponse(parts=[TextPart(f"Ada owns the Ledger. [1]\n\n{INTRODUCTION}")]),
+    ]
+    deps = Deps(facts=(ADA,))
+    text, _ = await run("and who owns it now?", deps, history)
+    assert INTRODUCTION not in text
+    assert "Ada owns the Ledger" in text
+
+
+async def test_a_very_long_question_is_asked_within_the_tools_bounds() -> None:
+    deps = Deps()
+    text, _ = await run("What is a ledger? " + "and so on " * 10_000, deps)
+    assert deps.asked
+    assert text

@@ -1,0 +1,158 @@
+"""Questions and the calls that they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from services.agent_orchestrator.agent.planner.entities import KnownEntity, capitalised_names
+from services.agent_orchestrator.agent.planner.follow_up import Turn
+from services.agent_orchestrator.agent.planner.planner import LocalPlanner
+from services.agent_orchestrator.agent.planner.question import Clock, question_parts
+from services.agent_orchestrator.agent.planner.routing import ToolCall
+from tests.evals.question_files import question_rows
+from tests.evals.routing.measure import OWN, TOOLS, is_right
+
+CLOCK = Clock(datetime(2026, 11, 24, 10, tzinfo=UTC), ZoneInfo("UTC"))
+KNOWN = (
+    KnownEntity("Payments Service", "Service"),
+    KnownEntity("Ledger Service", "Service"),
+    KnownEntity("Ada Lovelace", "Person"),
+    KnownEntity("INC-104", "Incident"),
+)
+
+
+async def link(text: str) -> Sequence[KnownEntity]:
+    return [entity for entity in KNOWN if entity.name.casefold() in text.casefold()]
+
+
+async def calls(question: str, *before: Turn, tools: Sequence[str] = TOOLS) -> list[ToolCall]:
+    return await LocalPlanner(link, CLOCK).plan(question, tools, before)
+
+
+@pytest.mark.parametrize("row", question_rows(None, OWN), ids=lambda row: row["id"])
+async def test_labelled_questions(row: dict[str, list[str]]) -> None:
+    called = [call.tool for call in await calls(str(row["question"]))]
+    assert is_right(called, row["tools"], row["avoid"])
+
+
+async def test_a_relationship_is_asked_with_its_entity() -> None:
+    (call,) = await calls("Could you tell me who owns the payments service?")
+    assert call == ToolCall(
+        "search_knowledge_graph",
+        {"query": "who owns the payments service?", "entity_name": "Payments Service"},
+    )
+
+
+async def test_as_of_becomes_the_last_instant_before_its_end() -> None:
+    (call,) = await calls("Who owned the Payments Service as of March 2024?")
+    assert call.arguments == {
+        "reference_time": "2024-03-31T23:59:59.999999+00:00",
+        "entity": "Payments Service",
+    }
+
+
+async def test_a_span_of_time_becomes_a_range() -> None:
+    (call,) = await calls("Who owned the Payments Service in January 2024?")
+    assert call.tool == "get_snapshot"
+    assert call.arguments["reference_time"] == "2024-01-01T00:00:00+00:00"
+    assert call.arguments["reference_end"] == "2024-02-01T00:00:00+00:00"
+
+
+async def test_since_bounds_a_history() -> None:
+    (call,) = await calls("How has the owner of the Ledger Service changed since 2024?")
+    assert call == ToolCall(
+        "get_entity_history", {"entity": "Ledger Service", "since": "2024-01-01T00:00:00+00:00"}
+    )
+
+
+async def test_two_times_become_a_difference_and_now_is_left_open() -> None:
+    (call,) = await calls("What changed between January and June 2024?")
+    assert call.arguments == {
+        "before": "2024-01-01T00:00:00+00:00",
+        "after": "2024-06-30T23:59:59.999999+00:00",
+    }
+    (call,) = await calls("What has changed since January?")
+    assert call.arguments == {"before": "2026-01-01T00:00:00+00:00"}
+
+
+async def test_two_parts_are_two_calls_and_it_is_the_entity_of_the_first() -> None:
+    then, now = await calls("Who owned the Payments Service in 2023, and who owns it now?")
+    assert (then.tool, now.tool) == ("get_snapshot", "search_knowledge_graph")
+    assert now.arguments["entity_name"] == "Payments Service"
+
+
+async def test_an_event_marks_a_time_and_is_not_the_topic() -> None:
+    (call,) = await calls("Who owned the Ledger Service when INC-104 began?")
+    assert call == ToolCall("get_entity_history", {"entity": "Ledger Service"})
+
+
+@pytest.mark.parametrize(
+    ("follow_up", "tool", "entity"),
+    [
+        ("and who owns it now?", "search_knowledge_graph", "Payments Service"),
+        ("What are its dependencies?", "search_knowledge_graph", "Payments Service"),
+        ("and in 2023?", "get_snapshot", "Payments Service"),
+        ("What about the Ledger Service?", "search_knowledge_graph", "Ledger Service"),
+        ("and how has that changed?", "get_entity_history", "Payments Service"),
+    ],
+)
+async def test_follow_ups_take_the_last_named_entity(
+    follow_up: str, tool: str, entity: str
+) -> None:
+    (call,) = await calls(follow_up, Turn("Who owns the Payments Service?", "Ada Lovelace."))
+    assert call.tool == tool
+    assert entity in (call.arguments.get("entity_name"), call.arguments.get("entity"))
+
+
+async def test_a_personal_pronoun_takes_the_person_of_the_answer() -> None:
+    (call,) = await calls(
+        "What else does she own?", Turn("Who owns the Payments Service?", "Ada Lovelace owns it.")
+    )
+    assert call.arguments["entity_name"] == "Ada Lovelace"
+
+
+async def test_a_profile_without_the_tool_gets_the_nearest_one() -> None:
+    (call,) = await calls(
+        "Who owned the Payments Service as of March 2024?", tools=["graph_search", "hybrid_search"]
+    )
+    assert call.tool == "graph_search"
+    assert call.arguments["entity_name"] == "Payments Service"
+    assert call.arguments["reference_time"] == "2024-03-31T23:59:59.999999+00:00"
+
+
+async def test_another_language_goes_to_search_as_it_is() -> None:
+    question = "Wer leitet das Team, und seit wann?"
+    assert await calls(question) == [ToolCall("comprehensive_search", {"query": question})]
+
+
+async def test_findings_are_filtered_by_what_the_question_says() -> None:
+    (call,) = await calls("Which findings about the Ledger Service have confidence above 80 %?")
+    assert call.tool == "search_findings"
+    assert call.arguments["min_confidence"] == 0.8
+    assert call.arguments["about_entity"] == "Ledger Service"
+
+
+async def test_a_relation_type_is_passed_as_it_is_written() -> None:
+    (call,) = await calls("List DEPENDS_ON relationships of the Payments Service")
+    assert call.arguments["relationship_type"] == "DEPENDS_ON"
+
+
+def test_names_are_guessed_from_capitals_and_codes() -> None:
+    text = "Compare what INC-2024 and the Search Service have to do with Ada Lovelace in March"
+    assert [entity.name for entity in capitalised_names(text)] == [
+        "INC-2024",
+        "Search Service",
+        "Ada Lovelace",
+    ]
+
+
+def test_politeness_is_no_part_of_a_question() -> None:
+    assert question_parts("Hi! Could you please tell me who owns it? Thanks!") == [
+        "Hi!",
+        "who owns it?",
+        "Thanks!",
+    ]
