@@ -12,6 +12,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from braid.agent.v1 import (
     agent_pb2_grpc,
     consistency_pb2_grpc,
+    entity_memory_pb2_grpc,
     memories_pb2_grpc,
     models_pb2_grpc,
 )
@@ -39,6 +40,7 @@ class Clients:
     search: agent_search.SearchServiceStub
     ingest: agent_ingest.IngestServiceStub
     consistency: consistency_pb2_grpc.ConsistencyServiceStub
+    entity_memory: entity_memory_pb2_grpc.EntityMemoryServiceStub
     memories: memories_pb2_grpc.MemoryServiceStub
     models: models_pb2_grpc.ModelServiceStub
     chunks: search_pb2_grpc.VectorSearchServiceStub
@@ -70,6 +72,7 @@ def open_clients(settings: GatewaySettings) -> Clients:
         search=agent_search.SearchServiceStub(agent),
         ingest=agent_ingest.IngestServiceStub(agent),
         consistency=consistency_pb2_grpc.ConsistencyServiceStub(agent),
+        entity_memory=entity_memory_pb2_grpc.EntityMemoryServiceStub(agent),
         memories=memories_pb2_grpc.MemoryServiceStub(agent),
         models=models_pb2_grpc.ModelServiceStub(agent),
         chunks=search_pb2_grpc.VectorSearchServiceStub(vector),

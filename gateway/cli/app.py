@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from gateway.cli import graph_history, upkeep
+from gateway.cli.chat import commands as questions
 from gateway.cli.documents import documents
 from gateway.cli.facts import facts
 from gateway.cli.findings import findings
@@ -17,6 +18,7 @@ from gateway.cli.graph import graph
 from gateway.cli.ingest.command import ingest
 from gateway.cli.jobs import jobs
 from gateway.cli.memories import memories
+from gateway.cli.memory import memory
 from gateway.cli.ontology import ontology
 from gateway.cli.search import search
 from gateway.cli.session import Session, run, wants_json
@@ -32,8 +34,11 @@ GROUPS = {
     "findings": findings,
     "memories": memories,
     "ontology": ontology,
+    "memory": memory,
 }
 COMMANDS = (
+    questions.ask,
+    questions.chat,
     graph_history.history,
     graph_history.snapshot,
     graph_history.diff,

@@ -11,10 +11,11 @@ from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from gateway.rest import health, jobs, ontology, upkeep
+from gateway.rest import chunks, health, jobs, ontology, upkeep
 from gateway.rest.chat import conversations as conversation_routes
 from gateway.rest.chat import routes as chat_routes
 from gateway.rest.documents import routes as documents_routes
+from gateway.rest.entity_memory import routes as entity_memory_routes
 from gateway.rest.facts import routes as facts_routes
 from gateway.rest.findings import routes as findings_routes
 from gateway.rest.graph import routes as graph_routes
@@ -28,6 +29,7 @@ from gateway.rest.memories import routes as memories_routes
 from gateway.rest.openai import routes as openai_routes
 from gateway.rest.openai.errors import OpenAIErrors
 from gateway.rest.search import routes as search_routes
+from gateway.web.routes import load_assets, page_router
 from services.runtime.errors import BraidError
 
 if TYPE_CHECKING:
@@ -48,12 +50,14 @@ ROUTERS = (
     openai_routes.router,
     graph_routes.router,
     documents_routes.router,
+    chunks.router,
     facts_routes.router,
     findings_routes.router,
     memories_routes.router,
     ontology.router,
     jobs.router,
     upkeep.router,
+    entity_memory_routes.router,
     health.router,
 )
 _ABOUT = "Answers from vectors, full text and a temporal knowledge graph. The same over gRPC: `protos/braid`."
@@ -77,6 +81,7 @@ def create_app(
     app.state.settings = settings
     for router in ROUTERS:
         app.include_router(router, dependencies=[ONLY_DECLARED_PARAMETERS])
+    app.include_router(page_router(load_assets()))
     app.add_middleware(HeadAsGet)
     app.add_middleware(
         RequestMiddleware,

@@ -141,10 +141,10 @@ async def open_app(
             wait_seconds=DELETION_SECONDS,
         )
         ingest = _ingest(settings, tiers, jobs, watchers, deletions, embedders.documents)
-        expander = _expander(settings, tiers)
-        reranking = _reranking(settings, embedders.queries, options, reranker)
+        expander = build_expander(settings, tiers)
+        reranking = build_reranking(settings, embedders.queries, options, reranker)
         stack.push_async_callback(reranking.close)
-        search = _search(settings, tiers, embedders.queries, expander, reranking)
+        search = build_search(settings, tiers, embedders.queries, expander, reranking)
         hybrid = ExpandedHybrid(
             vector=tiers.vector,
             expander=expander,
@@ -229,7 +229,8 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
         )
 
 
-def _expander(settings: AgentSettings, tiers: Tiers) -> Expander:
+def build_expander(settings: AgentSettings, tiers: Tiers) -> Expander:
+    """What widens results along relations."""
     return Expander(
         QueryAware(tiers.vector, tiers.graph),
         Formula(tiers.relations),
@@ -237,12 +238,13 @@ def _expander(settings: AgentSettings, tiers: Tiers) -> Expander:
     )
 
 
-def _reranking(
+def build_reranking(
     settings: AgentSettings,
     embedder: Embedder,
     options: AgentOptions | None,
     reranker: Reranker | None,
 ) -> Reranking:
+    """The ways to put results in another order."""
     rerankers: dict[reranking_pb2.RerankMode.ValueType, Reranker] = {
         reranking_pb2.RERANK_MODE_LOCAL: SentenceReranker(embedder)
     }
@@ -261,13 +263,14 @@ def _reranking(
     return Reranking(rerankers, default)
 
 
-def _search(
+def build_search(
     settings: AgentSettings,
     tiers: Tiers,
     embedder: Embedder,
     expander: Expander,
     reranking: Reranking,
 ) -> ComprehensiveSearch:
+    """The search of all tiers, for its own service and for the agent."""
     queries = QueryEmbeddings(
         embedder,
         at_once=settings.query_embeddings_at_once,

@@ -40,6 +40,7 @@ from services.agent_orchestrator.model_migration.reembedding import Reembedding
 from services.agent_orchestrator.model_migration.reextraction import Reextraction
 from services.agent_orchestrator.model_migration.servicer import REEMBED, REEXTRACT
 from services.agent_orchestrator.settings import AgentSettings
+from services.agent_orchestrator.typed_memory.store import MemoryStore
 from services.models.embedder import Embedder
 from services.runtime.health import Probe
 from services.runtime.settings import RuntimeSettings
@@ -70,7 +71,7 @@ async def open_worker(
         runners = _runners(settings, runtime, tiers, embedders, work=work, parsers=parsers)
         handlers = {
             **_handlers(tiers, database, turns),
-            **_model_handlers(settings, tiers, models, work),
+            **_model_handlers(settings, tiers, models, work, MemoryStore(database)),
         }
         runners[TASK] = TaskRunner(TaskStore(database, turns), handlers, TASKS_AT_ONCE)
         worker = Worker(turns, runners, lease_seconds=settings.lease_seconds)
@@ -101,12 +102,21 @@ def _handlers(tiers: Tiers, database: Database, turns: TurnQueue) -> Mapping[str
 
 
 def _model_handlers(
-    settings: AgentSettings, tiers: Tiers, models: Registry, work: WorkStore
+    settings: AgentSettings,
+    tiers: Tiers,
+    models: Registry,
+    work: WorkStore,
+    memories: MemoryStore,
 ) -> Mapping[str, Handler]:
     retries = Retries(settings.retry_seconds)
     others_waiting = partial(work.others_waiting, TASK)
     reembedding = Reembedding(
-        models, tiers.vector_models, tiers.graph_models, retries, others_waiting
+        models,
+        tiers.vector_models,
+        tiers.graph_models,
+        retries,
+        others_waiting,
+        partitions=memories.partitions,
     )
     reextraction = Reextraction(
         tiers.vector,

@@ -8,6 +8,7 @@ COMMANDS = {
     "answers": "tests.evals.answers.measure",
     "dates": "tests.evals.dates.measure",
     "expansion": "tests.evals.expansion",
+    "entity_memory": "tests.evals.entity_memory.measure",
     "multihop": "tests.evals.multihop",
     "relevance": "tests.evals.relevance",
     "routing": "tests.evals.routing.measure",

@@ -9,6 +9,7 @@ from pydantic import AliasChoices
 from pydantic_settings import BaseSettings
 
 from gateway.settings import GatewaySettings
+from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
 from services.agent_orchestrator.settings import AgentSettings
 from services.graph_query.settings import GraphSettings
 from services.models.language_settings import LanguageModelSettings
@@ -21,6 +22,7 @@ EXAMPLE = Path(__file__).parents[2] / ".env.example"
 CLASSES: list[type[BaseSettings]] = [
     AgentSettings,
     EmbeddingSettings,
+    EntityMemorySettings,
     GatewaySettings,
     GraphSettings,
     LanguageModelSettings,

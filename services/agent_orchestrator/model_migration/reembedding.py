@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from braid.common.v1 import errors_pb2
@@ -20,6 +21,7 @@ from services.agent_orchestrator.jobs.tasks import Counts, Task
 from services.agent_orchestrator.jobs.time_slice import WaitingError
 from services.models.embedder import Embedder
 from services.models.registry import length_of
+from services.runtime.context import call_scope, current_call
 from services.runtime.errors import BraidError, WrongStateError
 
 EMBED_SECONDS = 120.0
@@ -29,6 +31,13 @@ LAST_CHUNKS = 128
 SLICE_SECONDS = 10.0
 
 Others = Callable[[], Awaitable[bool]]
+# The parts of the tiers that a space has besides its documents': one for each user with memories.
+Partitions = Callable[[str], Awaitable[Sequence[str]]]
+
+
+async def no_partitions(_space: str) -> Sequence[str]:
+    """A space without memories."""
+    return ()
 
 
 class Reembedding:
@@ -41,12 +50,15 @@ class Reembedding:
         graph: GraphModels,
         retries: Retries,
         others_waiting: Others,
+        *,
+        partitions: Partitions = no_partitions,
     ) -> None:
         self._registry = registry
         self._vector = vector
         self._graph = graph
         self._retries = retries
         self._others_waiting = others_waiting
+        self._partitions = partitions
 
     async def run(self, task: Task) -> Mapping[str, Any]:
         """Both stores. WaitingError to let other work go first, or while the model is not configured.
@@ -61,10 +73,18 @@ class Reembedding:
         if embedder is None:
             raise WaitingError("the model is not configured any more", AGAIN_SECONDS)
         move = _Move(self, task, embedder)
+        await self._run(move, task, held)
+        for partition in await self._partitions(task.job.space):
+            with call_scope(replace(current_call(), space=partition)):
+                held = await self.call(self._vector.dimensions)
+                await self._run(_Move(self, task, embedder, of_space=move), task, held)
+        return {"model": model, "chunks": move.embedded, "graph_texts": move.texts}
+
+    @staticmethod
+    async def _run(move: _Move, task: Task, held: Mapping[str, int]) -> None:
         await move.check(held)
         await move.chunks(keep_former=bool(task.job.arguments.get("keep_former")))
         await move.graph()
-        return {"model": model, "chunks": move.embedded, "graph_texts": move.texts}
 
     async def call(self, work: Callable[[], Awaitable[Any]]) -> Any:
         """A tier's answer, asked for again while it is away for a moment."""
@@ -74,13 +94,17 @@ class Reembedding:
 class _Move:
     """One run of a job."""
 
-    def __init__(self, parts: Reembedding, task: Task, embedder: Embedder) -> None:
+    def __init__(
+        self, parts: Reembedding, task: Task, embedder: Embedder, of_space: _Move | None = None
+    ) -> None:
+        """`of_space` is the move of the space itself, where this one is of a part with memories."""
         self._parts = parts
+        self._of_space = of_space
         self._vector, self._graph = parts._vector, parts._graph
         self._task = task
         self._embedder = embedder
         self._began = asyncio.get_running_loop().time()
-        progress = task.job.progress or {}
+        progress = (task.job.progress or {}) if of_space is None else {}
         self.embedded = int(progress.get("chunks", 0))
         self.texts = int(progress.get("texts", 0))
         self._former = str(progress.get("former", ""))
@@ -227,6 +251,9 @@ class _Move:
             raise WaitingError("other jobs go first", 0.0)
 
     async def _save(self, *, graph_ready: bool = False) -> None:
+        if self._of_space is not None:  # how far the space is tells how far the job is
+            await self._of_space._save(graph_ready=True)
+            return
         total = max(self._total, self.embedded)
         progress = {
             "chunks": self.embedded,

@@ -96,6 +96,11 @@ class MemoryStore:
         rows = await self._fetch("list_memories", *owner, list(types), session_id, *place, limit)
         return [_memory(row) for row in rows]
 
+    async def partitions(self, space: str) -> list[str]:
+        """The parts of the tiers that hold memories of the space's users."""
+        rows = await self._fetch("memory_users", space)
+        return [Owner(space, row["user_id"]).partition for row in rows]
+
     async def unready(self, owner: Owner, seconds: float) -> list[Memory]:
         """Memories whose storing or removal was interrupted longer ago than that."""
         return [_memory(row) for row in await self._fetch("unready_memories", *owner, seconds)]

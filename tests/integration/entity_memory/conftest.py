@@ -71,6 +71,7 @@ class World:
     pool: Pool
     embedder: WordVectors
     database: TestDatabase
+    port: int
 
     async def save_entity(
         self, name: str, type_: str = "TOOL", *, who: Metadata = ALICE, **given: object
@@ -117,7 +118,7 @@ class World:
 def write_keys(path: Path) -> None:
     """Alice and Anna share a space, Bob has another one."""
     places = {"alice": "acme", "anna": "acme", "bob": "globex"}
-    keys = [
+    keys: list[dict[str, object]] = [
         {
             "id": name,
             "hash": hash_key(f"{name}-key"),
@@ -127,6 +128,13 @@ def write_keys(path: Path) -> None:
         }
         for name, space in places.items()
     ]
+    keys.append(
+        {
+            "id": "gateway",
+            "hash": hash_key("gateway-key"),
+            "scopes": ["read", "write", "delegate"],
+        }
+    )
     path.write_text(json.dumps({"keys": keys}))
 
 
@@ -165,7 +173,7 @@ async def world(
         channel = open_channel(f"127.0.0.1:{server.port}", retry=False)
         stub = entity_memory_pb2_grpc.EntityMemoryServiceStub(channel)
         try:
-            yield World(stub, parts, pool, embedder, agent_database)
+            yield World(stub, parts, pool, embedder, agent_database, server.port)
         finally:
             await channel.close()
             await server.stop()

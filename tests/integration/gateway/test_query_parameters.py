@@ -30,7 +30,14 @@ def routes() -> list[tuple[str, str]]:
     app = create_app(cast("Clients", None), settings, Authenticator(None, allow_local=True))
     described = app.openapi()["paths"]
     served = {one.path_format for one in iter_route_contexts(app.routes)}
-    own = {"/openapi.json", "/static-offline-docs/{path}", "/docs", "/docs/oauth2-redirect"}
+    own = {
+        "/openapi.json",
+        "/static-offline-docs/{path}",
+        "/",
+        "/assets/{path}",
+        "/docs",
+        "/docs/oauth2-redirect",
+    }
     assert served == described.keys() | own
     return [(method, path) for path, methods in described.items() for method in methods]
 

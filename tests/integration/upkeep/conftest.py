@@ -13,7 +13,13 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from braid.agent.v1 import consistency_pb2_grpc, ingest_pb2, ingest_pb2_grpc, models_pb2_grpc
+from braid.agent.v1 import (
+    consistency_pb2_grpc,
+    ingest_pb2,
+    ingest_pb2_grpc,
+    memories_pb2_grpc,
+    models_pb2_grpc,
+)
 from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_grpc
 from braid.graph.v1 import query_pb2_grpc
 from braid.vector.v1 import search_pb2_grpc
@@ -77,6 +83,7 @@ class World:
     ingest: ingest_pb2_grpc.IngestServiceStub = field(init=False)
     consistency: consistency_pb2_grpc.ConsistencyServiceStub = field(init=False)
     models: models_pb2_grpc.ModelServiceStub = field(init=False)
+    memories: memories_pb2_grpc.MemoryServiceStub = field(init=False)
     chunks: search_pb2_grpc.VectorSearchServiceStub = field(init=False)
     facts: query_pb2_grpc.GraphQueryServiceStub = field(init=False)
     findings: graph_ingest_grpc.GraphIngestServiceStub = field(init=False)
@@ -94,6 +101,7 @@ class World:
         self.ingest = ingest_pb2_grpc.IngestServiceStub(channel)
         self.consistency = consistency_pb2_grpc.ConsistencyServiceStub(channel)
         self.models = models_pb2_grpc.ModelServiceStub(channel)
+        self.memories = memories_pb2_grpc.MemoryServiceStub(channel)
 
     async def work(self, stack: AsyncExitStack, models: Models | None = None) -> None:
         """A worker."""

@@ -10,10 +10,11 @@ from hashlib import sha256
 
 import pytest
 
-from braid.agent.v1 import ingest_pb2, models_pb2
+from braid.agent.v1 import ingest_pb2, memories_pb2, models_pb2
 from braid.common.v1 import retrieval_pb2
 from braid.graph.v1 import findings_pb2, query_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
+from services.agent_orchestrator.typed_memory.domain import Owner
 from services.graph_query.core.domain import FIRST, DescribedEntity, EntityName
 from services.graph_query.embeddings import neo4j_store
 from services.graph_query.embeddings.domain import TextKind, TextVector
@@ -74,6 +75,19 @@ async def test_chunks_and_facts_move_to_the_configured_model_beside_writers(worl
         found = await world.vector.list_models(world.space)
         assert [(one.model.name, one.embedded) for one in found.models] == [(NEW, found.chunks)]
         assert found.chunks == 41
+
+
+async def test_memories_move_with_their_space(world: World) -> None:
+    newer = StubEmbedder(model=NEW, dimension=16)
+    told = memories_pb2.CreateMemoryRequest(content="Ada met Bob.", skip_inference=True)
+    await world.memories.CreateMemory(told, metadata=OURS, timeout=20)
+    async with AsyncExitStack() as stack:
+        await world.serve(stack, newer)
+        await world.work(stack, Models(default=newer, other=world.embedder))
+        job = await world.ended((await start(world)).id)
+    assert job.state == ingest_pb2.JOB_STATE_SUCCEEDED, job
+    found = await world.vector.list_models(Owner(world.space, "").partition)
+    assert [(one.model.name, one.embedded) for one in found.models] == [(NEW, 1)]
 
 
 async def test_a_change_of_the_length_alone_fails_and_says_why(world: World) -> None:

@@ -67,7 +67,7 @@ async def reembed(registry: Registry, tiers: Tiers, model: str) -> Mapping[str, 
         """Nothing."""
 
     given: Any = tiers
-    job = SimpleNamespace(arguments={"model": model}, progress=None)
+    job = SimpleNamespace(space="local", arguments={"model": model}, progress=None)
     task: Any = SimpleNamespace(job=job, save=save)
     return await Reembedding(registry, given, given, Retries(0), nobody_waits).run(task)
 

@@ -10,6 +10,13 @@ if TYPE_CHECKING:
 
     import grpc
 
+    from braid.agent.v1.agent_pb2 import SearchPreferences, ToolProfile
+    from braid.agent.v1.entity_memory_pb2 import (
+        MemoryEndInput,
+        MemoryEntityType,
+        MemoryProvenance,
+        MemoryRelationshipType,
+    )
     from braid.agent.v1.memories_pb2 import MemorySearchMode
     from braid.agent.v1.search_pb2 import AnswerPart
     from braid.common.v1.expansion_pb2 import ExpansionOptions
@@ -53,6 +60,28 @@ class ComprehensiveOptions(CallOptions, total=False):
     include: Sequence[AnswerPart.ValueType]
     expansion: ExpansionLike | None
     rerank: RerankMode.ValueType | None
+
+
+class AskOptions(CallOptions, total=False):
+    """Of `ask` and `stream_ask`."""
+
+    conversation_id: str
+    profile: ToolProfile.ValueType
+    search_preferences: SearchPreferences | None
+    time_zone: str
+    reference_time: datetime | None
+
+
+class RunEventOptions(CallOptions, total=False):
+    """Of `run_events`."""
+
+    after_event_id: int
+
+
+class ConversationOptions(CallOptions, total=False):
+    """Of `get_conversation`."""
+
+    message_limit: int | None
 
 
 class ChunkOptions(CallOptions, total=False):
@@ -164,6 +193,47 @@ class FindingOptions(CallOptions, total=False):
     query_embedding: QueryEmbedding | None
 
 
+class SavedEntityOptions(CallOptions, total=False):
+    """Of `save_memory_entity`."""
+
+    aliases: Iterable[str]
+    description: str
+    confidence: float | None
+    provenance: MemoryProvenance | None
+
+
+class SavedRelationshipOptions(CallOptions, total=False):
+    """Of `save_memory_relationship`."""
+
+    source: MemoryEndInput | None
+    context: str
+    confidence: float | None
+    provenance: MemoryProvenance | None
+
+
+class SavedTurnOptions(CallOptions, total=False):
+    """Of `save_memory_turn`."""
+
+    provenance: MemoryProvenance | None
+
+
+class MemoryEntitiesOptions(CallOptions, total=False):
+    """Of `query_memory_entities`."""
+
+    types: Iterable[MemoryEntityType.ValueType]
+    page_size: int
+    page_token: str
+
+
+class MemoryQueryOptions(CallOptions, total=False):
+    """Of `query_memory`."""
+
+    entity_type: MemoryEntityType.ValueType
+    relationship_type: MemoryRelationshipType.ValueType
+    page_size: int
+    page_token: str
+
+
 class OntologyOptions(CallOptions, total=False):
     """Of `put_ontology`."""
 
@@ -171,7 +241,7 @@ class OntologyOptions(CallOptions, total=False):
 
 
 class PageOptions(CallOptions, total=False):
-    """Of `list_documents`."""
+    """Of `list_documents` and `export_memory`."""
 
     page_size: int
 

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from braid.agent.v1 import ingest_pb2, memories_pb2, search_pb2
+    from braid.agent.v1 import agent_pb2, entity_memory_pb2, ingest_pb2, memories_pb2, search_pb2
+    from braid.agent.v1.entity_memory_pb2 import (
+        MemoryEndInput,
+        MemoryEntityType,
+        MemoryRelationshipType,
+    )
     from braid.graph.v1 import (
         facts_pb2,
         findings_pb2,
@@ -27,10 +32,13 @@ if TYPE_CHECKING:
     from braid.vector.v1 import documents_pb2, models_pb2
     from braid.vector.v1 import search_pb2 as vector_pb2
     from braid.vector.v1.documents_pb2 import DocumentInput
+    from braid_client.chat import Answer
     from braid_client.options import (
+        AskOptions,
         CallOptions,
         ComprehensiveOptions,
         ConnectionOptions,
+        ConversationOptions,
         DiffOptions,
         DocumentOptions,
         EntityOptions,
@@ -42,9 +50,11 @@ if TYPE_CHECKING:
         HistoryOptions,
         HybridOptions,
         ListFactsOptions,
+        MemoryEntitiesOptions,
         MemoryInferenceOptions,
         MemoryListOptions,
         MemoryOptions,
+        MemoryQueryOptions,
         MemoryRelationOptions,
         MemorySearchOptions,
         MemoryUnrelateOptions,
@@ -53,6 +63,10 @@ if TYPE_CHECKING:
         OntologyOptions,
         PageOptions,
         PathOptions,
+        RunEventOptions,
+        SavedEntityOptions,
+        SavedRelationshipOptions,
+        SavedTurnOptions,
         SnapshotOptions,
         TextOptions,
         VectorOptions,
@@ -339,6 +353,113 @@ class Braid:
     ) -> models_pb2.ActivateEmbeddingModelResponse:
         """As `AsyncBraid.activate_embedding_model`."""
         return self._run(self._client.activate_embedding_model(name, **options))
+
+    def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
+        """As `AsyncBraid.ask`."""
+        return self._run(self._client.ask(question, **options))
+
+    def stream_ask(
+        self, question: str, **options: Unpack[AskOptions]
+    ) -> Iterator[agent_pb2.RunEvent]:
+        """As `AsyncBraid.stream_ask`."""
+        return self._each(self._client.stream_ask(question, **options))
+
+    def run_events(
+        self, run_id: str, **options: Unpack[RunEventOptions]
+    ) -> Iterator[agent_pb2.RunEvent]:
+        """As `AsyncBraid.run_events`."""
+        return self._each(self._client.run_events(run_id, **options))
+
+    def cancel_run(self, run_id: str, **options: Unpack[CallOptions]) -> None:
+        """As `AsyncBraid.cancel_run`."""
+        self._run(self._client.cancel_run(run_id, **options))
+
+    def create_conversation(
+        self, title: str = "", **options: Unpack[CallOptions]
+    ) -> agent_pb2.Conversation:
+        """As `AsyncBraid.create_conversation`."""
+        return self._run(self._client.create_conversation(title, **options))
+
+    def get_conversation(
+        self, conversation_id: str, **options: Unpack[ConversationOptions]
+    ) -> agent_pb2.GetConversationResponse:
+        """As `AsyncBraid.get_conversation`."""
+        return self._run(self._client.get_conversation(conversation_id, **options))
+
+    def list_conversations(
+        self, **options: Unpack[PageOptions]
+    ) -> Iterator[agent_pb2.Conversation]:
+        """As `AsyncBraid.list_conversations`."""
+        return self._each(self._client.list_conversations(**options))
+
+    def list_messages(
+        self, conversation_id: str, **options: Unpack[PageOptions]
+    ) -> Iterator[agent_pb2.Message]:
+        """As `AsyncBraid.list_messages`."""
+        return self._each(self._client.list_messages(conversation_id, **options))
+
+    def rename_conversation(
+        self, conversation_id: str, title: str, **options: Unpack[CallOptions]
+    ) -> agent_pb2.Conversation:
+        """As `AsyncBraid.rename_conversation`."""
+        return self._run(self._client.rename_conversation(conversation_id, title, **options))
+
+    def delete_conversation(self, conversation_id: str, **options: Unpack[CallOptions]) -> None:
+        """As `AsyncBraid.delete_conversation`."""
+        self._run(self._client.delete_conversation(conversation_id, **options))
+
+    def save_memory_entity(
+        self,
+        name: str,
+        entity_type: MemoryEntityType.ValueType,
+        **options: Unpack[SavedEntityOptions],
+    ) -> entity_memory_pb2.SaveEntityResponse:
+        """As `AsyncBraid.save_memory_entity`."""
+        return self._run(self._client.save_memory_entity(name, entity_type, **options))
+
+    def save_memory_relationship(
+        self,
+        relationship_type: MemoryRelationshipType.ValueType,
+        target: MemoryEndInput,
+        **options: Unpack[SavedRelationshipOptions],
+    ) -> entity_memory_pb2.SaveRelationshipResponse:
+        """As `AsyncBraid.save_memory_relationship`."""
+        call = self._client.save_memory_relationship(relationship_type, target, **options)
+        return self._run(call)
+
+    def save_memory_turn(
+        self, turns: Iterable[str], **options: Unpack[SavedTurnOptions]
+    ) -> entity_memory_pb2.SaveTurnResponse:
+        """As `AsyncBraid.save_memory_turn`."""
+        return self._run(self._client.save_memory_turn(turns, **options))
+
+    def query_memory_entities(
+        self, query: str = "", **options: Unpack[MemoryEntitiesOptions]
+    ) -> entity_memory_pb2.QueryEntitiesResponse:
+        """As `AsyncBraid.query_memory_entities`."""
+        return self._run(self._client.query_memory_entities(query, **options))
+
+    def query_memory(
+        self, query: str, **options: Unpack[MemoryQueryOptions]
+    ) -> entity_memory_pb2.AnswerRelationshipQueryResponse:
+        """As `AsyncBraid.query_memory`."""
+        return self._run(self._client.query_memory(query, **options))
+
+    def delete_memory_entity(self, entity_id: str, **options: Unpack[CallOptions]) -> int:
+        """As `AsyncBraid.delete_memory_entity`."""
+        return self._run(self._client.delete_memory_entity(entity_id, **options))
+
+    def export_memory(
+        self, **options: Unpack[PageOptions]
+    ) -> Iterator[entity_memory_pb2.ExportUserMemoryResponse]:
+        """As `AsyncBraid.export_memory`."""
+        return self._each(self._client.export_memory(**options))
+
+    def erase_memory(
+        self, **options: Unpack[CallOptions]
+    ) -> entity_memory_pb2.EraseUserMemoryResponse:
+        """As `AsyncBraid.erase_memory`."""
+        return self._run(self._client.erase_memory(**options))
 
     def _run(self, call: Coroutine[Any, Any, T]) -> T:
         return self._thread.run(call)

@@ -1,0 +1,166 @@
+"""`braid memory`: what is remembered of the user: list, query and forget."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from gateway.cli.errors import CliError
+from gateway.cli.graph_output import show_cursor, show_indented
+from gateway.cli.options import AsJson, Cursor, Limit, is_uuid, show
+from gateway.cli.output import show_pairs
+from gateway.cli.terminal_escape import styled
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gateway.cli.session import Session
+
+
+Json = dict[str, Any]
+memory = typer.Typer(help="List, query and forget what is remembered of you.", no_args_is_help=True)
+
+
+class EntityType(StrEnum):
+    """What an entity is."""
+
+    person = "person"
+    project = "project"
+    tool = "tool"
+    concept = "concept"
+    organization = "organization"
+
+
+class RelationshipType(StrEnum):
+    """What a relationship says."""
+
+    uses = "USES"
+    prefers = "PREFERS"
+    decided = "DECIDED"
+    works_on = "WORKS_ON"
+    works_with = "WORKS_WITH"
+    knows = "KNOWS"
+    depends_on = "DEPENDS_ON"
+    mentioned_in = "MENTIONED_IN"
+    part_of = "PART_OF"
+
+
+TypeOption = Annotated[
+    EntityType | None, typer.Option("--type", case_sensitive=False, help="Only of this type.")
+]
+RelationshipOption = Annotated[
+    RelationshipType | None,
+    typer.Option("--relationship", case_sensitive=False, help="Only relationships of this type."),
+]
+
+
+@memory.command("list")
+def list_entities(  # noqa: PLR0917 - typer names them all
+    context: typer.Context,
+    query: Annotated[
+        str, typer.Argument(help="A name or a description. Default: everything.")
+    ] = "",
+    kind: TypeOption = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the people, projects and tools that are remembered, the last mentioned first."""
+    session: Session = context.obj
+    with session.api() as api:
+        answer = api.get(
+            "/api/memory/entities",
+            query=query or None,
+            type=kind.value if kind else None,
+            limit=limit,
+            cursor=cursor,
+        )
+    show(session, answer, _show_entities, as_json)
+
+
+@memory.command("query")
+def query_relationships(  # noqa: PLR0917 - as above
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(help="Such as: What do I use for monitoring?")],
+    kind: TypeOption = None,
+    relationship: RelationshipOption = None,
+    limit: Limit = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask what is remembered, in plain words."""
+    session: Session = context.obj
+    body = {
+        "query": question,
+        "entity_type": kind.value if kind else None,
+        "relationship_type": relationship.value if relationship else None,
+        "limit": limit,
+    }
+    with session.api() as api:
+        answer = api.post("/api/memory/query", body)
+    show(session, answer, _show_answers, as_json)
+
+
+@memory.command()
+def forget(
+    context: typer.Context,
+    entity: Annotated[
+        str | None, typer.Argument(help="The name or the id of what is forgotten.")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Erase everything that is remembered of you, for good.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Forget an entity with its relationships, or erase everything."""
+    session: Session = context.obj
+    if (entity is None) == (not everything):
+        raise CliError("name an entity, or give --all", reason="INVALID_FIELD")
+    with session.api() as api:
+        if entity is None:
+            answer = api.delete("/api/memory")
+        else:
+            id_ = (
+                entity if is_uuid(entity) else _id_of(api.get("/api/memory/entities", query=entity))
+            )
+            answer = api.delete(f"/api/memory/entities/{id_}")
+    show(session, answer, show_pairs, as_json)
+
+
+def _id_of(found: Json) -> str:
+    """The id of the one entity that has the name: what is only similar is not forgotten."""
+    named = [one for one in found["entities"] if one["match"] in {"exact", "alias"}]
+    if len(named) != 1:
+        problem = "nothing has this name" if not named else "several entities have this name"
+        raise CliError(f"{problem}: `braid memory list` shows the ids", reason="NOT_FOUND")
+    return str(named[0]["id"])
+
+
+def _show_entities(out: Console, answer: Json) -> None:
+    for one in answer["entities"]:
+        match = f" ({one['match']} {one['score']:.2f})" if one["match"] else ""
+        head = Text(f"{one['type']:<13}").append_text(styled(one["name"], "bold"))
+        out.print(head.append(match), soft_wrap=True)
+        parts = [
+            f"also {', '.join(one['aliases'])}" if one["aliases"] else "",
+            f"mentioned {one['mention_count']}×",
+            one["id"],
+        ]
+        show_indented(out, " · ".join(filter(None, parts)))
+    if not answer["entities"]:
+        out.print("Nothing is remembered.")
+    show_cursor(out, answer)
+
+
+def _show_answers(out: Console, answer: Json) -> None:
+    for one in answer["answers"]:
+        found = one["relationship"]
+        says = f"{found['source']['name']} {found['type']} {found['target']['name']}"
+        out.print(Text(f"{one['score']:.4f}  ").append_text(styled(says, "bold")), soft_wrap=True)
+        if found["context"]:
+            show_indented(out, found["context"])
+    if not answer["answers"]:
+        out.print("Nothing is remembered about this.")
+    show_cursor(out, answer)

@@ -1,0 +1,1 @@
+"""`/api/memory`: the people, projects and tools that a user talks about."""

@@ -1,0 +1,218 @@
+"""The explorer page in a real Chromium over the running system: every view, hostile data, accessibility."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.e2e.conftest import HOSTILE_KEY, OTHER_KEY, System
+
+BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
+SERIOUS = {"serious", "critical"}
+QUESTION = "Who owns the Ledger Service?"
+INJECTED = (
+    "<img src=x onerror=\"document.title='injected'\"><script>document.title='injected'</script>"
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A real browser, once for the module."""
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip(f"needs one of {', '.join(BROWSERS)}")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def errors() -> list[str]:
+    """What the page's scripts failed with."""
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, system: System, errors: list[str]) -> Iterator[Page]:
+    """A page of a new visitor, who has entered no key."""
+    context = browser.new_context(base_url=system.url, viewport={"width": 1440, "height": 900})
+    opened = context.new_page()
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    yield opened
+    context.close()
+    assert errors == []
+
+
+def visit(page: Page, view: str, query: str = "") -> None:
+    page.goto(f"/#/{view}{query}")
+    page.wait_for_selector(f"html[data-ready='{view}']")
+
+
+def enter_key(page: Page, key: str) -> None:
+    page.get_by_role("button", name="API key").click()
+    page.get_by_label("API key", exact=True).last.fill(key)
+    page.get_by_role("button", name="Use").click()
+
+
+def is_too_wide(page: Page) -> bool:
+    wide: bool = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    return wide
+
+
+def serious_findings(page: Page) -> list[str]:
+    violations: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']}: {node['html'][:120]}"
+        for one in violations
+        if one["impact"] in SERIOUS
+        for node in one["nodes"]
+    ]
+
+
+def test_a_search_shows_passages_facts_and_how_each_leg_ended(page: Page) -> None:
+    visit(page, "search")
+    page.get_by_label("Question").fill(QUESTION)
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_label("How each part of the search ended")).to_contain_text("vector")
+    first = page.locator("article").first
+    expect(first).to_contain_text("Ledger Service")
+    expect(first.locator("mark").first).to_be_visible()
+    first.get_by_text("Score").click()
+    expect(first).to_contain_text("vector #")
+    assert "q=Who+owns+the+Ledger+Service" in page.url
+
+
+def test_a_link_shows_the_same_search_again_and_back_shows_the_one_before(page: Page) -> None:
+    visit(page, "search", "?q=RabbitMQ")
+    expect(page.locator("article").first).to_contain_text("RabbitMQ")
+    page.get_by_label("Question").fill("Typesense")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator("article").first).to_contain_text("Typesense")
+    page.go_back()
+    expect(page.get_by_label("Question")).to_have_value("RabbitMQ")
+    expect(page.locator("article").first).to_contain_text("RabbitMQ")
+
+
+def test_a_question_that_nothing_matches_is_said_to_match_nothing(page: Page) -> None:
+    visit(page, "search", "?q=zxqv+blorp")
+    expect(page.get_by_text("Nothing in this space matches")).to_be_visible()
+
+
+def test_a_result_opens_its_passage_with_what_stands_around_it(page: Page) -> None:
+    visit(page, "search", "?q=What+caused+INC-104%3F")
+    page.locator("article").first.locator("h3 button").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("mark")).to_contain_text("INC-104")
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_have_count(0)
+
+
+def test_an_answer_streams_with_its_tools_and_its_citations_open_the_passage(page: Page) -> None:
+    visit(page, "ask")
+    page.get_by_label("Question").last.fill(QUESTION)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    answer = page.locator(".turn:not(.user):not([aria-busy])")
+    expect(answer).to_contain_text("Noor Haddad", timeout=30_000)
+    expect(answer.locator("details summary").first).to_contain_text("found")
+    answer.locator("button.cite").first.click()
+    expect(page.get_by_role("dialog").locator("mark")).to_be_visible()
+    assert "conversation=" in page.url
+
+
+def test_a_neighborhood_is_drawn_and_listed_and_grows_by_a_click(page: Page) -> None:
+    visit(page, "graph", "?entity=Ledger+Service")
+    expect(page.locator("canvas").first).to_be_visible()
+    before = page.evaluate("window.braidDrawing.nodes")
+    assert before > 3
+    expect(page.get_by_role("table")).to_contain_text("Noor Haddad")
+    page.get_by_role("button", name="Show neighbours of Noor Haddad").click()
+    expect(page.locator("main > .quiet").first).not_to_contain_text(f"{before} entities")
+    assert page.evaluate("window.braidDrawing.nodes") > before
+
+
+def test_the_graph_shows_another_time_and_what_changed_since(page: Page) -> None:
+    visit(page, "graph", "?entity=Ledger+Service&as_of=2024-01-01")
+    expect(page.get_by_role("table")).to_contain_text("Jonas Weber")
+    visit(page, "graph", "?entity=Ledger+Service&as_of=2024-12-31&since=2024-01-01")
+    expect(page.locator("li.added, li.changed").first).to_be_visible()
+
+
+def test_paths_join_two_entities(page: Page) -> None:
+    visit(page, "graph", "?entity=Hanna+Virtanen&to=INC-104")
+    expect(page.locator("section.card").first).to_contain_text("INC-104")
+
+
+def test_a_document_is_uploaded_with_its_progress_and_deleted_with_a_receipt(page: Page) -> None:
+    visit(page, "documents")
+    enter_key(page, OTHER_KEY)
+    content = b"# Kiln notes\n\nThe kiln of the Harbour Workshop is fired on Tuesdays."
+    page.get_by_label("Files to add").set_input_files(
+        {"name": "kiln.md", "mimeType": "text/markdown", "buffer": content}
+    )
+    expect(page.locator("progress").first).to_be_visible()
+    row = page.get_by_role("row").filter(has_text="Kiln notes")
+    expect(row).to_be_visible(timeout=30_000)
+    row.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("Deleted:")).to_contain_text("chunks", timeout=30_000)
+
+
+def test_titles_and_names_with_markup_are_text(page: Page, system: System) -> None:
+    with system.client(HOSTILE_KEY) as client:
+        document = {
+            "id": "markup.md",
+            "title": INJECTED,
+            "text": f"A gadget called Zorble. {INJECTED}",
+        }
+        client.post("/api/documents?wait=graph_ready", json=document)
+        fact = {
+            "subject": f"{INJECTED}",
+            "relation": "OWNS",
+            "object": "\u202eZorble",
+            "fact": INJECTED,
+        }
+        assert client.post("/api/facts", json={"facts": [fact]}).status_code == 200
+    visit(page, "search")
+    enter_key(page, HOSTILE_KEY)
+    visit(page, "graph", "?entity=%E2%80%AEZorble")
+    expect(page.get_by_role("table")).to_contain_text("<img src=x")
+    visit(page, "documents")
+    assert "injected" not in page.title()
+    assert page.locator("img[src='x']").count() == 0
+
+
+def test_a_wrong_key_is_said_to_be_wrong(page: Page) -> None:
+    visit(page, "search", "?q=Zorble")
+    enter_key(page, "not-a-key")
+    expect(page.get_by_role("alert")).to_contain_text("API key is needed")
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_views_are_accessible_and_fit(page: Page, width: int, scheme: Any) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.emulate_media(color_scheme=scheme)
+    for view, query in (
+        ("search", "?q=Who+owns+the+Ledger+Service%3F"),
+        ("ask", ""),
+        ("graph", "?entity=Ledger+Service"),
+        ("documents", ""),
+    ):
+        visit(page, view, query)
+        assert serious_findings(page) == []
+        assert not is_too_wide(page), view
+
+
+def test_every_view_is_reached_by_keyboard(page: Page) -> None:
+    visit(page, "search")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+    page.get_by_role("link", name="Graph", exact=True).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("html[data-ready='graph']")
