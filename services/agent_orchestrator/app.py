@@ -60,6 +60,7 @@ from services.agent_orchestrator.typed_memory.servicer import MemoryServicer
 from services.agent_orchestrator.typed_memory.sessions import Sessions
 from services.agent_orchestrator.typed_memory.store import MemoryStore
 from services.models.embedder import Embedder
+from services.models.language import LanguageModel
 from services.models.language_factory import build_language_model
 from services.models.reranker import Reranker
 from services.models.reranker_language import LanguageReranker
@@ -152,6 +153,9 @@ async def open_app(
             seconds=settings.search_seconds,
         )
         options = options or AgentOptions()
+        reader = _language_model(options)
+        if reader is not None:
+            stack.push_async_callback(reader.close)
         entity_memory = await stack.enter_async_context(
             open_entity_memory(
                 options.memory,
@@ -159,6 +163,7 @@ async def open_app(
                 recorded=tiers.vector_models.recorded,
                 queries=embedders.queries,
                 documents=embedders.documents,
+                language_model=reader,
             )
         )
         agent = await stack.enter_async_context(
@@ -342,6 +347,14 @@ def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
         graph=tiers.channels["graph"],
         outgoing=Outgoing.of(runtime),
         memory=entity_memory,
+    )
+
+
+def _language_model(options: AgentOptions) -> LanguageModel | None:
+    """The first configured model, which reads what users say; None without one."""
+    return next(
+        (build_language_model(one) for one in options.models if one.configured),
+        None,
     )
 
 
