@@ -19,6 +19,7 @@ COMMANDS = {
     "neighborhood": "tests.benchmarks.neighborhood",
     "graph_search": "tests.benchmarks.graph_search",
     "overload": "tests.benchmarks.overload",
+    "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
 }
 
