@@ -17,6 +17,8 @@ COMMANDS = {
     "crash": "tests.benchmarks.crash",
     "neighborhood": "tests.benchmarks.neighborhood",
     "graph_search": "tests.benchmarks.graph_search",
+    "entity_memory": "tests.benchmarks.entity_memory",
+    "memory_write": "tests.benchmarks.memory_write",
     "overload": "tests.benchmarks.overload",
     "page": "tests.benchmarks.page",
 }
