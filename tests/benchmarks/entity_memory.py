@@ -38,7 +38,7 @@ Ask = Callable[[pb.MemoryEntity, Metadata], Awaitable[object]]
 async def run(options: Options) -> None:
     """Load in bulk as the schema's owner, with invented vectors; then query as users, one call at a time."""
     figures = Figures(options.name)
-    rng = random.Random(options.seed)
+    rng = random.Random(options.seed)  # noqa: S311 - reproducible, not secret
     async with (
         running_stack(only=["agent_orchestrator", "vector_search"]) as stack,
         channel_to(stack, "agent_orchestrator") as channel,

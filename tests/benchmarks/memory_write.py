@@ -1,4 +1,4 @@
-"""What saving costs a chat turn, in pairs with and without it, and what is lost when the process is killed after an answer."""
+"""What saving costs a chat turn, in pairs with and without it, and what is lost by kills after an answer."""
 
 from __future__ import annotations
 
