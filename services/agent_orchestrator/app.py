@@ -177,7 +177,7 @@ async def open_app(
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
             _entity_memory_service(entity_memory.servicer),
             _memory_service(
-                _memories(tiers, database, names_spaces=runtime.service_key is not None)
+                _memories(tiers, database, reranking, names_spaces=runtime.service_key is not None)
             ),
         ]
         listener = Listener(settings.database(), JOB_CHANGED, watchers.wake)
@@ -365,13 +365,15 @@ def _agent_service(servicer: AgentServicer) -> Service:
     )
 
 
-def _memories(tiers: Tiers, database: Database, *, names_spaces: bool) -> MemoryServicer:
+def _memories(
+    tiers: Tiers, database: Database, reranking: Reranking, *, names_spaces: bool
+) -> MemoryServicer:
     store = MemoryStore(database)
     memories = Memories(store, tiers.vector, tiers.graph, tiers.relations)
     return MemoryServicer(
         store,
         memories,
-        MemorySearch(store, tiers.searches, tiers.relations),
+        MemorySearch(store, tiers.searches, tiers.relations, reranking),
         Sessions(store, memories, tiers.relations),
         Inference(store, memories, tiers.searches, tiers.relations),
         tiers.relations,
