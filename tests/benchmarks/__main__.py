@@ -20,6 +20,7 @@ COMMANDS = {
     "entity_memory": "tests.benchmarks.entity_memory",
     "memory_write": "tests.benchmarks.memory_write",
     "overload": "tests.benchmarks.overload",
+    "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
 }
 
