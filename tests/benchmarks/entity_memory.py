@@ -110,7 +110,8 @@ async def _load_user(
 
 def _ends(ids: list[uuid.UUID], rng: random.Random) -> Iterator[tuple[uuid.UUID, str, uuid.UUID]]:
     """A fifth of the relationships are the user's own."""
-    types, seen = [one.value for one in RelationshipType], set()
+    types = [one.value for one in RelationshipType]
+    seen: set[tuple[uuid.UUID, str, uuid.UUID]] = set()
     while len(seen) < RELATIONSHIPS:
         source = ids[0] if len(seen) % 5 == 0 else rng.choice(ids[1:])
         one = (source, rng.choice(types), rng.choice(ids[1:]))

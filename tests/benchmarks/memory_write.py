@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 
-import grpc
-
 from braid.agent.v1 import agent_pb2, agent_pb2_grpc, entity_memory_pb2_grpc
 from braid.agent.v1 import entity_memory_pb2 as pb
 from deploy.local.stack import LocalStack
@@ -100,6 +98,5 @@ async def _ask(
     stub: agent_pb2_grpc.AgentServiceStub, text: str, conversation: str, *, skip: bool = False
 ) -> None:
     request = agent_pb2.AskRequest(question=text, conversation_id=conversation, skip_memory=skip)
-    stream: grpc.aio.UnaryStreamCall[object, object] = stub.Ask(request, timeout=_SECONDS)
-    async for _ in stream:
+    async for _ in stub.Ask(request, timeout=_SECONDS):
         pass
