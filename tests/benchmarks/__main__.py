@@ -6,6 +6,7 @@ from tests.benchmarks.command import run
 
 COMMANDS = {
     "startup": "tests.benchmarks.startup",
+    "expand": "tests.benchmarks.expand",
     "agent": "tests.benchmarks.agent",
     "fanout": "tests.benchmarks.fanout",
     "http_search": "tests.benchmarks.http_search",
