@@ -137,6 +137,24 @@ class Api:
         """A JSON body that replaces what is there."""
         return self._ask("PUT", path, json=body)
 
+    def stream(self, method: str, path: str, **options: Any) -> Iterator[str]:
+        """The lines of a streamed answer. UnreachableError when it breaks off."""
+        try:
+            with self._http.stream(method, path, **options) as response:
+                if not response.is_success:
+                    response.read()
+                    answer_of(response, self.url)
+                yield from response.iter_lines()
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            message = f"{self.url} cannot be reached: {error or type(error).__name__}"
+            raise UnreachableError(message, reason="UNREACHABLE") from None
+
+    def request_empty(self, method: str, path: str) -> None:
+        """A request that is answered without a body."""
+        response = self._send(method, path)
+        if not response.is_success:
+            answer_of(response, self.url)
+
     def delete(self, path: str) -> Any:
         """A deletion."""
         return self._ask("DELETE", path)

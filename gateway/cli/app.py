@@ -10,12 +10,14 @@ import typer
 from rich.console import Console
 
 from gateway.cli import graph_history, upkeep
+from gateway.cli.chat import commands as questions
 from gateway.cli.documents import documents
 from gateway.cli.facts import facts
 from gateway.cli.findings import findings
 from gateway.cli.graph import graph
 from gateway.cli.ingest.command import ingest
 from gateway.cli.jobs import jobs
+from gateway.cli.mcp import mcp
 from gateway.cli.memories import memories
 from gateway.cli.memory import memory
 from gateway.cli.ontology import ontology
@@ -36,6 +38,8 @@ GROUPS = {
     "memory": memory,
 }
 COMMANDS = (
+    questions.ask,
+    questions.chat,
     graph_history.history,
     graph_history.snapshot,
     graph_history.diff,
@@ -47,6 +51,7 @@ COMMANDS = (
     ingest,
     search,
     status,
+    mcp,
 )
 
 app = typer.Typer(

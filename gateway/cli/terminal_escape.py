@@ -21,6 +21,14 @@ def line(text: str, most: int | None = None) -> str:
     return shown if most is None or len(shown) <= most else shown[: most - 1].rstrip() + "…"
 
 
+def block(text: str) -> str:
+    """`text` with its lines and spaces, harmless."""
+    return "".join(
+        c if c in "\n\t" or unicodedata.category(c) not in _HIDDEN else "\N{REPLACEMENT CHARACTER}"
+        for c in text
+    )
+
+
 def styled(text: str, style: str = "", most: int | None = None) -> Text:
     """The same as rich text: never read as markup."""
     return Text(line(text, most), style=style)

@@ -60,6 +60,7 @@ from services.agent_orchestrator.typed_memory.servicer import MemoryServicer
 from services.agent_orchestrator.typed_memory.sessions import Sessions
 from services.agent_orchestrator.typed_memory.store import MemoryStore
 from services.models.embedder import Embedder
+from services.models.language import LanguageModel
 from services.models.language_factory import build_language_model
 from services.models.reranker import Reranker
 from services.models.reranker_language import LanguageReranker
@@ -141,10 +142,10 @@ async def open_app(
             wait_seconds=DELETION_SECONDS,
         )
         ingest = _ingest(settings, tiers, jobs, watchers, deletions, embedders.documents)
-        expander = _expander(settings, tiers)
-        reranking = _reranking(settings, embedders.queries, options, reranker)
+        expander = build_expander(settings, tiers)
+        reranking = build_reranking(settings, embedders.queries, options, reranker)
         stack.push_async_callback(reranking.close)
-        search = _search(settings, tiers, embedders.queries, expander, reranking)
+        search = build_search(settings, tiers, embedders.queries, expander, reranking)
         hybrid = ExpandedHybrid(
             vector=tiers.vector,
             expander=expander,
@@ -152,6 +153,9 @@ async def open_app(
             seconds=settings.search_seconds,
         )
         options = options or AgentOptions()
+        reader = _language_model(options)
+        if reader is not None:
+            stack.push_async_callback(reader.close)
         entity_memory = await stack.enter_async_context(
             open_entity_memory(
                 options.memory,
@@ -159,6 +163,7 @@ async def open_app(
                 recorded=tiers.vector_models.recorded,
                 queries=embedders.queries,
                 documents=embedders.documents,
+                language_model=reader,
             )
         )
         agent = await stack.enter_async_context(
@@ -172,7 +177,7 @@ async def open_app(
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
             _entity_memory_service(entity_memory.servicer),
             _memory_service(
-                _memories(tiers, database, names_spaces=runtime.service_key is not None)
+                _memories(tiers, database, reranking, names_spaces=runtime.service_key is not None)
             ),
         ]
         listener = Listener(settings.database(), JOB_CHANGED, watchers.wake)
@@ -229,7 +234,8 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
         )
 
 
-def _expander(settings: AgentSettings, tiers: Tiers) -> Expander:
+def build_expander(settings: AgentSettings, tiers: Tiers) -> Expander:
+    """What widens results along relations."""
     return Expander(
         QueryAware(tiers.vector, tiers.graph),
         Formula(tiers.relations),
@@ -237,12 +243,13 @@ def _expander(settings: AgentSettings, tiers: Tiers) -> Expander:
     )
 
 
-def _reranking(
+def build_reranking(
     settings: AgentSettings,
     embedder: Embedder,
     options: AgentOptions | None,
     reranker: Reranker | None,
 ) -> Reranking:
+    """The ways to put results in another order."""
     rerankers: dict[reranking_pb2.RerankMode.ValueType, Reranker] = {
         reranking_pb2.RERANK_MODE_LOCAL: SentenceReranker(embedder)
     }
@@ -261,13 +268,14 @@ def _reranking(
     return Reranking(rerankers, default)
 
 
-def _search(
+def build_search(
     settings: AgentSettings,
     tiers: Tiers,
     embedder: Embedder,
     expander: Expander,
     reranking: Reranking,
 ) -> ComprehensiveSearch:
+    """The search of all tiers, for its own service and for the agent."""
     queries = QueryEmbeddings(
         embedder,
         at_once=settings.query_embeddings_at_once,
@@ -342,6 +350,14 @@ def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
     )
 
 
+def _language_model(options: AgentOptions) -> LanguageModel | None:
+    """The first configured model, which reads what users say; None without one."""
+    return next(
+        (build_language_model(one) for one in options.models if one.configured),
+        None,
+    )
+
+
 def _agent_service(servicer: AgentServicer) -> Service:
     return Service(
         AGENT_SERVICE,
@@ -349,13 +365,15 @@ def _agent_service(servicer: AgentServicer) -> Service:
     )
 
 
-def _memories(tiers: Tiers, database: Database, *, names_spaces: bool) -> MemoryServicer:
+def _memories(
+    tiers: Tiers, database: Database, reranking: Reranking, *, names_spaces: bool
+) -> MemoryServicer:
     store = MemoryStore(database)
     memories = Memories(store, tiers.vector, tiers.graph, tiers.relations)
     return MemoryServicer(
         store,
         memories,
-        MemorySearch(store, tiers.searches, tiers.relations),
+        MemorySearch(store, tiers.searches, tiers.relations, reranking),
         Sessions(store, memories, tiers.relations),
         Inference(store, memories, tiers.searches, tiers.relations),
         tiers.relations,

@@ -6,6 +6,8 @@ from tests.benchmarks.command import run
 
 COMMANDS = {
     "startup": "tests.benchmarks.startup",
+    "expand": "tests.benchmarks.expand",
+    "agent": "tests.benchmarks.agent",
     "fanout": "tests.benchmarks.fanout",
     "http_search": "tests.benchmarks.http_search",
     "vector_overhead": "tests.benchmarks.vector_overhead",
@@ -16,7 +18,10 @@ COMMANDS = {
     "crash": "tests.benchmarks.crash",
     "neighborhood": "tests.benchmarks.neighborhood",
     "graph_search": "tests.benchmarks.graph_search",
+    "entity_memory": "tests.benchmarks.entity_memory",
+    "memory_write": "tests.benchmarks.memory_write",
     "overload": "tests.benchmarks.overload",
+    "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
 }
 

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from google.protobuf.message import Message
+
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import (
     embeddings_pb2,
@@ -14,6 +16,8 @@ from braid.graph.v1 import (
     entities_pb2,
     expansion_pb2,
     facts_pb2,
+    findings_pb2,
+    history_pb2,
     ingest_pb2,
     ingest_pb2_grpc,
     inventory_pb2,
@@ -24,6 +28,7 @@ from braid.graph.v1 import (
     structure_pb2,
 )
 from services.runtime.context import current_call
+from services.runtime.errors import NotFoundError
 from services.runtime.server import RunningServer, Service, start_server
 from services.runtime.settings import RuntimeSettings
 from tests.stubs.script import Script
@@ -33,8 +38,8 @@ from tests.stubs.script import Script
 class GraphStub(
     query_pb2_grpc.GraphQueryServiceServicer, ingest_pb2_grpc.GraphIngestServiceServicer
 ):
-    """The graph tier: `answer` is what SearchFacts answers with, `linked` and `subgraph` what expansions get; episodes
-    are kept by (space, uuid).
+    """The graph tier: `answer` is what SearchFacts answers with, `linked` and `subgraph` what expansions get, `replies`
+    what other reads get by method; episodes are kept by (space, uuid).
 
     Facts with both times are refused, for a test to see one refused.
     """
@@ -49,6 +54,7 @@ class GraphStub(
     subgraph: structure_pb2.GetMentionSubgraphResponse = field(
         default_factory=structure_pb2.GetMentionSubgraphResponse
     )
+    replies: dict[str, Message] = field(default_factory=dict)
     episodes: dict[tuple[str, str], ingest_pb2.EpisodeInput] = field(default_factory=dict)
     facts: list[ingest_pb2.FactInput] = field(default_factory=list)
     known_facts: set[bytes] = field(default_factory=set)
@@ -77,6 +83,48 @@ class GraphStub(
     ) -> structure_pb2.GetMentionSubgraphResponse:
         await self.script.note("GetMentionSubgraph", request)
         return self.subgraph
+
+    async def GetEntity(
+        self, request: entities_pb2.GetEntityRequest, context: Any
+    ) -> entities_pb2.GetEntityResponse:
+        return await self._reply("GetEntity", request)  # type: ignore[no-any-return]
+
+    async def GetEntityHistory(
+        self, request: history_pb2.GetEntityHistoryRequest, context: Any
+    ) -> history_pb2.GetEntityHistoryResponse:
+        return await self._reply("GetEntityHistory", request)  # type: ignore[no-any-return]
+
+    async def GetSnapshot(
+        self, request: history_pb2.GetSnapshotRequest, context: Any
+    ) -> history_pb2.GetSnapshotResponse:
+        empty = history_pb2.GetSnapshotResponse()
+        return await self._reply("GetSnapshot", request, empty)  # type: ignore[no-any-return]
+
+    async def DiffGraph(
+        self, request: history_pb2.DiffGraphRequest, context: Any
+    ) -> history_pb2.DiffGraphResponse:
+        empty = history_pb2.DiffGraphResponse()
+        return await self._reply("DiffGraph", request, empty)  # type: ignore[no-any-return]
+
+    async def GetGraphStats(
+        self, request: query_pb2.GetGraphStatsRequest, context: Any
+    ) -> query_pb2.GetGraphStatsResponse:
+        filled = query_pb2.GetGraphStatsResponse(entities=1)
+        return await self._reply("GetGraphStats", request, filled)  # type: ignore[no-any-return]
+
+    async def SearchFindings(
+        self, request: findings_pb2.SearchFindingsRequest, context: Any
+    ) -> findings_pb2.SearchFindingsResponse:
+        nothing = findings_pb2.SearchFindingsResponse(status=legs_pb2.LEG_STATUS_NO_MATCH)
+        return await self._reply("SearchFindings", request, nothing)  # type: ignore[no-any-return]
+
+    async def _reply(self, method: str, request: Message, default: Message | None = None) -> Any:
+        """What `replies` has for the method, else the default; without either there is no such entity."""
+        await self.script.note(method, request)
+        reply = self.replies.get(method, default)
+        if reply is None:
+            raise NotFoundError("entity")
+        return reply
 
     async def Expand(
         self, request: expansion_pb2.ExpandRequest, context: Any

@@ -25,12 +25,13 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Reply:
-    """One HTTP answer; a `delay` of None never answers."""
+    """One HTTP answer; a `delay` of None never answers, `cut` closes the connection before the body's end."""
 
     status: int = 200
     body: bytes = b"{}"
     headers: dict[str, str] = field(default_factory=dict)
     delay: float | None = 0.0
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,8 @@ class OpenAIStub:
             await asyncio.sleep(reply.delay)
         writer.write(_head(reply) + reply.body)
         await writer.drain()
+        if reply.cut:
+            raise ConnectionResetError
 
     def _pick(self, path: str) -> Answer:
         if self._next:
@@ -183,7 +186,7 @@ async def _read(reader: asyncio.StreamReader) -> Request:
 def _head(reply: Reply) -> bytes:
     headers = {
         "content-type": "application/json",
-        "content-length": str(len(reply.body)),
+        "content-length": str(len(reply.body) + reply.cut),
         **reply.headers,
     }
     lines = [f"HTTP/1.1 {reply.status} -", *(f"{name}: {value}" for name, value in headers.items())]

@@ -39,6 +39,7 @@ class VectorStub(
     retired: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     deletions: dict[str, documents_pb2.DeleteDocumentResponse] = field(default_factory=dict)
     model: str = ""
+    stored: dict[str, chunks_pb2.Chunk] = field(default_factory=dict)
     scored: dict[str, search_pb2.ChunkScore] = field(default_factory=dict)
 
     async def HybridSearch(
@@ -46,6 +47,12 @@ class VectorStub(
     ) -> search_pb2.HybridSearchResponse:
         await self.script.note("HybridSearch", request)
         return self.answer
+
+    async def VectorSearch(
+        self, request: search_pb2.VectorSearchRequest, context: Any
+    ) -> search_pb2.VectorSearchResponse:
+        await self.script.note("VectorSearch", request)
+        return search_pb2.VectorSearchResponse(hits=self.answer.hits, status=self.answer.status)
 
     async def ScoreChunks(
         self, request: search_pb2.ScoreChunksRequest, context: Any
@@ -59,6 +66,10 @@ class VectorStub(
     ) -> search_pb2.GetChunksResponse:
         await self.script.note("GetChunks", request)
         wanted = set(request.chunk_ids)
+        if self.stored:
+            return search_pb2.GetChunksResponse(
+                chunks=[self.stored[one] for one in request.chunk_ids if one in self.stored]
+            )
         return search_pb2.GetChunksResponse(
             chunks=[
                 chunks_pb2.Chunk(

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from services.agent_orchestrator.agent.evidence import Evidence
 from services.agent_orchestrator.agent.planner.entities import KnownEntity
+from services.agent_orchestrator.agent.planner.question import Question
 
 if TYPE_CHECKING:
     from braid.common.v1 import legs_pb2
@@ -33,8 +34,8 @@ class AgentDependencies:
     """The dependencies of one run.
 
     `now` is the instant that questions count from, `zone` the caller's. `evidence` collects what the run's tools
-    find. `linked` keeps the entities that a text names, looked up once. `leg_ended` hears of each leg of a search, by
-    the id of the tool call.
+    find. `linked` keeps the entities that a text names, looked up once, `understood` how the local planner reads a
+    question. `leg_ended` hears of each leg of a search, by the id of the tool call.
     """
 
     session_id: str
@@ -50,4 +51,5 @@ class AgentDependencies:
     run_id: str = ""
     conversation_id: str = ""
     linked: dict[str, Sequence[KnownEntity]] = field(default_factory=dict)
+    understood: dict[str, list[Question]] = field(default_factory=dict)
     leg_ended: LegEnded = field(default=lambda _call_id, _report: None)

@@ -24,7 +24,8 @@ def planner_context(deps: AgentDependencies) -> PlannerContext:
             known = deps.linked[text] = await _linked(deps, text)
         return known
 
-    return PlannerContext(Clock(deps.now, deps.zone), link, deps.evidence.renumber)
+    clock = Clock(deps.now, deps.zone)
+    return PlannerContext(clock, link, deps.evidence.renumber, deps.understood)
 
 
 async def _linked(deps: AgentDependencies, text: str) -> Sequence[KnownEntity]:

@@ -6,18 +6,20 @@ result is known.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from services.agent_orchestrator.agent.planner.entities import KnownEntity
+from services.agent_orchestrator.agent.planner.model import is_first_call
 from services.agent_orchestrator.agent.planner.planner import LocalPlanner
 from services.agent_orchestrator.agent.planner.question import Clock
 from tests.benchmarks.command import Options
 from tests.benchmarks.figures import Figures, note
 from tests.evals.question_files import question_rows
+from tests.evals.sample_stack import chat_all, sample_stack
 
 OWN: Final = Path(__file__).parent / "questions.jsonl"
 TOOLS: Final = (
@@ -27,25 +29,36 @@ TOOLS: Final = (
 # One tool by two names.
 _ALIASES: Final = {"graph_search": "search_knowledge_graph"}
 
-ToolsOf = Callable[[str], Awaitable[Sequence[str]]]
-
 
 async def run(options: Options) -> None:
-    """Route every question and compare the tools with those that are acceptable."""
+    """Ask every question of the running stack; with MODE=planner, of the planner alone."""
     rows = question_rows(options.data, OWN)[: options.queries]
-    await measure(rows, planned_tools, Figures(options.name))
+    if options.mode == "planner":
+        called = [await planned_tools(row["question"]) for row in rows]
+    else:
+        async with sample_stack() as stack:
+            answers = await chat_all(stack, [row["question"] for row in rows])
+        called = [first_calls(answer) for answer in answers]
+    put_figures(rows, called, Figures(options.name))
 
 
-async def measure(rows: Sequence[Mapping[str, Any]], tools_of: ToolsOf, figures: Figures) -> None:
+def first_calls(answer: Mapping[str, Any]) -> list[str]:
+    """The tools that an answer's question led to. What the planner looks up after a first result is no routing."""
+    calls = answer["tool_calls"]
+    return [call["tool"] for call in calls if is_first_call(call["call_id"])]
+
+
+def put_figures(
+    rows: Sequence[Mapping[str, Any]], called: Sequence[Sequence[str]], figures: Figures
+) -> None:
     """Print the accuracy, and each wrong question on standard error."""
     right = 0
-    for row in rows:
-        called = await tools_of(row["question"])
-        if is_right(called, row["tools"], row.get("avoid", [])):
+    for row, tools in zip(rows, called, strict=True):
+        if is_right(tools, row["tools"], row.get("avoid", [])):
             right += 1
         else:
             note(
-                f"{row.get('id', '')}: {row['question']!r} went to {called}, expected {row['tools']}"
+                f"{row.get('id', '')}: {row['question']!r} went to {tools}, expected {row['tools']}"
             )
     figures.put("accuracy_pct", 100 * right / len(rows), "%")
     figures.put("questions", len(rows), "questions")

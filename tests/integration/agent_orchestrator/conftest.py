@@ -17,6 +17,7 @@ from braid.agent.v1 import ingest_pb2_grpc, search_pb2_grpc
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.agent.settings import AgentOptions
 from services.agent_orchestrator.app import Embedders, open_app
 from services.agent_orchestrator.database import open_database
 from services.agent_orchestrator.settings import AgentSettings
@@ -42,6 +43,7 @@ class World:
 
     runtime: RuntimeSettings
     database: TestDatabase
+    options: AgentOptions | None = None
     vector: VectorStub = field(default_factory=VectorStub)
     graph: GraphStub = field(default_factory=GraphStub)
     embedder: StubModels = field(default_factory=StubModels)
@@ -79,7 +81,9 @@ class World:
             **settings,
         )
         embedders = Embedders(self.embedder, self.embedder)
-        app = await stack.enter_async_context(open_app(self.agent, self.runtime, embedders))
+        app = await stack.enter_async_context(
+            open_app(self.agent, self.runtime, embedders, self.options)
+        )
         for _ in range(workers):
             await self.start_worker(stack)
         server = await start_server(
@@ -116,8 +120,17 @@ def settings() -> dict[str, Any]:
 
 
 @pytest.fixture
+def agent_options() -> AgentOptions | None:
+    """The agent's settings and language models, where a test module has others than the defaults."""
+    return None
+
+
+@pytest.fixture
 async def world(
-    tmp_path: Path, settings: dict[str, Any], agent_database: TestDatabase
+    tmp_path: Path,
+    settings: dict[str, Any],
+    agent_options: AgentOptions | None,
+    agent_database: TestDatabase,
 ) -> AsyncIterator[World]:
     """A running orchestrator between scripted tiers."""
     keys = tmp_path / "keys.json"
@@ -125,7 +138,7 @@ async def world(
     runtime = RuntimeSettings(
         api_keys_file=keys, service_key=SecretStr("service-key"), drain_seconds=0
     )
-    world = World(runtime, agent_database)
+    world = World(runtime, agent_database, agent_options)
     async with AsyncExitStack() as stack:
         await world.start(stack, **settings)
         yield world

@@ -9,12 +9,20 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.settings import GatewaySettings
+from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings
 from tests.integration.agent_orchestrator.conftest import World
 from tests.integration.agent_orchestrator.conftest import answers as answers  # noqa: PLC0414 - a fixture
 from tests.integration.agent_orchestrator.conftest import settings as settings  # noqa: PLC0414 - as above
 from tests.integration.agent_orchestrator.conftest import world as world  # noqa: PLC0414 - as above
 from tests.integration.gateway.conftest import Served, serve_gateway
 from tests.integration.gateway.scripted import LOOPBACK, Script
+
+
+@pytest.fixture
+def agent_options() -> AgentOptions:
+    """Runs that nobody reads are stopped soon."""
+    return AgentOptions(AnswerSettings.model_construct(resume_seconds=0.3))
+
 
 ALICE = {"authorization": "Bearer alice-key"}
 BOB = {"authorization": "Bearer bob-key"}

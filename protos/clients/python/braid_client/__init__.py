@@ -9,6 +9,7 @@ For calls that neither has, `channel_options`, `call_metadata` and `failure_of` 
 """
 
 from braid_client.asynchronous import AsyncBraid
+from braid_client.chat import Answer
 from braid_client.errors import BraidCallError
 from braid_client.requests import call_metadata
 from braid_client.synchronous import Braid
@@ -18,6 +19,7 @@ from braid_protocol.errors import Failure, failure_of
 from braid_protocol.field_error import FieldError
 
 __all__ = [
+    "Answer",
     "AsyncBraid",
     "Braid",
     "BraidCallError",

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     import grpc
 
+    from braid.agent.v1.agent_pb2 import SearchPreferences, ToolProfile
     from braid.agent.v1.entity_memory_pb2 import (
         MemoryEndInput,
         MemoryEntityType,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from braid.common.v1.retrieval_pb2 import QueryEmbedding
     from braid.graph.v1.findings_pb2 import FindingFilter
     from braid.graph.v1.query_pb2 import DocumentTitles, EntityOrder
+    from braid.graph.v1.relations_pb2 import ChunkRelationType
     from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
     from braid.vector.v1.models_pb2 import Distance
     from braid_client.requests import EntityLike, ExpansionLike, TimeLike
@@ -59,6 +61,28 @@ class ComprehensiveOptions(CallOptions, total=False):
     include: Sequence[AnswerPart.ValueType]
     expansion: ExpansionLike | None
     rerank: RerankMode.ValueType | None
+
+
+class AskOptions(CallOptions, total=False):
+    """Of `ask` and `stream_ask`."""
+
+    conversation_id: str
+    profile: ToolProfile.ValueType
+    search_preferences: SearchPreferences | None
+    time_zone: str
+    reference_time: datetime | None
+
+
+class RunEventOptions(CallOptions, total=False):
+    """Of `run_events`."""
+
+    after_event_id: int
+
+
+class ConversationOptions(CallOptions, total=False):
+    """Of `get_conversation`."""
+
+    message_limit: int | None
 
 
 class ChunkOptions(CallOptions, total=False):
@@ -314,3 +338,25 @@ class MemoryInferenceOptions(CallOptions, total=False):
     """Of `run_memory_inference`."""
 
     memory_limit: int
+
+
+class ExpandOptions(CallOptions, total=False):
+    """Of `expand`."""
+
+    hops: int | None
+    relation_types: Sequence[ChunkRelationType.ValueType]
+    expansion_factor: float | None
+    adaptive_factor: bool
+    min_strength: float | None
+    max_degree: int | None
+    as_of: datetime | None
+    limit: int | None
+    keep_ranking: bool
+
+
+class RelationListOptions(CallOptions, total=False):
+    """Of `list_relations`."""
+
+    chunk_id: str
+    types: Sequence[ChunkRelationType.ValueType]
+    page_size: int

@@ -9,21 +9,23 @@ from braid_client.asynchronous import AsyncBraid
 from braid_client.loop_thread import LoopThread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from braid.agent.v1 import entity_memory_pb2, ingest_pb2, memories_pb2, search_pb2
+    from braid.agent.v1 import agent_pb2, entity_memory_pb2, ingest_pb2, memories_pb2, search_pb2
     from braid.agent.v1.entity_memory_pb2 import (
         MemoryEndInput,
         MemoryEntityType,
         MemoryRelationshipType,
     )
     from braid.graph.v1 import (
+        expansion_pb2,
         facts_pb2,
         findings_pb2,
         history_pb2,
         ontology_pb2,
         query_pb2,
+        relations_pb2,
         structure_pb2,
     )
     from braid.graph.v1.findings_pb2 import FindingInput
@@ -32,14 +34,18 @@ if TYPE_CHECKING:
     from braid.vector.v1 import documents_pb2, models_pb2
     from braid.vector.v1 import search_pb2 as vector_pb2
     from braid.vector.v1.documents_pb2 import DocumentInput
+    from braid_client.chat import Answer
     from braid_client.options import (
+        AskOptions,
         CallOptions,
         ComprehensiveOptions,
         ConnectionOptions,
+        ConversationOptions,
         DiffOptions,
         DocumentOptions,
         EntityOptions,
         ExpandedHybridOptions,
+        ExpandOptions,
         FactOptions,
         FindingListOptions,
         FindingOptions,
@@ -60,6 +66,8 @@ if TYPE_CHECKING:
         OntologyOptions,
         PageOptions,
         PathOptions,
+        RelationListOptions,
+        RunEventOptions,
         SavedEntityOptions,
         SavedRelationshipOptions,
         SavedTurnOptions,
@@ -278,6 +286,32 @@ class Braid:
         """As `AsyncBraid.memory_stats`."""
         return self._run(self._client.memory_stats(**options))
 
+    def expand(
+        self, seeds: Mapping[str, float], **options: Unpack[ExpandOptions]
+    ) -> expansion_pb2.ExpandResponse:
+        """As `AsyncBraid.expand`."""
+        return self._run(self._client.expand(seeds, **options))
+
+    def put_relations(
+        self,
+        relations: Iterable[relations_pb2.ChunkRelationInput],
+        **options: Unpack[CallOptions],
+    ) -> relations_pb2.PutRelationsResponse:
+        """As `AsyncBraid.put_relations`."""
+        return self._run(self._client.put_relations(list(relations), **options))
+
+    def delete_relations(
+        self, relations: Iterable[relations_pb2.RelationRef], **options: Unpack[CallOptions]
+    ) -> int:
+        """As `AsyncBraid.delete_relations`."""
+        return self._run(self._client.delete_relations(list(relations), **options))
+
+    def list_relations(
+        self, **options: Unpack[RelationListOptions]
+    ) -> Iterator[relations_pb2.ChunkRelation]:
+        """As `AsyncBraid.list_relations`."""
+        return self._each(self._client.list_relations(**options))
+
     def ingest_document(
         self, data: bytes | str, **options: Unpack[DocumentOptions]
     ) -> ingest_pb2.IngestJob:
@@ -349,6 +383,60 @@ class Braid:
     ) -> models_pb2.ActivateEmbeddingModelResponse:
         """As `AsyncBraid.activate_embedding_model`."""
         return self._run(self._client.activate_embedding_model(name, **options))
+
+    def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
+        """As `AsyncBraid.ask`."""
+        return self._run(self._client.ask(question, **options))
+
+    def stream_ask(
+        self, question: str, **options: Unpack[AskOptions]
+    ) -> Iterator[agent_pb2.RunEvent]:
+        """As `AsyncBraid.stream_ask`."""
+        return self._each(self._client.stream_ask(question, **options))
+
+    def run_events(
+        self, run_id: str, **options: Unpack[RunEventOptions]
+    ) -> Iterator[agent_pb2.RunEvent]:
+        """As `AsyncBraid.run_events`."""
+        return self._each(self._client.run_events(run_id, **options))
+
+    def cancel_run(self, run_id: str, **options: Unpack[CallOptions]) -> None:
+        """As `AsyncBraid.cancel_run`."""
+        self._run(self._client.cancel_run(run_id, **options))
+
+    def create_conversation(
+        self, title: str = "", **options: Unpack[CallOptions]
+    ) -> agent_pb2.Conversation:
+        """As `AsyncBraid.create_conversation`."""
+        return self._run(self._client.create_conversation(title, **options))
+
+    def get_conversation(
+        self, conversation_id: str, **options: Unpack[ConversationOptions]
+    ) -> agent_pb2.GetConversationResponse:
+        """As `AsyncBraid.get_conversation`."""
+        return self._run(self._client.get_conversation(conversation_id, **options))
+
+    def list_conversations(
+        self, **options: Unpack[PageOptions]
+    ) -> Iterator[agent_pb2.Conversation]:
+        """As `AsyncBraid.list_conversations`."""
+        return self._each(self._client.list_conversations(**options))
+
+    def list_messages(
+        self, conversation_id: str, **options: Unpack[PageOptions]
+    ) -> Iterator[agent_pb2.Message]:
+        """As `AsyncBraid.list_messages`."""
+        return self._each(self._client.list_messages(conversation_id, **options))
+
+    def rename_conversation(
+        self, conversation_id: str, title: str, **options: Unpack[CallOptions]
+    ) -> agent_pb2.Conversation:
+        """As `AsyncBraid.rename_conversation`."""
+        return self._run(self._client.rename_conversation(conversation_id, title, **options))
+
+    def delete_conversation(self, conversation_id: str, **options: Unpack[CallOptions]) -> None:
+        """As `AsyncBraid.delete_conversation`."""
+        self._run(self._client.delete_conversation(conversation_id, **options))
 
     def save_memory_entity(
         self,

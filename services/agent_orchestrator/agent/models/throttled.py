@@ -24,6 +24,7 @@ from services.models.language_limits import (
     is_providers,
     worth_waiting,
 )
+from services.models.retry_after import retry_after
 from services.models.statuses import status_failure
 from services.models.throttle import Throttle
 from services.runtime.context import remaining
@@ -91,9 +92,12 @@ class ThrottledModel(WrapperModel):
         self, ask: Callable[[AsyncExitStack], Awaitable[T]], tokens: int
     ) -> tuple[T, AsyncExitStack]:
         """The first answer, and what is to be left when it has been read."""
-        until = asyncio.get_running_loop().time() + remaining(self._patience.retry)
+        loop = asyncio.get_running_loop()
+        until = loop.time() + remaining(self._patience.retry)
         retrying = AsyncRetrying(
-            retry=lambda state: worth_waiting(state, until), wait=backoff, reraise=True
+            retry=lambda state: loop.time() < until and worth_waiting(state, until),
+            wait=lambda state: min(backoff(state), max(until - loop.time(), 0.0)),
+            reraise=True,
         )
         try:
             async for attempt in retrying:
@@ -131,7 +135,8 @@ def provider_failures() -> Iterator[None]:
     except TimeoutError:
         raise ProviderFailed("no answer in time", passing=True, broken=True) from None
     except ModelHTTPError as error:
-        raise status_failure(error.status_code, error.retry_after) from None
+        wait = retry_after(error.headers) if error.headers else error.retry_after
+        raise status_failure(error.status_code, wait) from None
     except ModelAPIError as error:
         raise ProviderFailed(type(error).__name__, passing=True, broken=True) from None
     except UnexpectedModelBehavior as error:

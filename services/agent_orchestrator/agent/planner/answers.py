@@ -23,6 +23,7 @@ INTRODUCTION: Final = (
 GREETING: Final = (
     "Hello. Ask me about your documents and what is known about people, teams and things."
 )
+ACKNOWLEDGED: Final = "All right. Ask me when you want to know something."
 _EMPTY_GRAPH: Final = "The knowledge graph is empty: ingest documents or facts first."
 _PARTS: Final = {"graph": "knowledge graph", "documents": "documents", "memory": "memory"}
 _ASKS_FOR_LATER: Final = phrases(
@@ -298,11 +299,7 @@ def _away(name: str, result: ToolResult) -> str:
 
 def nothing_to_look_up(question: Question, *, introduce: bool) -> Draft:
     """The answer to small talk and statements."""
-    said = (
-        "I have taken note of nothing: I answer questions."
-        if is_statement(question.text)
-        else GREETING
-    )
+    said = ACKNOWLEDGED if is_statement(question.text) else GREETING
     draft = Draft([said])
     if introduce:
         draft.paragraphs.append(INTRODUCTION)

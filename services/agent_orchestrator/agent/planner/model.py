@@ -7,6 +7,7 @@ asks the documents once more where the graph had no answer.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -52,16 +53,21 @@ _MAX_STEPS: Final = 3
 # Why a call is made, as its id says: for a part of the question, or for what its first answer leads to.
 _ASK: Final = "ask"
 _ASK_ON: Final = "on"
+_CALL_ID: Final = re.compile(r"part-\d+-(\w+)-(\d+)-\d+")
 _MAX_QUERY: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class PlannerContext:
-    """What the planner needs of a run. `cite` is handed the items behind the marks [1], [2], … of the answer."""
+    """What the planner needs of a run. `cite` is handed the items behind the marks [1], [2], … of the answer.
+
+    `understood` keeps the parts of the run's question, so that later steps do not read it again.
+    """
 
     clock: Clock
     link: LinkEntities
     cite: Callable[[Sequence[ResultItem]], None]
+    understood: dict[str, list[Question]] = field(default_factory=dict)
 
 
 ContextOf = Callable[[Any], PlannerContext]
@@ -161,7 +167,11 @@ async def next_step(
 ) -> list[ToolCallPart | TextPart]:
     """The calls that are needed next, or the answer."""
     talk = read_conversation(messages)
-    questions = await understand(talk.question, talk.turns, context.clock, context.link)
+    if talk.question not in context.understood:
+        context.understood[talk.question] = await understand(
+            talk.question, talk.turns, context.clock, context.link
+        )
+    questions = context.understood[talk.question]
     if not talk.steps:
         calls = _first_calls(questions, tools)
         if calls:
@@ -254,6 +264,12 @@ def _part(question: Question, number: int, talk: Conversation) -> AnsweredPart:
         return AnsweredPart(question, asked)
     outer, fact = bridged
     return AnsweredPart(outer, talk.results_of(number, _ASK_ON), bridge=fact)
+
+
+def is_first_call(call_id: str) -> bool:
+    """Whether a call was made before any result was known; calls of other models always count."""
+    found = _CALL_ID.fullmatch(call_id)
+    return found is None or (found[1] == _ASK and found[2] == "1")
 
 
 def _first_calls(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from services.agent_orchestrator.agent.runs.events import Event, dump, load
 from services.postgres.pool import Pool, Session
@@ -39,34 +40,24 @@ class RunLog:
         self._lease_seconds = lease_seconds
 
     async def add_run(
-        self, session: Session, run_id: str, owner: Owner, conversation_id: str
+        self, run_id: str, owner: Owner, conversation_id: str, events: Sequence[Event]
     ) -> None:
-        """Notes a new run as a part of the caller's transaction."""
-        await session.execute(
-            self._queries["add_run"],
-            uuid.UUID(run_id),
-            owner.space,
-            owner.user,
-            uuid.UUID(conversation_id) if conversation_id else None,
-            self._lease_seconds,
-        )
+        """Notes a new run with its first events."""
+        async with self._pool.session() as session:
+            await session.execute(
+                self._queries["add_run"],
+                uuid.UUID(run_id),
+                owner.space,
+                owner.user,
+                uuid.UUID(conversation_id) if conversation_id else None,
+                self._lease_seconds,
+                *_columns(events),
+            )
 
     async def append(self, run_id: str, events: Sequence[Event]) -> None:
         """Adds events to the log; those that are there already are left as they are."""
         async with self._pool.session() as session:
-            await self.append_within(session, run_id, events)
-
-    async def append_within(self, session: Session, run_id: str, events: Sequence[Event]) -> None:
-        """The same as a part of the caller's transaction."""
-        if not events:
-            return
-        await session.execute(
-            self._queries["add_events"],
-            uuid.UUID(run_id),
-            [event.number for event in events],
-            [dump(event.what).replace("\\u0000", "") for event in events],
-            [event.time for event in events],
-        )
+            await session.execute(self._queries["add_events"], uuid.UUID(run_id), *_columns(events))
 
     async def renew(self, run_id: str) -> bool:
         """Renews the lease; whether the run is to stop, as it is when it was deleted."""
@@ -76,15 +67,14 @@ class RunLog:
             )
         return stop is None or bool(stop)
 
-    async def end_within(self, session: Session, run_id: str) -> None:
-        """Notes the end of a run as a part of the caller's transaction."""
-        await session.execute(self._queries["end_run"], uuid.UUID(run_id))
+    async def end_within(self, session: Session, run_id: str, events: Sequence[Event]) -> None:
+        """Adds the last events and notes the end, as a part of the caller's transaction."""
+        await session.execute(self._queries["end_run"], uuid.UUID(run_id), *_columns(events))
 
     async def end(self, run_id: str, events: Sequence[Event]) -> None:
         """Adds the last events and notes the end."""
-        async with self._pool.transaction() as session:
-            await self.append_within(session, run_id, events)
-            await self.end_within(session, run_id)
+        async with self._pool.session() as session:
+            await self.end_within(session, run_id, events)
 
     async def request_cancel(self, run_id: str, owner: Owner) -> None:
         """Asks whoever works on the run to stop it. NotFoundError."""
@@ -117,3 +107,12 @@ class RunLog:
         """Forgets old runs with their events; conversations keep their messages."""
         async with self._pool.session() as session:
             await session.execute(self._queries["purge_runs"], keep_days)
+
+
+def _columns(events: Sequence[Event]) -> tuple[list[int], list[str], list[datetime]]:
+    """Events as columns of their table. PostgreSQL's JSON has no NUL."""
+    return (
+        [event.number for event in events],
+        [dump(event.what).replace("\\u0000", "") for event in events],
+        [event.time for event in events],
+    )

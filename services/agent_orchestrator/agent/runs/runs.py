@@ -89,6 +89,7 @@ class Ask:
     session_id: str
     prior: Sequence[Spoken] = ()
     cancel_on_disconnect: bool = False
+    skip_memory: bool = False
 
 
 @dataclass(slots=True)
@@ -192,9 +193,7 @@ class Runs:
                 memory.conversation = await self._conversations.get(run.owner, ask.conversation_id)
             run.publish(self._started(run, ask))
             async with asyncio.timeout(self._limits.store_seconds):
-                async with self._pool.transaction() as session:
-                    await self._log.add_run(session, run.id, run.owner, ask.conversation_id)
-                    await self._log.append_within(session, run.id, run.events_after(0))
+                await self._log.add_run(run.id, run.owner, ask.conversation_id, run.events_after(0))
             memory.logged, memory.written = True, 1
         except _STORE_FAILURES as error:
             _warn("run not logged", error)
@@ -319,28 +318,30 @@ class Runs:
         self, run: Run, ask: Ask, memory: _Memory, answer: Answer | None, last: Happening
     ) -> None:
         """Keeps the turn and the last events in one transaction, then publishes the end."""
+        event = run.next_event(last)
         if memory.logged:
             try:
                 async with asyncio.timeout(self._limits.store_seconds):
-                    await self._store_end(run, ask, memory, answer, last)
+                    await self._store_end(run, ask, memory, answer, event)
             except (*_STORE_FAILURES, BraidError) as error:
                 _warn("end of a run not stored", error)
                 if memory.conversation is not None:
                     run.publish(Noticed(message=NOT_STORED, unavailable=CONVERSATIONS))
-        run.publish(last)
+                    event = run.next_event(last)
+        run.publish(event)
         asyncio.get_running_loop().call_later(
             self._limits.keep_seconds, self._runs.pop, run.id, None
         )
 
     async def _store_end(
-        self, run: Run, ask: Ask, memory: _Memory, answer: Answer | None, last: Happening
+        self, run: Run, ask: Ask, memory: _Memory, answer: Answer | None, last: Event
     ) -> None:
-        events = [*run.events_after(memory.written), run.next_event(last)]
+        events = [*run.events_after(memory.written), last]
         async with self._pool.transaction() as session:
             if answer is not None and memory.conversation is not None:
                 turn = Turn(ask.question, answer.text, answer.citations, answer.model, answer.end)
                 await self._conversations.add_turn(session, memory.conversation.id, run.id, turn)
-            if answer is not None and self._memory is not None:
+            if answer is not None and self._memory is not None and not ask.skip_memory:
                 await self._memory.queue_turn(
                     session,
                     MemoryOwner(run.owner.space, run.owner.user),
@@ -348,8 +349,7 @@ class Runs:
                     ask.question,
                     [said.text for said in ask.prior if said.role == "user"],
                 )
-            await self._log.append_within(session, run.id, events)
-            await self._log.end_within(session, run.id)
+            await self._log.end_within(session, run.id, events)
         if self._memory is not None:
             self._memory.wake()
         if answer is None and memory.conversation is not None:

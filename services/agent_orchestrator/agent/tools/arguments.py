@@ -42,7 +42,7 @@ EntityType = Annotated[str, StringConstraints(strip_whitespace=True, max_length=
 PageToken = Annotated[str, StringConstraints(max_length=16384)]
 Limit = Annotated[int, Field(ge=1, le=50)]
 Weight = Annotated[float, Field(ge=0, le=1)]
-Time = Annotated[datetime, BeforeValidator(_whole)]
+Time = Annotated[datetime, BeforeValidator(_whole), Field(examples=["2023-06-30"])]
 
 
 def instant(value: datetime, zone: ZoneInfo) -> datetime:

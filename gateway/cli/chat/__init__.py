@@ -1,0 +1,1 @@
+"""`braid ask` and `braid chat`: questions in plain words from a terminal."""

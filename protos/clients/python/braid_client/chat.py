@@ -1,0 +1,262 @@
+"""Questions to the agent, and conversations, for the asyncio client."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import grpc
+
+from braid.agent.v1 import agent_pb2, agent_pb2_grpc
+from braid_client.connection import Connection
+from braid_client.errors import BraidCallError
+from braid_client.requests import timestamp
+from braid_protocol.errors import Failure
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+    from datetime import datetime
+
+    from braid.agent.v1.agent_pb2 import SearchPreferences, ToolProfile
+
+# An answer by a language model takes longer than other calls.
+ASK_SECONDS = 120.0
+_CODES = {
+    "DEADLINE": grpc.StatusCode.DEADLINE_EXCEEDED,
+    "OVERLOADED": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "STORE_UNAVAILABLE": grpc.StatusCode.UNAVAILABLE,
+    "ALL_LEGS_FAILED": grpc.StatusCode.UNAVAILABLE,
+}
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer to a question. `text` names its `citations` by their numbers, as in `[1]`."""
+
+    text: str = ""
+    citations: list[agent_pb2.AnswerCitation] = field(default_factory=list)
+    model: str = ""
+    run_id: str = ""
+    end: agent_pb2.RunEnd.ValueType = agent_pb2.RUN_END_UNSPECIFIED
+    unavailable: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    tool_calls: list[agent_pb2.ToolCalled] = field(default_factory=list)
+    usage: agent_pb2.RunUsage = field(default_factory=agent_pb2.RunUsage)
+
+    def add(self, event: agent_pb2.RunEvent) -> None:
+        """Adds what an event of the run says."""
+        match event.WhichOneof("event"):
+            case "started":
+                self.run_id = event.started.run_id
+            case "tool_call":
+                self.tool_calls.append(event.tool_call)
+            case "citation":
+                self.citations.append(event.citation)
+            case "notice":
+                self.notices.append(event.notice.message)
+            case "usage":
+                self.usage = event.usage
+            case "done":
+                self.text, self.model = event.done.answer, event.done.model
+                self.end = event.done.end
+                self.unavailable = list(event.done.unavailable)
+
+
+class Chat(Connection):
+    """Part of `AsyncBraid`."""
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        conversation_id: str = "",
+        profile: ToolProfile.ValueType = agent_pb2.TOOL_PROFILE_UNSPECIFIED,
+        search_preferences: SearchPreferences | None = None,
+        time_zone: str = "",
+        reference_time: datetime | None = None,
+        timeout: float | None = None,
+    ) -> Answer:
+        """The whole answer. `time_zone` is an IANA name, `reference_time` what counts as now; `timeout` is 120 s.
+
+        With `conversation_id` the question is understood from the turns before it, and kept with its answer.
+        """
+        answer = Answer()
+        events = self._ask(
+            agent_pb2.AskRequest(
+                question=question,
+                conversation_id=conversation_id,
+                profile=profile,
+                search_preferences=search_preferences,
+                time_zone=time_zone,
+                reference_time=timestamp(reference_time),
+                cancel_on_disconnect=True,
+            ),
+            timeout,
+        )
+        async with aclosing(events):
+            async for event in events:
+                answer.add(event)
+        return answer
+
+    async def stream_ask(
+        self,
+        question: str,
+        *,
+        conversation_id: str = "",
+        profile: ToolProfile.ValueType = agent_pb2.TOOL_PROFILE_UNSPECIFIED,
+        search_preferences: SearchPreferences | None = None,
+        time_zone: str = "",
+        reference_time: datetime | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[agent_pb2.RunEvent]:
+        """The same with the same arguments as events, as they happen. A run that fails raises BraidCallError.
+
+        A run whose reader goes away goes on for some seconds: `run_events` resumes it, `cancel_run` stops it.
+        """
+        events = self._ask(
+            agent_pb2.AskRequest(
+                question=question,
+                conversation_id=conversation_id,
+                profile=profile,
+                search_preferences=search_preferences,
+                time_zone=time_zone,
+                reference_time=timestamp(reference_time),
+            ),
+            timeout,
+        )
+        async with aclosing(events):
+            async for event in events:
+                yield event
+
+    async def run_events(
+        self, run_id: str, *, after_event_id: int = 0, timeout: float | None = None
+    ) -> AsyncIterator[agent_pb2.RunEvent]:
+        """The events of a run after a given one, those to come included."""
+        stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
+        request = agent_pb2.StreamRunEventsRequest(run_id=run_id, after_event_id=after_event_id)
+        seconds = ASK_SECONDS if timeout is None else timeout
+        call = stub.StreamRunEvents(request, **self._options(seconds))
+        try:
+            with self._typed_errors(seconds):
+                async for part in call:
+                    yield _checked(part.event)
+        finally:
+            call.cancel()
+
+    async def cancel_run(self, run_id: str, *, timeout: float | None = None) -> None:
+        """Stops a run and its tools; one that has ended is left as it is."""
+        stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
+        with self._typed_errors(timeout):
+            await stub.CancelRun(
+                agent_pb2.CancelRunRequest(run_id=run_id), **self._options(timeout)
+            )
+
+    async def create_conversation(
+        self, title: str = "", *, timeout: float | None = None
+    ) -> agent_pb2.Conversation:
+        """A new conversation; without a title it takes one from its first question."""
+        stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
+        with self._typed_errors(timeout):
+            answer = await stub.CreateConversation(
+                agent_pb2.CreateConversationRequest(title=title), **self._options(timeout)
+            )
+        return answer.conversation
+
+    async def get_conversation(
+        self,
+        conversation_id: str,
+        *,
+        message_limit: int | None = None,
+        timeout: float | None = None,
+    ) -> agent_pb2.GetConversationResponse:
+        """A conversation with its latest messages, 0–200 of them (50)."""
+        stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
+        request = agent_pb2.GetConversationRequest(
+            conversation_id=conversation_id, message_limit=message_limit
+        )
+        with self._typed_errors(timeout):
+            return await stub.GetConversation(request, **self._options(timeout))
+
+    async def list_conversations(
+        self, *, page_size: int = 200, timeout: float | None = None
+    ) -> AsyncIterator[agent_pb2.Conversation]:
+        """Every conversation of the user, the one that was last used first; `timeout` is each page's deadline."""
+        token = ""
+        while True:
+            request = agent_pb2.ListConversationsRequest(page_size=page_size, page_token=token)
+            stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
+            with self._typed_errors(timeout):
+                page = await stub.ListConversations(request, **self._options(timeout))
+            for conversation in page.conversations:
+                yield conversation
+            token = page.next_page_token
+            if not token:
+                return
+
+    async def list_messages(
+        self, conversation_id: str, *, page_size: int = 200, timeout: float | None = None
+    ) -> AsyncIterator[agent_pb2.Message]:
+        """Every message of a conversation, latest first; `timeout` is each page's deadline."""
+        token = ""
+        while True:
+            request = agent_pb2.ListMessagesRequest(
+                conversation_id=conversation_id, page_size=page_size, page_token=token
+            )
+            stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
+            with self._typed_errors(timeout):
+                page = await stub.ListMessages(request, **self._options(timeout))
+            for message in page.messages:
+                yield message
+            token = page.next_page_token
+            if not token:
+                return
+
+    async def rename_conversation(
+        self, conversation_id: str, title: str, *, timeout: float | None = None
+    ) -> agent_pb2.Conversation:
+        """Gives a conversation another title."""
+        stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
+        request = agent_pb2.RenameConversationRequest(conversation_id=conversation_id, title=title)
+        with self._typed_errors(timeout):
+            answer = await stub.RenameConversation(request, **self._options(timeout))
+        return answer.conversation
+
+    async def delete_conversation(
+        self, conversation_id: str, *, timeout: float | None = None
+    ) -> None:
+        """Deletes a conversation with its messages."""
+        stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
+        request = agent_pb2.DeleteConversationRequest(conversation_id=conversation_id)
+        with self._typed_errors(timeout):
+            await stub.DeleteConversation(request, **self._options(timeout))
+
+    async def _ask(
+        self, request: agent_pb2.AskRequest, timeout: float | None
+    ) -> AsyncGenerator[agent_pb2.RunEvent]:
+        stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
+        seconds = ASK_SECONDS if timeout is None else timeout
+        call = stub.Ask(request, **self._options(seconds))
+        try:
+            with self._typed_errors(seconds):
+                async for part in call:
+                    yield _checked(part.event)
+        finally:
+            call.cancel()
+
+
+def _checked(event: agent_pb2.RunEvent) -> agent_pb2.RunEvent:
+    """The event; BraidCallError for the one that says that the run failed."""
+    if event.WhichOneof("event") == "error":
+        raise BraidCallError(_failure(event.error))
+    return event
+
+
+def _failure(failed: agent_pb2.RunFailed) -> Failure:
+    waits = failed.HasField("retry_delay")
+    return Failure(
+        _CODES.get(failed.reason, grpc.StatusCode.INTERNAL),
+        failed.reason,
+        failed.message,
+        retry_after=failed.retry_delay.ToTimedelta().total_seconds() if waits else None,
+    )

@@ -1,0 +1,170 @@
+"""The agent's loop over the APIs of OpenAI and Anthropic: tools, streams, refusals, limits, cut connections."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from services.agent_orchestrator.agent.settings import AgentOptions
+from tests.integration.agent_orchestrator.agent.conftest import Agent, Model
+from tests.integration.agent_orchestrator.conftest import World
+from tests.stubs.chat_models import Turn
+from tests.stubs.openai_server import rate_limited, raw, server_error
+
+SEARCH = ("comprehensive_search", {"query": "What is c1?"})
+
+
+@pytest.fixture
+def agent_options(with_models: AgentOptions) -> AgentOptions:
+    return with_models
+
+
+def sent_to(model: Model) -> str:
+    """Everything that the model was sent."""
+    return json.dumps(model.script.asked)
+
+
+async def test_a_model_calls_tools_and_answers_from_them(
+    agent: Agent, model: Model, answers: World
+) -> None:
+    model.says(Turn(tools=[SEARCH]), Turn("It is a chunk [1]."))
+    asked = await agent.ask("What is c1?")
+    assert asked.done.answer == asked.streamed == "It is a chunk [1]."
+    assert [call.tool for call in asked.of("tool_call")] == ["comprehensive_search"]
+    assert asked.of("tool_result")[0].item_count == 2
+    (cited,) = asked.of("citation")
+    assert (cited.number, cited.chunk_id) == (1, "c2")
+    assert asked.done.answer[cited.spans[0].start : cited.spans[0].end] == "[1]"
+    (usage,) = asked.of("usage")
+    assert (usage.request_count, usage.tool_call_count) == (2, 1)
+    assert usage.input_token_count > 0
+
+
+async def test_several_tools_of_one_turn_run_side_by_side(
+    agent: Agent, model: Model, answers: World
+) -> None:
+    facts = ("search_knowledge_graph", {"query": "Who?"})
+    model.says(Turn(tools=[SEARCH, facts]), Turn("Both [1]."))
+    asked = await agent.ask("What is c1, and who?")
+    called = [n for n, kind in enumerate(asked.kinds) if kind == "tool_call"]
+    returned = [n for n, kind in enumerate(asked.kinds) if kind == "tool_result"]
+    assert len(called) == len(returned) == 2
+    assert max(called) < min(returned)
+
+
+async def test_what_a_model_says_before_it_calls_tools_is_no_part_of_the_answer(
+    agent: Agent, model: Model, answers: World
+) -> None:
+    model.says(Turn("Let me look.", tools=[SEARCH]), Turn("Found [1]."))
+    asked = await agent.ask("What is c1?")
+    assert asked.done.answer == asked.streamed == "Found [1]."
+
+
+async def test_arguments_out_of_bounds_are_sent_back(
+    agent: Agent, model: Model, answers: World
+) -> None:
+    wrong = ("comprehensive_search", {"query": "What?", "limit": 5000})
+    model.says(Turn(tools=[wrong]), Turn(tools=[SEARCH]), Turn("Found [1]."))
+    asked = await agent.ask("What is c1?")
+    assert [r.status for r in asked.of("tool_result")] == [8, 1]
+    assert "less than or equal to 50" in sent_to(model)
+    assert asked.done.answer == "Found [1]."
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(("comprehensive_search", {"limit": 5000}), id="out of bounds"),
+        pytest.param(("comprehensive_search", '{"query": '), id="no JSON"),
+        pytest.param(("delete_everything", {}), id="no such tool"),
+        pytest.param(SEARCH, id="a loop"),
+    ],
+)
+async def test_a_model_that_never_comes_to_an_answer_is_given_up(
+    agent: Agent, model: Model, fallback: Model, answers: World, call: Any
+) -> None:
+    model.says(Turn(tools=[call]))
+    fallback.says(Turn("The other one."))
+    asked = await agent.ask("What is c1?")
+    assert asked.streamed == asked.done.answer
+    assert asked.done.answer.startswith("The other one.\n\nNote: The language model stub-")
+    assert asked.done.model == "stub-fallback"
+    assert list(asked.done.unavailable) == ["language_model"]
+    assert len(model.script.asked) <= 13
+
+
+async def test_a_model_that_is_away_is_replaced_by_the_next_and_that_by_the_planner(
+    agent: Agent, model: Model, fallback: Model, answers: World
+) -> None:
+    model.server.answer_always(server_error(503))
+    fallback.server.answer_always(server_error(500))
+    asked = await agent.ask("What is c1?")
+    assert asked.done.model == "local-planner"
+    assert "This answer is by the local planner." in asked.done.answer
+    assert [notice.unavailable for notice in asked.of("notice")] == ["language_model"] * 2
+    assert asked.done.answer == asked.streamed
+
+
+async def test_a_rate_limit_is_waited_for_when_it_is_short(
+    agent: Agent, model: Model, answers: World
+) -> None:
+    model.says(Turn("At last."))
+    model.server.answer_next(rate_limited(0.01))
+    asked = await agent.ask("What is c1?")
+    assert (asked.done.answer, asked.of("notice")) == ("At last.", [])
+
+
+async def test_a_long_rate_limit_goes_to_the_next_model_at_once(
+    agent: Agent, model: Model, fallback: Model, answers: World
+) -> None:
+    model.server.answer_always(rate_limited(600))
+    fallback.says(Turn("The other one."))
+    asked = await agent.ask("What is c1?")
+    assert asked.done.model == "stub-fallback"
+    assert len(model.server.requests) == 1
+    again = await agent.ask("What is c1, again?")
+    assert again.done.model == "stub-fallback"
+    # Nobody asks before the wait that the provider asked for is over.
+    assert len(model.server.requests) == 1
+
+
+async def test_a_connection_that_is_cut_in_mid_answer_is_no_answer(
+    agent: Agent, model: Model, fallback: Model, answers: World
+) -> None:
+    model.says(Turn("The owner of it is", cut=True))
+    fallback.says(Turn("The other one."))
+    asked = await agent.ask("What is c1?")
+    assert asked.done.answer == asked.streamed
+    assert asked.done.answer.startswith("The other one.")
+    assert "The owner" not in asked.done.answer
+
+
+async def test_a_refusal_goes_to_the_next_model(
+    agent: Agent, model: Model, fallback: Model, answers: World
+) -> None:
+    model.says(Turn(refuses=True))
+    fallback.says(Turn("The other one."))
+    asked = await agent.ask("What is c1?")
+    assert asked.done.answer.startswith("The other one.")
+
+
+async def test_an_answer_that_is_no_answer_of_the_api_goes_to_the_next_model(
+    agent: Agent, model: Model, fallback: Model, answers: World
+) -> None:
+    model.server.answer_always(raw(b"<html>proxy</html>"))
+    fallback.says(Turn("The other one."))
+    asked = await agent.ask("What is c1?")
+    assert asked.done.answer.startswith("The other one.")
+
+
+async def test_the_clock_and_the_zone_are_told_and_no_secret_is_logged(
+    agent: Agent, model: Model, answers: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model.says(Turn("Then."))
+    await agent.ask("What was last month, secretly?", time_zone="Europe/Berlin")
+    assert "Europe/Berlin" in sent_to(model)
+    logged = capsys.readouterr()
+    assert "sk-secret" not in logged.out + logged.err
+    assert "secretly" not in logged.out + logged.err

@@ -1,0 +1,89 @@
+"""Parts of the system that are away: an answer that says what was unavailable, never a failure."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+import pytest
+from pydantic import SecretStr
+
+from braid.agent.v1 import agent_pb2_grpc
+from services.agent_orchestrator.app import Embedders, open_app
+from services.runtime.channels import open_channel
+from services.runtime.errors import StoreUnavailableError
+from services.runtime.server import start_server
+from tests.integration.agent_orchestrator.agent.conftest import Agent
+from tests.integration.agent_orchestrator.agent.samples import LATER_TEXT, tell_the_story
+from tests.integration.agent_orchestrator.conftest import World
+from tests.stubs.script import fail
+
+QUESTION = "Who owns the Ledger Service?"
+NOWHERE = "postgresql://braid_agent@127.0.0.1:1/nowhere"
+
+
+@pytest.fixture
+def story(world: World) -> World:
+    tell_the_story(world)
+    return world
+
+
+@pytest.mark.parametrize("stops", [True, False])
+async def test_without_the_graph_documents_answer(agent: Agent, story: World, stops: bool) -> None:
+    if stops:
+        await story.stop_graph()
+    else:
+        for method in ("SearchFacts", "LinkEntities", "GetEntity", "GetEntityHistory"):
+            story.graph.script.acts[method] = fail(StoreUnavailableError("neo4j"))
+    asked = await agent.ask(QUESTION)
+    assert list(asked.done.unavailable) == ["graph"]
+    assert "graph" in asked.done.answer
+    assert LATER_TEXT in asked.done.answer
+
+
+@pytest.mark.parametrize("stops", [True, False])
+async def test_without_the_documents_the_graph_answers(
+    agent: Agent, story: World, stops: bool
+) -> None:
+    if stops:
+        await story.stop_vector()
+    else:
+        for method in ("HybridSearch", "VectorSearch", "GetChunks", "ScoreChunks"):
+            story.vector.script.acts[method] = fail(StoreUnavailableError("postgresql"))
+    asked = await agent.ask(QUESTION)
+    assert "Jonas Weber" in asked.done.answer
+
+
+async def test_without_both_it_says_so_of_both(agent: Agent, story: World) -> None:
+    await story.stop_graph()
+    await story.stop_vector()
+    asked = await agent.ask(QUESTION)
+    assert set(asked.done.unavailable) == {"graph", "documents"}
+    assert "cannot" in asked.done.answer or "could not" in asked.done.answer
+
+
+@pytest.fixture
+async def homeless(story: World) -> AsyncIterator[Agent]:
+    """An orchestrator whose own database is away."""
+    settings = story.agent.model_copy(update={"database_url": SecretStr(NOWHERE)})
+    async with AsyncExitStack() as stack:
+        embedders = Embedders(story.embedder, story.embedder)
+        app = await stack.enter_async_context(open_app(settings, story.runtime, embedders))
+        server = await start_server(
+            settings=story.runtime, listen="127.0.0.1:0", services=app.services, probes=app.probes
+        )
+        stack.push_async_callback(server.stop)
+        channel = open_channel(f"127.0.0.1:{server.port}", retry=False)
+        stack.push_async_callback(channel.close)
+        yield Agent(agent_pb2_grpc.AgentServiceStub(channel))
+
+
+async def test_without_its_database_a_question_is_answered_alone(homeless: Agent) -> None:
+    asked = await homeless.ask(QUESTION)
+    assert "Jonas Weber" in asked.done.answer
+    kept = await homeless.ask(QUESTION, conversation_id=str(uuid.uuid4()))
+    assert "Jonas Weber" in kept.done.answer
+    (notice,) = kept.of("notice")
+    assert notice.unavailable == "conversations"
+    assert notice.message in kept.done.answer

@@ -1,0 +1,136 @@
+"""`/v1`: asked by OpenAI's own client."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx
+import openai
+import pytest
+
+from tests.integration.agent_orchestrator.agent.samples import CHUNK, LATER_CHUNK, tell_the_story
+from tests.integration.agent_orchestrator.conftest import World
+from tests.integration.chat.conftest import ALICE
+from tests.integration.gateway.conftest import Served
+
+QUESTION = "Who owns the Ledger Service?"
+
+
+@pytest.fixture
+async def client(gateway: Served, world: World) -> AsyncIterator[openai.AsyncOpenAI]:
+    tell_the_story(world)
+    async with openai.AsyncOpenAI(
+        base_url=f"{gateway.url}/v1", api_key="alice-key", max_retries=0
+    ) as one:
+        yield one
+
+
+async def test_models_are_choices_of_tools(client: openai.AsyncOpenAI) -> None:
+    listed = await client.models.list()
+    assert [model.id for model in listed.data] == ["braid", "braid-search", "braid-graph"]
+    assert (await client.models.retrieve("braid")).owned_by == "braid"
+
+
+async def test_a_completion_has_its_sources_as_annotations(client: openai.AsyncOpenAI) -> None:
+    answer = await client.chat.completions.create(
+        model="braid", messages=[{"role": "user", "content": QUESTION}]
+    )
+    message = answer.choices[0].message
+    assert message.content is not None
+    assert "Jonas Weber" in message.content
+    assert answer.choices[0].finish_reason == "stop"
+    assert message.tool_calls is None
+    assert message.annotations
+    cited = message.annotations[0].url_citation
+    marked = message.content[cited.start_index : cited.end_index]
+    assert marked.startswith("[")
+    assert cited.title == "Owners"
+    assert cited.url.endswith("/api/documents/owners")
+    assert answer.usage is not None
+    assert answer.usage.completion_tokens > 0
+    assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
+
+
+async def test_a_stream_is_the_same_answer_in_chunks(client: openai.AsyncOpenAI) -> None:
+    stream = await client.chat.completions.create(
+        model="braid",
+        messages=[{"role": "user", "content": QUESTION}],
+        stream=True,
+        stream_options={"include_usage": True},
+    )
+    chunks = [chunk async for chunk in stream]
+    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
+    assert "Jonas Weber" in text
+    assert chunks[0].choices[0].delta.role == "assistant"
+    assert chunks[-2].choices[0].finish_reason == "stop"
+    assert chunks[-2].model_extra is not None
+    sources = chunks[-2].model_extra["search_results"]
+    assert {one["chunk_id"] for one in sources} <= {CHUNK, LATER_CHUNK}
+    assert chunks[-1].choices == []
+    assert chunks[-1].usage is not None
+    assert chunks[-1].usage.total_tokens > 0
+
+
+async def test_a_conversation_is_what_the_client_sends(
+    client: openai.AsyncOpenAI, world: World
+) -> None:
+    answer = await client.chat.completions.create(
+        model="braid-graph",
+        messages=[
+            {"role": "system", "content": "You are a pirate."},
+            {"role": "user", "content": QUESTION},
+            {"role": "assistant", "content": "Jonas Weber owns the Ledger Service."},
+            {"role": "user", "content": [{"type": "text", "text": "How has it changed?"}]},
+        ],
+    )
+    assert "Mira Okafor" in (answer.choices[0].message.content or "")
+    assert world.vector.script.count("VectorSearch") == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "kind", "code"),
+    [
+        ({"model": "gpt-4o"}, openai.NotFoundError, "model_not_found"),
+        ({"n": 2}, openai.UnprocessableEntityError, "invalid_field"),
+        (
+            {"messages": [{"role": "user", "content": "x" * 100_000}]},
+            openai.UnprocessableEntityError,
+            "invalid_field",
+        ),
+        (
+            {"messages": [{"role": "user", "content": " "}]},
+            openai.UnprocessableEntityError,
+            "invalid_field",
+        ),
+        (
+            {"messages": [{"role": "assistant", "content": "Hi."}]},
+            openai.UnprocessableEntityError,
+            "invalid_field",
+        ),
+    ],
+)
+@pytest.mark.parametrize("stream", [True, False])
+async def test_what_cannot_be_answered_is_refused_in_openais_words(
+    client: openai.AsyncOpenAI,
+    more: dict[str, object],
+    kind: type[openai.APIStatusError],
+    code: str,
+    stream: bool,
+) -> None:
+    body = {"model": "braid", "messages": [{"role": "user", "content": QUESTION}]} | more
+    with pytest.raises(kind) as caught:
+        await client.chat.completions.create(**body, stream=stream)  # type: ignore[call-overload]
+    assert caught.value.code == code
+
+
+async def test_a_wrong_key_is_told_as_openai_tells_it(gateway: Served) -> None:
+    async with openai.AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key="nobody's") as client:
+        with pytest.raises(openai.AuthenticationError):
+            await client.models.list()
+    async with httpx.AsyncClient(base_url=gateway.url) as http:
+        wrong = {"authorization": "Bearer nobody's"}
+        for path in ("/v1/chat/completions", "/v1/no-such-route"):
+            refused = await http.post(path, json={}, headers=wrong)
+            assert refused.json()["error"]["type"] == "authentication_error"
+        unknown = await http.get("/v1/no-such-route", headers=ALICE)
+        assert unknown.json()["error"]["type"] == "not_found_error"
