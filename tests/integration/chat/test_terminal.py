@@ -68,12 +68,15 @@ async def test_a_conversation_goes_on_until_the_input_ends(gateway: Served, stor
 
 
 async def test_ctrl_c_stops_the_run(gateway: Served, story: World) -> None:
-    story.graph.script.acts["SearchFacts"] = hang
+    reached = asyncio.Event()
+
+    async def reach_and_hang(request: object) -> None:
+        reached.set()
+        await hang(request)
+
+    story.graph.script.acts["SearchFacts"] = reach_and_hang
     command = await braid(gateway, "ask", QUESTION)
-    assert command.stderr is not None
-    await command.stderr.readuntil(b"search_knowledge_graph(")
-    while not story.graph.script.count("SearchFacts"):
-        await asyncio.sleep(0.01)
+    await asyncio.wait_for(reached.wait(), 30)
     command.send_signal(signal.SIGINT)
     _, err = await command.communicate()
     assert command.returncode == 130, err
