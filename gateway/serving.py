@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from gateway.clients import open_clients
+from gateway.mcp.endpoint import McpEndpoint
 from gateway.rest.app import create_app
 from services.runtime.identity import Authenticator, KeyRing
 from services.runtime.listen import ListenError, check_listen, is_loopback
@@ -71,9 +72,11 @@ async def gateway_server(
     authenticator = _authenticator(settings)
     clients = open_clients(settings)
     try:
-        app = create_app(clients, settings, authenticator)
-        with _listener(settings.gateway_listen) as listener:
-            yield Server(_config(app, settings)), listener
+        mcp = McpEndpoint(clients, settings)
+        app = create_app(clients, settings, authenticator, [mcp.route])
+        async with mcp.run():
+            with _listener(settings.gateway_listen) as listener:
+                yield Server(_config(app, settings)), listener
     finally:
         await clients.close()
 

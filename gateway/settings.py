@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from services.runtime.settings import RuntimeSettings
@@ -44,4 +46,12 @@ class GatewaySettings(RuntimeSettings):
     )
     max_facts_bytes: int = Field(
         default=16 * MIB, ge=1024, description="Largest body of an upload of facts."
+    )
+    mcp_profile: Literal["default", "all"] = Field(
+        default="default",
+        description="Tools at /mcp where the address names no `profile`: at most eight, or each on its own.",
+    )
+    mcp_read_only: bool = Field(
+        default=False,
+        description="Whether /mcp offers only tools that read, whatever the key may do.",
     )

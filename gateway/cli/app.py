@@ -17,6 +17,7 @@ from gateway.cli.findings import findings
 from gateway.cli.graph import graph
 from gateway.cli.ingest.command import ingest
 from gateway.cli.jobs import jobs
+from gateway.cli.mcp import mcp
 from gateway.cli.memories import memories
 from gateway.cli.memory import memory
 from gateway.cli.ontology import ontology
@@ -50,6 +51,7 @@ COMMANDS = (
     ingest,
     search,
     status,
+    mcp,
 )
 
 app = typer.Typer(

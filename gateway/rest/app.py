@@ -33,9 +33,10 @@ from gateway.web.routes import load_assets, page_router
 from services.runtime.errors import BraidError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fastapi import Request
+    from starlette.routing import BaseRoute
 
     from gateway.clients import Clients
     from gateway.settings import GatewaySettings
@@ -64,9 +65,15 @@ _ABOUT = "Answers from vectors, full text and a temporal knowledge graph. The sa
 
 
 def create_app(
-    clients: Clients, settings: GatewaySettings, authenticator: Authenticator
+    clients: Clients,
+    settings: GatewaySettings,
+    authenticator: Authenticator,
+    further: Sequence[BaseRoute] = (),
 ) -> FastAPI:
-    """The application over `clients`. It owns neither them nor anything else that must be closed."""
+    """The application over `clients`. It owns neither them nor anything else that must be closed.
+
+    `further` routes are those of other protocols.
+    """
     # Its page brings its own scripts: /docs works on a machine without network.
     app = FastAPIOffline(
         title="Braid",
@@ -81,6 +88,7 @@ def create_app(
     app.state.settings = settings
     for router in ROUTERS:
         app.include_router(router, dependencies=[ONLY_DECLARED_PARAMETERS])
+    app.router.routes.extend(further)
     app.include_router(page_router(load_assets()))
     app.add_middleware(HeadAsGet)
     app.add_middleware(

@@ -60,6 +60,7 @@ from services.agent_orchestrator.typed_memory.servicer import MemoryServicer
 from services.agent_orchestrator.typed_memory.sessions import Sessions
 from services.agent_orchestrator.typed_memory.store import MemoryStore
 from services.models.embedder import Embedder
+from services.models.language import LanguageModel
 from services.models.language_factory import build_language_model
 from services.models.reranker import Reranker
 from services.models.reranker_language import LanguageReranker
@@ -152,6 +153,9 @@ async def open_app(
             seconds=settings.search_seconds,
         )
         options = options or AgentOptions()
+        reader = _language_model(options)
+        if reader is not None:
+            stack.push_async_callback(reader.close)
         entity_memory = await stack.enter_async_context(
             open_entity_memory(
                 options.memory,
@@ -159,6 +163,7 @@ async def open_app(
                 recorded=tiers.vector_models.recorded,
                 queries=embedders.queries,
                 documents=embedders.documents,
+                language_model=reader,
             )
         )
         agent = await stack.enter_async_context(
@@ -172,7 +177,7 @@ async def open_app(
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
             _entity_memory_service(entity_memory.servicer),
             _memory_service(
-                _memories(tiers, database, names_spaces=runtime.service_key is not None)
+                _memories(tiers, database, reranking, names_spaces=runtime.service_key is not None)
             ),
         ]
         listener = Listener(settings.database(), JOB_CHANGED, watchers.wake)
@@ -345,6 +350,14 @@ def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
     )
 
 
+def _language_model(options: AgentOptions) -> LanguageModel | None:
+    """The first configured model, which reads what users say; None without one."""
+    return next(
+        (build_language_model(one) for one in options.models if one.configured),
+        None,
+    )
+
+
 def _agent_service(servicer: AgentServicer) -> Service:
     return Service(
         AGENT_SERVICE,
@@ -352,13 +365,15 @@ def _agent_service(servicer: AgentServicer) -> Service:
     )
 
 
-def _memories(tiers: Tiers, database: Database, *, names_spaces: bool) -> MemoryServicer:
+def _memories(
+    tiers: Tiers, database: Database, reranking: Reranking, *, names_spaces: bool
+) -> MemoryServicer:
     store = MemoryStore(database)
     memories = Memories(store, tiers.vector, tiers.graph, tiers.relations)
     return MemoryServicer(
         store,
         memories,
-        MemorySearch(store, tiers.searches, tiers.relations),
+        MemorySearch(store, tiers.searches, tiers.relations, reranking),
         Sessions(store, memories, tiers.relations),
         Inference(store, memories, tiers.searches, tiers.relations),
         tiers.relations,

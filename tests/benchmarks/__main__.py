@@ -6,6 +6,7 @@ from tests.benchmarks.command import run
 
 COMMANDS = {
     "startup": "tests.benchmarks.startup",
+    "expand": "tests.benchmarks.expand",
     "agent": "tests.benchmarks.agent",
     "fanout": "tests.benchmarks.fanout",
     "http_search": "tests.benchmarks.http_search",
@@ -18,6 +19,7 @@ COMMANDS = {
     "neighborhood": "tests.benchmarks.neighborhood",
     "graph_search": "tests.benchmarks.graph_search",
     "overload": "tests.benchmarks.overload",
+    "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
 }
 

@@ -12,9 +12,12 @@ from typing import Any
 import httpx
 import pytest
 
+from braid.common.v1 import expansion_pb2
+from braid_client import Braid
 from tests.e2e.conftest import ANN_KEY, BEN_KEY, OTHER_KEY, System
 
 Json = dict[str, Any]
+FORMULA = expansion_pb2.ExpansionOptions(mode=expansion_pb2.EXPANSION_MODE_FORMULA)
 
 ERROR_TEXT = (
     "Checkout requests time out because the connection pool of the orders database is empty."
@@ -257,6 +260,22 @@ def test_the_command_adds_relates_finds_and_removes(system: System) -> None:
         for memory in (error, fix):
             assert told("delete", memory) == {"deleted": 1}
     assert "No memories." in system.braid("memories", "list").stdout
+
+
+def test_the_python_client_stores_relates_and_finds(system: System, ann: httpx.Client) -> None:
+    with Braid(system.stack.addresses["agent_orchestrator"], api_key=ANN_KEY, timeout=30) as braid:
+        error = braid.create_memory(ERROR_TEXT, type="error", infer=False).memory.id
+        fix = braid.create_memory(FIX_TEXT, relations=[("FIXES", error)], infer=False).memory.id
+        assert [one.target_id for one in braid.get_memory(fix).relations] == [error]
+        found = braid.search_memories("checkout timeouts", expansion=FORMULA)
+        assert [hit.memory.id for hit in found.hits] == [error, fix]
+        assert found.expansion.new_count == 1
+        assert braid.unrelate_memories(fix, error) == 1
+        assert braid.relate_memories(fix, "related", error, strength=0.5).strength == 0.5
+        assert braid.memory_stats().relation_count == 1
+        assert [one.id for one in braid.list_memories(page_size=1)] == [fix, error]
+        braid.delete_memory(fix)
+    assert ann.get(f"/memories/{error}").json()["incoming_relations"] == []
 
 
 def test_a_contradiction_lowers_what_is_found_and_brings_nothing_in(ann: httpx.Client) -> None:

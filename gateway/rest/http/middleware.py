@@ -57,7 +57,7 @@ class RequestState:
 
 
 class RequestMiddleware:
-    """ASGI middleware. Requests under `/api/` and `/v1/`, and those about memories at the root, need a credential.
+    """ASGI middleware. Requests about data need a credential, whatever the protocol (`GUARDED`).
 
     `body_limit` gives a path's largest body in bytes, `idle_seconds` is the longest silence of a client before its
     body's end.

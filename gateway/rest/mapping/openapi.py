@@ -79,7 +79,7 @@ _DELEGATED: tuple[dict[str, Any], ...] = tuple(
 
 _COMPONENT = "#/components/schemas/{model}"
 # Paths that need a credential.
-GUARDED = ("/api/", "/v1/", "/memories", "/graph/", "/inference/")
+GUARDED = ("/api/", "/v1/", "/mcp", "/memories", "/graph/", "/inference/")
 EVENT_STREAM = "text/event-stream"
 
 

@@ -8,15 +8,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from services.agent_orchestrator.clients.space_models import Recorded
-from services.agent_orchestrator.entity_memory.domain import Extraction
 from services.agent_orchestrator.entity_memory.embedding import SpaceVectors
+from services.agent_orchestrator.entity_memory.llm_extraction import ModelExtractor
 from services.agent_orchestrator.entity_memory.memory import EntityMemory
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites
 from services.agent_orchestrator.entity_memory.servicer import EntityMemoryServicer
 from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
 from services.agent_orchestrator.entity_memory.store import EntityMemoryStore
-from services.agent_orchestrator.entity_memory.turns import LocalExtractor
+from services.agent_orchestrator.entity_memory.turns import Extractor, LocalExtractor
 from services.models.embedder import Embedder
+from services.models.language import LanguageModel
 from services.postgres.pool import Pool
 
 
@@ -37,12 +38,15 @@ async def open_entity_memory(
     recorded: Callable[[], Awaitable[Recorded]],
     queries: Embedder,
     documents: Embedder,
+    language_model: LanguageModel | None = None,
 ) -> AsyncIterator[EntityMemoryParts]:
-    """Entity memory, its queue worked off until the block is left."""
+    """Entity memory, its queue worked off until the block is left. A language model reads turns in any language."""
+    local = LocalExtractor()
+    extractor: Extractor = ModelExtractor(language_model, local) if language_model else local
     memory = EntityMemory(
         EntityMemoryStore(pool), SpaceVectors(recorded, queries, documents), settings.limits()
     )
-    writes = MemoryWrites(pool, memory, LocalExtractor(lambda _turns: Extraction()))
+    writes = MemoryWrites(pool, memory, extractor)
     working = asyncio.create_task(writes.run(), name="memory-writes")
     try:
         yield EntityMemoryParts(EntityMemoryServicer(memory, writes), memory, writes)

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from rapidfuzz import fuzz
+from rapidfuzz.distance import Levenshtein
 
 from services.agent_orchestrator.entity_memory.domain import EntityType
 from services.agent_orchestrator.entity_memory.names import canonical_name, folded_name
@@ -79,6 +80,8 @@ def similarity(first: str, second: str) -> float:
     # Names of other versions or numbers are other names.
     if [c for c in first if c.isdigit()] != [c for c in second if c.isdigit()]:
         return 0.0
+    if Levenshtein.distance(first, second, score_cutoff=1) <= 1:
+        score = max(score, FUZZY_THRESHOLD)
     return min(score, 0.96) if score >= FUZZY_THRESHOLD else 0.0
 
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from typing import Final
 
+MAX_NAME_LENGTH: Final = 200
 _ARTICLE: Final = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _NOT_WORD: Final = re.compile(r"[^\w+#]+")
 # Letters that decomposition leaves as they are.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
-from services.agent_orchestrator.entity_memory.matching import Name, similarity
+from services.agent_orchestrator.entity_memory.matching import Name, match_names, similarity
 from services.agent_orchestrator.entity_memory.names import folded_name
 from services.agent_orchestrator.entity_memory.records import End, Relationship
 
@@ -167,12 +167,16 @@ TOPIC_BY_MEANING: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class RelationshipQuestion:
-    """What a question asks for. `named` are ids of entities that it names, `topic` its other words."""
+    """What a question asks for. `named` are ids of entities that it names, `topic` its other words.
+
+    `is_name` says that there is nothing but a name: it asks for that entity itself.
+    """
 
     types: tuple[RelationshipType, ...]
     entity_types: tuple[EntityType, ...]
     named: frozenset[str]
     is_first_person: bool
+    is_name: bool
     topic: frozenset[str]
 
 
@@ -192,6 +196,17 @@ def read_question(
 ) -> RelationshipQuestion:
     """Reads a question. The types that a caller gives win over its words."""
     folded = folded_name(text)
+    by_name = match_names(text, names)
+    if by_name and len(folded.split()) <= _MAX_WORDS and not _asks(folded):
+        named_ids = frozenset(by_name)
+        return RelationshipQuestion(
+            types=(relationship_type,) if relationship_type else (),
+            entity_types=(entity_type,) if entity_type else (),
+            named=named_ids,
+            is_first_person=False,
+            is_name=True,
+            topic=frozenset(),
+        )
     named, rest = _named(folded, names)
     types = tuple(t for t, pattern in _RELATIONSHIP_WORDS if _has(pattern, rest))
     # "work with" is not "with" of another verb: the first form that fits decides between the forms of one verb.
@@ -210,6 +225,7 @@ def read_question(
         entity_types=(entity_type,) if entity_type else entity_types,
         named=named,
         is_first_person=bool(_FIRST_PERSON.search(folded)),
+        is_name=False,
         topic=frozenset(_stem(word) for word in topic),
     )
 
@@ -278,7 +294,9 @@ def _type_score(question: RelationshipQuestion, type_: RelationshipType) -> floa
 
 
 def _answer(question: RelationshipQuestion, one: Relationship) -> End:
-    """The end that the question does not name."""
+    """The end that the question does not name; of a bare name the entity that has it."""
+    if question.is_name:
+        return one.source if one.source.id in question.named else one.target
     if one.source.is_user or (
         one.source.id in question.named and one.target.id not in question.named
     ):
@@ -320,6 +338,13 @@ def _named(folded: str, names: Sequence[Name]) -> tuple[frozenset[str], str]:
                 named.add(one.id)
                 rest = rest.replace(f" {gram} ", " ")
     return frozenset(named), rest.strip()
+
+
+def _asks(folded: str) -> bool:
+    """Whether words of a question are there, beside a name."""
+    return any(
+        _has(pattern, folded) for _, pattern in (*_RELATIONSHIP_WORDS, *_TYPE_WORDS)
+    ) or bool(_FIRST_PERSON.search(folded))
 
 
 def _has(pattern: str, text: str) -> bool:

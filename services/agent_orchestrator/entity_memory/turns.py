@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from services.agent_orchestrator.entity_memory.domain import (
@@ -12,17 +12,23 @@ from services.agent_orchestrator.entity_memory.domain import (
     ExtractedRelationship,
     Extraction,
 )
+from services.agent_orchestrator.entity_memory.extraction import Conversation, KnownNames
+from services.agent_orchestrator.entity_memory.names import (
+    MAX_NAME_LENGTH,
+    canonical_name,
+    has_control_characters,
+)
 from services.agent_orchestrator.entity_memory.records import NamedEnd, NewRelationship
 
 MAX_EARLIER_TURNS: Final = 10
 # What one turn may bring to the extractor; a pasted document is longer, and not about the user.
 MAX_CHARACTERS: Final = 20_000
 MAX_CONTEXT: Final = 2_000
-EXTRACT_SECONDS: Final = 20.0
+EXTRACT_SECONDS: Final = 30.0
 
 
 class TurnNews(NamedTuple):
-    """What the last of some turns says that was not known from those before, and what it takes back."""
+    """What the last of some turns says, and what it takes back."""
 
     relationships: tuple[NewRelationship, ...]
     retracted: tuple[NewRelationship, ...]
@@ -32,60 +38,64 @@ class Extractor(Protocol):
     """Reads the last of some turns."""
 
     async def read(self, turns: Sequence[str]) -> TurnNews:
-        """What it adds. BraidError when it cannot be read now."""
+        """What it adds to the ones before it. BraidError when it cannot be read now."""
         ...
 
 
 class LocalExtractor:
-    """Implements `Extractor` with a pure function that reads turns as a whole."""
+    """Implements `Extractor` with the clause grammar. English only."""
 
-    def __init__(self, extract: Callable[[Sequence[str]], Extraction]) -> None:
-        self._extract = extract
+    def __init__(self) -> None:
+        self._known: KnownNames | None = None
 
     async def read(self, turns: Sequence[str]) -> TurnNews:
         """See `Extractor`."""
         async with asyncio.timeout(EXTRACT_SECONDS):
-            return await asyncio.to_thread(self._read, list(turns))
+            return news_of(await asyncio.to_thread(self._extract, shortened(turns)))
 
-    def _read(self, turns: Sequence[str]) -> TurnNews:
-        kept = [turn[:MAX_CHARACTERS] for turn in turns[-MAX_EARLIER_TURNS - 1 :]]
-        after = self._extract(kept)
-        before = self._extract(kept[:-1]) if len(kept) > 1 else Extraction()
-        alone = self._extract(kept[-1:]) if len(kept) > 1 else after
-        known = {key_of(one) for one in before.relationships}
-        repeated = {key_of(one) for one in alone.relationships}
-        now = {key_of(one) for one in after.relationships}
-        entities = {one.name.casefold(): one for one in after.entities}
-        added = [
-            one
-            for one in after.relationships
-            if key_of(one) not in known or key_of(one) in repeated
-        ]
-        gone = [one for one in before.relationships if key_of(one) not in now]
-        taken_back = {key_of(one): one for one in (*after.retracted, *gone)}
-
-        def new(one: ExtractedRelationship) -> NewRelationship:
-            return NewRelationship(
-                _end(one.source, entities),
-                one.type,
-                _end(one.target, entities),
-                one.context[:MAX_CONTEXT],
-                one.confidence,
-            )
-
-        return TurnNews(
-            tuple(new(one) for one in added),
-            tuple(new(one) for key, one in taken_back.items() if key not in now),
-        )
+    def _extract(self, turns: Sequence[str]) -> Extraction:
+        if self._known is None:
+            self._known = KnownNames.load()
+        conversation = Conversation(self._known)
+        for turn in turns[:-1]:
+            conversation.read(turn)
+        return conversation.read(turns[-1])
 
 
-def key_of(one: ExtractedRelationship) -> tuple[str, str, str]:
-    """The identity of an extracted relationship."""
-    return (one.source.casefold(), one.type, one.target.casefold())
+def shortened(turns: Sequence[str]) -> list[str]:
+    """The last turns, each up to its limit."""
+    return [turn[:MAX_CHARACTERS] for turn in turns[-MAX_EARLIER_TURNS - 1 :]]
+
+
+def news_of(found: Extraction) -> TurnNews:
+    """What can be saved of an extraction: no names that are none, and no relationship of a name with itself."""
+    entities = {canonical_name(one.name): one for one in found.entities}
+    return TurnNews(
+        tuple(_new(one, entities) for one in found.relationships if _is_storable(one)),
+        tuple(_new(one, entities) for one in found.retracted if _is_storable(one)),
+    )
+
+
+def _is_storable(one: ExtractedRelationship) -> bool:
+    names = (one.source, one.target)
+    return canonical_name(one.source) != canonical_name(one.target) and all(
+        name.strip() and len(name) <= MAX_NAME_LENGTH and not has_control_characters(name)
+        for name in names
+    )
+
+
+def _new(one: ExtractedRelationship, entities: Mapping[str, ExtractedEntity]) -> NewRelationship:
+    return NewRelationship(
+        _end(one.source, entities),
+        one.type,
+        _end(one.target, entities),
+        one.context[:MAX_CONTEXT],
+        one.confidence,
+    )
 
 
 def _end(name: str, entities: Mapping[str, ExtractedEntity]) -> NamedEnd:
     if name == SELF:
         return NamedEnd()
-    known = entities.get(name.casefold())
+    known = entities.get(canonical_name(name))
     return NamedEnd(name=name, type=known.type if known else None)

@@ -14,6 +14,7 @@ from services.agent_orchestrator.clients.failures import reason_of
 from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.agent_orchestrator.expansion.arranging import arrange, report_lists
 from services.agent_orchestrator.expansion.chunk_filter import passes
+from services.agent_orchestrator.expansion.covering import cover
 from services.agent_orchestrator.expansion.query_aware import (
     Question,
     Seed,
@@ -87,6 +88,10 @@ class ListExpansion:
             one.chunk_id: _result(one, searched.facts.get(one.chunk_id, ()))
             for one in brought.values()
         }
+        if wanted.options.mode == expansion_pb2.EXPANSION_MODE_QUERY_AWARE:
+            texts = {one.id: f"{one.title} {one.content}" for one in searched.results}
+            texts |= {key: f"{one.title} {one.content}" for key, one in added.items()}
+            reached = cover(wanted.question.text, reached, texts)
         before = [one.id for one in searched.results[:limit]]
         by_value = wanted.options.mode == expansion_pb2.EXPANSION_MODE_FORMULA
         results = arrange(searched.results, reached, added, searched.chunk_ids, by_value=by_value)[

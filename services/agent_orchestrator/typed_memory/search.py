@@ -1,23 +1,26 @@
-"""Searching memories: by meaning and words, expanded along relations, each counted as found."""
+"""Searching memories: by meaning and words, reranked, expanded along relations, each counted as found."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, TypeAlias
 
 from google.protobuf.struct_pb2 import Struct
 
 from braid.agent.v1 import memories_pb2
+from braid.agent.v1 import search_pb2 as agent_search_pb2
 from braid.common.v1 import expansion_pb2 as options_pb2
-from braid.common.v1 import legs_pb2
+from braid.common.v1 import legs_pb2, reranking_pb2
 from braid.graph.v1 import expansion_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2
+from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.chunk_searches import ChunkSearches
 from services.agent_orchestrator.clients.relations import GraphRelations
 from services.agent_orchestrator.expansion.formula import expand_request
+from services.agent_orchestrator.reranking.reranking import OFF, Mode, Reranking
 from services.agent_orchestrator.typed_memory.domain import Memory, Owner
 from services.agent_orchestrator.typed_memory.memories import in_partition
 from services.agent_orchestrator.typed_memory.store import MemoryStore
@@ -28,9 +31,10 @@ from services.runtime.telemetry import get_logger
 DEFAULT_LIMIT = 10
 # Memories of an answer that count as found together.
 MAX_TOGETHER = 3
-# What an expansion may take, and of the time that is left.
+# What a step may take, and its share of the time that is left.
+_RERANK_SECONDS = 2.0
 _EXPANSION_SECONDS = 3.0
-_EXPANSION_SHARE = 0.5
+_SHARE = 0.5
 
 Request = memories_pb2.SearchMemoriesRequest
 Status: TypeAlias = legs_pb2.LegStatus.ValueType
@@ -73,27 +77,56 @@ class MemorySearch:
     """Searches one owner's memories at a time."""
 
     def __init__(
-        self, store: MemoryStore, searches: ChunkSearches, relations: GraphRelations
+        self,
+        store: MemoryStore,
+        searches: ChunkSearches,
+        relations: GraphRelations,
+        reranking: Reranking,
     ) -> None:
         self._store = store
         self._searches = searches
         self._relations = relations
+        self._reranking = reranking
 
     async def run(self, owner: Owner, request: Request) -> Found:
         """The memories that answer the request. A graph that is away leaves the list unexpanded, and says so."""
         mode = request.expansion.mode
         if mode not in _MODES:
             raise InvalidFieldError(FieldError("expansion.mode", "must be FORMULA or NONE"))
+        rerank = self._rerank_mode(request)
         limit = request.limit if request.HasField("limit") else DEFAULT_LIMIT
         searched = await self._search(owner, request, limit)
         known = await self._store.by_id(owner, searched.scores)
-        scores = {id_: score for id_, score in searched.scores.items() if id_ in known}
+        searched = await self._reranked(request, rerank, searched, known)
+        scores = searched.scores
         if mode != options_pb2.EXPANSION_MODE_FORMULA or not scores:
             found = _plain(scores, known, searched)
         else:
             found = await self._expanded(owner, request, limit, scores, searched)
         await self._note_access(owner, found)
         return found
+
+    def _rerank_mode(self, request: Request) -> Mode:
+        """The service's setting where the request names no mode; memories are few, so that without one LOCAL does."""
+        mode = self._reranking.mode(request.rerank)
+        unsaid = request.rerank == reranking_pb2.RERANK_MODE_UNSPECIFIED
+        return reranking_pb2.RERANK_MODE_LOCAL if unsaid and mode in OFF else mode
+
+    async def _reranked(
+        self, request: Request, mode: Mode, searched: _Searched, known: Mapping[str, Memory]
+    ) -> _Searched:
+        """The memories that are known, reordered; as they were where the reranker is away, which the status says."""
+        scores = {id_: score for id_, score in searched.scores.items() if id_ in known}
+        found = replace(searched, scores=scores)
+        if mode in OFF or len(scores) <= 1:
+            return found
+        results = [_result(known[id_], score) for id_, score in scores.items()]
+        budget = Budget(min(_RERANK_SECONDS, remaining(2 * _RERANK_SECONDS) * _SHARE))
+        reordered, report = await self._reranking.rerank(mode, request.query, results, budget)
+        scores = {one.id: one.score for one in reordered}
+        if report.status == legs_pb2.LEG_STATUS_DEGRADED and not found.reason:
+            return _Searched(scores, report.status, report.reason)
+        return replace(found, scores=scores)
 
     async def _search(self, owner: Owner, request: Request, limit: int) -> _Searched:
         """One search for each type that is asked for: a filter on metadata knows no alternatives."""
@@ -234,8 +267,15 @@ def _hit(
     )
 
 
+def _result(memory: Memory, score: float) -> agent_search_pb2.SearchResult:
+    given = memory.given
+    return agent_search_pb2.SearchResult(
+        id=memory.id, title=given.title, content=given.content, score=score
+    )
+
+
 def _expansion_seconds() -> float:
-    return min(_EXPANSION_SECONDS, remaining(2 * _EXPANSION_SECONDS) * _EXPANSION_SHARE)
+    return min(_EXPANSION_SECONDS, remaining(2 * _EXPANSION_SECONDS) * _SHARE)
 
 
 def _of_hits(hits: Sequence[object]) -> Status:

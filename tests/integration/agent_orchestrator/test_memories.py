@@ -12,7 +12,7 @@ import grpc
 import pytest
 
 from braid.agent.v1 import memories_pb2, memories_pb2_grpc
-from braid.common.v1 import errors_pb2, expansion_pb2, legs_pb2
+from braid.common.v1 import errors_pb2, expansion_pb2, legs_pb2, reranking_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.app import Embedders, open_app
 from services.runtime.channels import open_channel
@@ -167,3 +167,49 @@ async def test_without_a_key_to_name_spaces_with_there_are_no_memories(world: Wo
             asked = keyless.CreateMemory(memories_pb2.CreateMemoryRequest(content="A note."))
             assert await reason_of(asked) == errors_pb2.ERROR_REASON_WRONG_STATE
         await server.stop()
+
+
+async def found_by(
+    world: World, stub: Any, query: str, **more: Any
+) -> memories_pb2.SearchMemoriesResponse:
+    """A search that the vector tier answers with another memory first, and then with one that says the query."""
+    other, exact = await create(stub, "Something else."), await create(stub, query)
+    world.vector.answer = vector_pb2.HybridSearchResponse(
+        hits=[chunk_hit(other.id, 0.8), chunk_hit(exact.id, 0.4)], status=legs_pb2.LEG_STATUS_OK
+    )
+    request = memories_pb2.SearchMemoriesRequest(query=query, **more)
+    found: memories_pb2.SearchMemoriesResponse = await stub.SearchMemories(request, metadata=ALICE)
+    return found
+
+
+def told(found: memories_pb2.SearchMemoriesResponse) -> list[tuple[str, float]]:
+    return [(hit.memory.content, hit.score) for hit in found.hits]
+
+
+async def test_memories_are_reranked_by_their_best_sentence_unless_that_is_switched_off(
+    world: World, stub: Any
+) -> None:
+    query = "The pool was too small."
+    found = await found_by(world, stub, query)
+    assert told(found) == [(query, 0.8), ("Something else.", 0.4)]
+    plain = await found_by(world, stub, query, rerank=reranking_pb2.RERANK_MODE_NONE)
+    assert told(plain) == [("Something else.", 0.8), (query, 0.4)]
+
+
+async def test_a_reranker_that_is_away_leaves_the_order_and_the_status_says_so(
+    world: World, stub: Any
+) -> None:
+    world.embedder.away = True
+    query = "The pool was too small."
+    found = await found_by(world, stub, query)
+    assert told(found) == [("Something else.", 0.8), (query, 0.4)]
+    assert found.status == legs_pb2.LEG_STATUS_DEGRADED
+    assert found.reason == legs_pb2.LEG_REASON_RERANKER_UNAVAILABLE
+
+
+async def test_a_reranker_that_is_not_configured_is_refused(world: World, stub: Any) -> None:
+    request = memories_pb2.SearchMemoriesRequest(
+        query="note", rerank=reranking_pb2.RERANK_MODE_CROSS_ENCODER
+    )
+    refused = reason_of(stub.SearchMemories(request, metadata=ALICE))
+    assert await refused == errors_pb2.ERROR_REASON_WRONG_STATE

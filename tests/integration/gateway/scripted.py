@@ -11,7 +11,14 @@ import grpc
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.message import Message
 
-from braid.agent.v1 import consistency_pb2, ingest_pb2, models_pb2, search_pb2
+from braid.agent.v1 import (
+    agent_pb2,
+    consistency_pb2,
+    entity_memory_pb2,
+    ingest_pb2,
+    models_pb2,
+    search_pb2,
+)
 from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import documents_pb2
@@ -23,6 +30,8 @@ from services.runtime.settings import RuntimeSettings
 CAPACITY = "CheckIngestCapacity"
 LOOPBACK = "127.0.0.1"
 CONTRACTS = (
+    agent_pb2,
+    entity_memory_pb2,
     ingest_pb2,
     search_pb2,
     query_pb2,
@@ -33,6 +42,8 @@ CONTRACTS = (
     models_pb2,
 )
 AGENT = (
+    "braid.agent.v1.AgentService",
+    "braid.agent.v1.EntityMemoryService",
     "braid.agent.v1.SearchService",
     "braid.agent.v1.IngestService",
     "braid.agent.v1.ConsistencyService",

@@ -9,10 +9,21 @@ from braid_client.findings import Findings
 from braid_client.history import History
 from braid_client.ingestion import Ingestion
 from braid_client.memories import Memories
+from braid_client.relations import Relations
 from braid_client.searches import Searches
 
 
-class AsyncBraid(Searches, History, Findings, EntityMemory, Memories, Ingestion, Documents, Chat):
+class AsyncBraid(
+    Searches,
+    History,
+    Findings,
+    EntityMemory,
+    Memories,
+    Relations,
+    Ingestion,
+    Documents,
+    Chat,
+):
     """One connection to each tier that is used; opened when first needed, closed by `close` or `async with`.
 
     `timeout` is a call's deadline in seconds, which travels through all hops; each method takes another one by the same

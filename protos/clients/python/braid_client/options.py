@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from braid.common.v1.retrieval_pb2 import QueryEmbedding
     from braid.graph.v1.findings_pb2 import FindingFilter
     from braid.graph.v1.query_pb2 import DocumentTitles, EntityOrder
+    from braid.graph.v1.relations_pb2 import ChunkRelationType
     from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
     from braid.vector.v1.models_pb2 import Distance
     from braid_client.requests import EntityLike, ExpansionLike, TimeLike
@@ -337,3 +338,25 @@ class MemoryInferenceOptions(CallOptions, total=False):
     """Of `run_memory_inference`."""
 
     memory_limit: int
+
+
+class ExpandOptions(CallOptions, total=False):
+    """Of `expand`."""
+
+    hops: int | None
+    relation_types: Sequence[ChunkRelationType.ValueType]
+    expansion_factor: float | None
+    adaptive_factor: bool
+    min_strength: float | None
+    max_degree: int | None
+    as_of: datetime | None
+    limit: int | None
+    keep_ranking: bool
+
+
+class RelationListOptions(CallOptions, total=False):
+    """Of `list_relations`."""
+
+    chunk_id: str
+    types: Sequence[ChunkRelationType.ValueType]
+    page_size: int

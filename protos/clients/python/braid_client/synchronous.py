@@ -9,7 +9,7 @@ from braid_client.asynchronous import AsyncBraid
 from braid_client.loop_thread import LoopThread
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from braid.agent.v1 import agent_pb2, entity_memory_pb2, ingest_pb2, memories_pb2, search_pb2
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
         MemoryRelationshipType,
     )
     from braid.graph.v1 import (
+        expansion_pb2,
         facts_pb2,
         findings_pb2,
         history_pb2,
         ontology_pb2,
         query_pb2,
+        relations_pb2,
         structure_pb2,
     )
     from braid.graph.v1.findings_pb2 import FindingInput
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
         DocumentOptions,
         EntityOptions,
         ExpandedHybridOptions,
+        ExpandOptions,
         FactOptions,
         FindingListOptions,
         FindingOptions,
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
         OntologyOptions,
         PageOptions,
         PathOptions,
+        RelationListOptions,
         RunEventOptions,
         SavedEntityOptions,
         SavedRelationshipOptions,
@@ -281,6 +285,32 @@ class Braid:
     def memory_stats(self, **options: Unpack[CallOptions]) -> memories_pb2.GetMemoryStatsResponse:
         """As `AsyncBraid.memory_stats`."""
         return self._run(self._client.memory_stats(**options))
+
+    def expand(
+        self, seeds: Mapping[str, float], **options: Unpack[ExpandOptions]
+    ) -> expansion_pb2.ExpandResponse:
+        """As `AsyncBraid.expand`."""
+        return self._run(self._client.expand(seeds, **options))
+
+    def put_relations(
+        self,
+        relations: Iterable[relations_pb2.ChunkRelationInput],
+        **options: Unpack[CallOptions],
+    ) -> relations_pb2.PutRelationsResponse:
+        """As `AsyncBraid.put_relations`."""
+        return self._run(self._client.put_relations(list(relations), **options))
+
+    def delete_relations(
+        self, relations: Iterable[relations_pb2.RelationRef], **options: Unpack[CallOptions]
+    ) -> int:
+        """As `AsyncBraid.delete_relations`."""
+        return self._run(self._client.delete_relations(list(relations), **options))
+
+    def list_relations(
+        self, **options: Unpack[RelationListOptions]
+    ) -> Iterator[relations_pb2.ChunkRelation]:
+        """As `AsyncBraid.list_relations`."""
+        return self._each(self._client.list_relations(**options))
 
     def ingest_document(
         self, data: bytes | str, **options: Unpack[DocumentOptions]

@@ -77,11 +77,11 @@ def facts(need: Need, question: Question, items: Sequence[ResultItem]) -> list[S
 
 def sentences(need: Need, question: Question, items: Sequence[ResultItem]) -> list[Statement]:
     """The sentences of passages that answer, best first, each with what follows where the question is open."""
-    statements = passage_statements(need, question.text, items)
-    judged = statements
+    statements = passage_statements(need, items)
+    covering = [one for one in statements if _covers(one)]
     if question.times:
-        judged = [one for one in statements if _is_in_time(one, question)]
-    good = sorted((one for one in judged if _covers(one)), key=lambda one: -one.score)
+        covering = [one for one in covering if _is_in_time(one, question)]
+    good = sorted(covering, key=lambda one: -one.score)
     if not good:
         return []
     best = good[0].score

@@ -22,6 +22,8 @@ from services.agent_orchestrator.agent.planner.question import (
 )
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
 
+# More of a text than this is searched for, but not parsed: a question stands at its beginning.
+_MAX_READ: Final = 2_000
 _PERSONAL: Final = re.compile(r"\b(?:he|she|him|her|his|hers)\b", re.IGNORECASE)
 _PRONOUN: Final = re.compile(
     (
@@ -65,7 +67,7 @@ async def understand(
 ) -> list[Question]:
     """The parts of a question with the entities they are about, also where only earlier turns name them."""
     understood: list[Question] = []
-    for part in _told_apart(question_parts(text)):
+    for part in _told_apart(question_parts(text[:_MAX_READ])):
         question = read_question(part, await named_entities(part, link), clock)
         question = await _completed(question, understood, turns, link)
         understood.append(question)

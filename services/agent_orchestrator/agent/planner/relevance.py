@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Final
 
 from services.agent_orchestrator.agent.planner.dates.words import MONTHS
@@ -18,6 +17,7 @@ from services.agent_orchestrator.agent.planner.language import (
     word_list,
 )
 from services.agent_orchestrator.agent.planner.question import Question, without_times
+from services.agent_orchestrator.agent.planner.wording import Pairs, Wording, word_pairs
 from services.agent_orchestrator.agent.planner.wordlists import phrases, words
 
 # Words that mean much the same in questions and answers; each row is one meaning.
@@ -159,6 +159,10 @@ _KIND_NOUN: Final = re.compile(
 
 _NAME_WEIGHT: Final = 1.5
 _TIME_MARK_WEIGHT: Final = 0.5
+# Below this share nothing else about a sentence matters.
+_HOPELESS: Final = 0.4
+_NOTHING: Final = Wording()
+_NO_STEMS: Final[frozenset[str]] = frozenset()
 _KIND_WEIGHT: Final = 0.4
 _IN_TITLE: Final = 0.7
 _BEFORE: Final = 0.2
@@ -180,6 +184,7 @@ class Need:
     """What an answer to a question has to cover: names as a whole, stems of words with their weights, and its kind.
 
     `required` are stems that the sentence itself must have. `passive` is a name and the stem of what was done to it.
+    `pairs` are neighbouring words of the question.
     """
 
     names: dict[str, float]
@@ -187,21 +192,21 @@ class Need:
     kind: str
     required: frozenset[str] = frozenset()
     passive: tuple[str, str] | None = None
+    pairs: Pairs = frozenset()
 
     @property
     def weight(self) -> float:
         """The weight of everything."""
         return sum(self.names.values()) + sum(self.stems.values())
 
-    def weighed(self, texts: Sequence[str]) -> Need:
+    def weighed(self, texts: Sequence[Wording]) -> Need:
         """The same need with rare words and names counting for more, and most of all those that no text has."""
-        held = [(fold(text), _stems(text)) for text in texts]
         names = {
-            name: weight * _rarity(sum(name in text for text, _ in held), len(held))
+            name: weight * _rarity(sum(name in text.folded for text in texts), len(texts))
             for name, weight in self.names.items()
         }
         stems = {
-            word: weight * _rarity(sum(_met(word, own, own) > 0 for _, own in held), len(held))
+            word: weight * _rarity(sum(_met(word, text.stems) > 0 for text in texts), len(texts))
             for word, weight in self.stems.items()
         }
         return replace(self, names=names, stems=stems)
@@ -246,7 +251,7 @@ def need_of(question: Question) -> Need:
         fold(entity.name): _TIME_MARK_WEIGHT if question.only_marks_a_time(entity) else _NAME_WEIGHT
         for entity in question.entities
     }
-    return Need(weights, stems, kind_of(question.text), required, done)
+    return Need(weights, stems, kind_of(question.text), required, done, word_pairs(question.words))
 
 
 def _passive(names: Sequence[str], text: str) -> tuple[str, str] | None:
@@ -273,30 +278,30 @@ def kind_of(text: str) -> str:
 
 
 def match(
-    need: Need, sentence: str, title: str = "", before: str = "", question: str = ""
+    need: Need, sentence: Wording, title: Wording = _NOTHING, before: Wording = _NOTHING
 ) -> Match:
     """How a sentence meets a need; words of its title and of the sentence before count for less."""
-    own = _stems(sentence)
-    anaphoric = bool(_ANAPHORA.search(sentence))
-    near = (
-        (_stems(title), _IN_TITLE),
-        (_stems(before), _BEFORE_ANAPHORA if anaphoric else _BEFORE),
-    )
+    share_before = _BEFORE_ANAPHORA if _ANAPHORA.search(sentence.text) else _BEFORE
+    met = {
+        word: weight
+        * max(
+            _met(word, sentence.stems),
+            _IN_TITLE * _met(word, title.stems),
+            share_before * _met(word, before.stems),
+        )
+        for word, weight in need.stems.items()
+    }
     named = {
         name: weight * _named(name, sentence, title, before) for name, weight in need.names.items()
     }
-    met = {word: weight * _met_near(word, own, near) for word, weight in need.stems.items()}
     coverage = (sum(named.values()) + sum(met.values())) / (need.weight or 1.0)
     of_words = sum(met.values()) / sum(need.stems.values()) if need.stems else 1.0
-    return Match(
-        coverage,
-        of_words,
-        _kind_score(need, sentence)
-        if _has_required(need, own, near) and _is_done_to(need.passive, sentence)
-        else _LACKS_KIND,
-        _shared_phrases(question, sentence),
-        _share_of_names(need, named),
-    )
+    if coverage < _HOPELESS:
+        return Match(coverage, of_words, 0.0, 0.0, 0.0)
+    fits = _has_required(need, sentence, title) and _is_done_to(need.passive, sentence)
+    phrases = min(len(need.pairs & sentence.pairs) * _PHRASE, _MAX_PHRASES)
+    kind = _kind_score(need, sentence.text) if fits else _LACKS_KIND
+    return Match(coverage, of_words, kind, phrases, _share_of_names(need, named))
 
 
 def _share_of_names(need: Need, named: Mapping[str, float]) -> float:
@@ -309,25 +314,20 @@ def _share_of_names(need: Need, named: Mapping[str, float]) -> float:
     return (own + 1) / (len(need.names) + 1)
 
 
-def _has_required(
-    need: Need, own: frozenset[str], near: Sequence[tuple[frozenset[str], float]]
-) -> bool:
+def _has_required(need: Need, sentence: Wording, title: Wording) -> bool:
     """Whether a sentence, or its title, has what the question counts."""
-    return all(_met(word, own, near[0][0]) > 0 for word in need.required)
+    return all(_met(word, sentence.stems | title.stems) > 0 for word in need.required)
 
 
-def _is_done_to(passive: tuple[str, str] | None, sentence: str) -> bool:
+def _is_done_to(passive: tuple[str, str] | None, sentence: Wording) -> bool:
     """Whether a sentence says of a thing what was done to it: "X was founded", "founded X"; not "X founded Y"."""
-    if passive is None:
+    if passive is None or passive[1] not in sentence.stems:
         return True
     name, verb = passive
-    plain = word_list(sentence)
-    if verb not in {stem(word) for word in plain}:
-        return True
-    text = " ".join(verb if stem(word) == verb else word for word in plain)
-    target = " ".join(word_list(name))
-    before = rf"\b{re.escape(target)} (?:(?:is|was|were|are|been|being|has|have|had|be) )+(?:\w+ )?{verb}\b"
-    behind = rf"\b{verb} (?:\S+ ){{0,2}}{re.escape(target)}\b"
+    text = " ".join(verb if stem(word) == verb else word for word in sentence.words)
+    target = re.escape(" ".join(word_list(name)))
+    before = rf"\b{target} (?:(?:is|was|were|are|been|being|has|have|had|be) )+(?:\w+ )?{verb}\b"
+    behind = rf"\b{verb} (?:\S+ ){{0,2}}{target}\b"
     return bool(re.search(before, text) or re.search(behind, text))
 
 
@@ -342,33 +342,21 @@ def gives_reason(text: str) -> bool:
     return bool(_REASON.search(text))
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in word_list(text)) | frozenset(
-        stem(part) for word in word_list(text) if "-" in word for part in word.split("-")
-    )
-
-
-def _met(word: str, own: frozenset[str], near: frozenset[str]) -> float:
+def _met(word: str, stems: frozenset[str]) -> float:
     """1 for the word itself, a little less for one that means much the same."""
-    if word in own or word in near:
+    if word in stems:
         return 1.0
-    return _SYNONYM if _RELATED.get(word, frozenset()) & (own | near) else 0.0
+    return _SYNONYM if _RELATED.get(word, _NO_STEMS) & stems else 0.0
 
 
-def _met_near(
-    word: str, own: frozenset[str], near: Sequence[tuple[frozenset[str], float]]
-) -> float:
-    return max(_met(word, own, own), *(share * _met(word, stems, stems) for stems, share in near))
-
-
-def _named(name: str, sentence: str, title: str, before: str) -> float:
+def _named(name: str, sentence: Wording, title: Wording, before: Wording) -> float:
     """A name counts whole in the sentence, nearly so in its title, and less where the sentence names others."""
-    if name in fold(sentence):
+    if name in sentence.folded:
         return 1.0
-    if name in fold(title):
+    if name in title.folded:
         return _NAME_IN_TITLE
-    if name in fold(before):
-        return _NAME_BEFORE if not _other_names((name,), sentence) else _NAME_BEFORE / 2
+    if name in before.folded:
+        return _NAME_BEFORE / (2 if _other_names((name,), sentence.text) else 1)
     return 0.0
 
 
@@ -377,18 +365,6 @@ def _rarity(count: int, total: int) -> float:
     if count == 0:
         return _IN_NO_TEXT
     return 0.6 + 0.9 * math.log((total + 1) / (count + 1)) / math.log(total + 1)
-
-
-def _shared_phrases(question: str, sentence: str) -> float:
-    """A little for each pair of neighbouring words that both have, small words included."""
-    asked, said = _pairs(question), _pairs(sentence)
-    return min(len(asked & said) * _PHRASE, _MAX_PHRASES)
-
-
-def _pairs(text: str) -> set[tuple[str, str]]:
-    plain = word_list(text)
-    pairs = pairwise(plain)
-    return {pair for pair in pairs if not FUNCTION_WORDS.issuperset(pair)}
 
 
 def _kind_words(text: str) -> frozenset[str]:

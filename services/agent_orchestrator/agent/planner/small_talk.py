@@ -35,6 +35,8 @@ _PIECES: Final = (
     ),
 )
 _GREETING: Final = re.compile(rf"(?:(?:{'|'.join(_PIECES)})(?:[\s,.!?;:–-]+|$))+", re.IGNORECASE)
+# A greeting is short.
+_LONGEST: Final = 200
 _LEAD: Final = r"^(?:(?:so|and|but|hey|hi|hello|well)[ ,]+)*"
 _ABOUT_ASSISTANT: Final = re.compile(
     _LEAD
@@ -67,6 +69,8 @@ _ABOUT_ASSISTANT: Final = re.compile(
 
 def is_small_talk(text: str) -> bool:
     """Whether a text only greets, thanks, or talks about the assistant."""
+    if len(text) > _LONGEST:
+        return False
     plain = text.replace("’", "'").strip(" ?.!,;:()\n")
     if not any(letter.isalpha() for letter in plain):
         return not any(letter.isdigit() for letter in plain)

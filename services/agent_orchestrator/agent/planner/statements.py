@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from services.agent_orchestrator.agent.planner.language import fold, sentences, stem, word_list
+from services.agent_orchestrator.agent.planner.language import sentences, stem, word_list
 from services.agent_orchestrator.agent.planner.relevance import Match, Need, match
+from services.agent_orchestrator.agent.planner.wording import Wording, wording
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 
 _FACTS = frozenset({"fact", "state", "change", "mention"})
@@ -26,11 +27,6 @@ class Statement:
     def score(self) -> float:
         """How well it answers, the search's own judgement included."""
         return self.match.score + 0.1 * self.item.score
-
-    @property
-    def key(self) -> str:
-        """What two statements of the same words share."""
-        return fold(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +62,33 @@ def fact_statements(need: Need, items: Iterable[ResultItem]) -> list[Statement]:
             item.text,
             item,
             next(iter(item.citations), None),
-            match(need, f"{item.text} {item.subject} {item.object}", title=relation_words(item)),
+            match(
+                need,
+                wording(f"{item.text} {item.subject} {item.object}"),
+                wording(relation_words(item)),
+            ),
         )
         for item in items
     ]
 
 
-def passage_statements(need: Need, question: str, items: Sequence[ResultItem]) -> list[Statement]:
+def passage_statements(need: Need, items: Sequence[ResultItem]) -> list[Statement]:
     """The sentences of passages, each judged with its title and the sentence in front of it."""
-    cut = [(item, sentences(item.citations[0].quote)) for item in items if item.citations]
-    need = need.weighed([sentence.text for _, own in cut for sentence in own])
+    cut = [
+        (item, [(one, wording(one.text)) for one in sentences(item.citations[0].quote)])
+        for item in items
+        if item.citations
+    ]
+    need = need.weighed([words for _, own in cut for _, words in own])
     found: dict[str, Statement] = {}
     for item, own in cut:
         citation = item.citations[0]
-        before = ""
-        for place, sentence in enumerate(own):
-            judged = match(need, sentence.text, citation.title, before, question)
+        title, before = wording(citation.title), Wording()
+        for place, (sentence, words) in enumerate(own):
             quoted = citation.part(sentence.start, sentence.end)
-            statement = Statement(sentence.text, item, quoted, judged, place)
-            found.setdefault(statement.key, statement)
-            before = sentence.text
+            judged = match(need, words, title, before)
+            found.setdefault(words.folded, Statement(sentence.text, item, quoted, judged, place))
+            before = words
     return list(found.values())
 
 

@@ -37,6 +37,7 @@ def test_labelled_expressions(row: dict[str, str]) -> None:
     [
         ("on the 5th", "2026-11-05 00:00", "2026-11-06 00:00"),
         ("the 5th of last month", "2026-10-05 00:00", "2026-10-06 00:00"),
+        ("from the 1st to the 15th of last month", "2026-10-01 00:00", "2026-10-16 00:00"),
         ("in March and April", "2026-03-01 00:00", "2026-05-01 00:00"),
         ("the first Monday of March 2024", "2024-03-04 00:00", "2024-03-05 00:00"),
         ("the week of 4 March 2024", "2024-03-04 00:00", "2024-03-11 00:00"),

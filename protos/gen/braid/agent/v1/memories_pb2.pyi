@@ -626,7 +626,7 @@ class SearchMemoriesRequest(_message.Message):
     cache: _chunks_pb2.CacheMode.ValueType
     """Whether an earlier answer may be given. Default: yes, while nothing has changed."""
     rerank: _reranking_pb2.RerankMode.ValueType
-    """How to rerank. Default: the service's setting."""
+    """How to rerank. Default: the service's setting, or LOCAL where that is NONE."""
     keep_ranking: _builtins.bool
     """Leave the order and the scores as they are, and answer with what is related in `related`."""
     @_builtins.property

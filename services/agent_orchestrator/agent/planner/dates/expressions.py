@@ -70,6 +70,8 @@ _AS_OF: Final = (
     "as things stood in", "as things stood at", "as it was on", "as it was in", "as it was at",
 )  # fmt: skip
 _TO_DATE: Final = {"ytd": "year", "qtd": "quarter", "mtd": "month", "wtd": "week"}
+# Tokens that begin no expression.
+_NO_START: Final = frozenset({"mark", "dash", "opaque", "possessive", "space"})
 _AND_MARKS: Final = ("and", "to", "-", "–", "—")
 _SPAN_MARKS: Final = ("to", "and", "until", "till", "through", "-", "–", "—")
 
@@ -95,7 +97,9 @@ def find_times(text: str, now: datetime, zone: tzinfo) -> list[TimeExpression]:
     found: list[TimeExpression] = []
     place = 0
     while place < len(reader.tokens):
-        match = _expression_at(reader, place)
+        match = None
+        if reader.kind(place) not in _NO_START:
+            match = _expression_at(reader, place)
         if match is None:
             place += 1
             continue
@@ -291,7 +295,9 @@ def _span_at(reader: Reader, place: int, marks: tuple[str, ...] | None) -> _Read
     behind = range_mark_at(reader, first[1]) if marks is None else reader.after(first[1], *marks)
     second = None if behind is None else period_at(reader, behind)
     if second is not None:
-        return "range", _joined(reader.calendar, first[0], second[0]), second[1]
+        joined = _joined(reader.calendar, first[0], second[0])
+        if joined.start is not None and joined.end is not None and joined.start < joined.end:
+            return "range", joined, second[1]
     # "between 3 and 7 March" and "between 9:00 and 10:00 on Monday" were read as one period.
     is_span = marks is not None and any(
         reader.text(at) in _SPAN_MARKS for at in range(place, first[1])

@@ -290,15 +290,28 @@ def _day_of_month(reader: Reader, place: int) -> Found | None:
     if start == place or reader.kind(start) != "ordinal":
         return None
     number = int(reader.text(start)[:-2])
-    behind = reader.after(start + 1, "of")
+    last, end = _last_day_of_span(reader, number, start + 1)
+    behind = reader.after(end, "of")
     month = (
         None if behind is None else _calendar_unit(reader, behind) or _current_unit(reader, behind)
     )
     if month is not None and month[0].unit == "month" and month[0].days is not None:
         first = month[0].days[0]
         days = one_day(first.year, first.month, number)
-        return None if days is None else (Period("day", days=days), month[1])
+        until = one_day(first.year, first.month, last)
+        if days is None or until is None:
+            return None
+        return Period("day", days=(days[0], until[1])), month[1]
     return _most_recent_day(reader.calendar.today, number, start + 1)
+
+
+def _last_day_of_span(reader: Reader, first: int, place: int) -> tuple[int, int]:
+    """The last day of "the 1st to the 15th of last month"; the first one where no span follows."""
+    mark = reader.after(place, "to the", "to", "through the", "until the", "and the", "-", "–")
+    if mark is None or reader.kind(mark) != "ordinal":
+        return first, place
+    last = int(reader.text(mark)[:-2])
+    return (last, mark + 1) if last > first and reader.text(mark + 1) == "of" else (first, place)
 
 
 def _most_recent_day(today: date, number: int, behind: int) -> Found | None:

@@ -1,0 +1,89 @@
+"""One request of an assistant: whose it is, which tools it may use, and the RPCs that it makes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from gateway.mcp.cursors import Cursor
+from gateway.rest.graph.parameters import graph_name
+from gateway.rest.http.calls import Caller
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+    from pydantic import BaseModel
+
+    from gateway.clients import Clients
+    from gateway.rest.mapping.field_names import Named
+    from gateway.settings import GatewaySettings
+    from services.runtime.errors import BraidError
+
+Profile = Literal["default", "all"]
+Progress = Callable[[float, float | None, str], Awaitable[None]]
+_NAMED = graph_name()
+
+
+class ToolCaller(Caller):
+    """The caller of a tool. The SDK cancels a tool's task when its client leaves, which cancels the RPC."""
+
+    @asynccontextmanager
+    async def cancel_on_disconnect(self, cancel: Callable[[], Any]) -> AsyncIterator[None]:  # noqa: ARG002 - see above
+        """Watches nothing: the connection's messages are the SDK's to read."""
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The connection's caller, and what its address asks for."""
+
+    caller: ToolCaller
+    profile: Profile = "default"
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What a tool works with."""
+
+    caller: ToolCaller
+    clients: Clients
+    settings: GatewaySettings
+    progress: Progress
+
+    @property
+    def space(self) -> str:
+        """The space of the caller's credential."""
+        return self.caller.identity.space
+
+    def within(self, seconds: float) -> ToolCall:
+        """The same call with another time limit for each RPC."""
+        caller = self.caller
+        limited = ToolCaller(
+            caller.request, caller.state, caller.identity, caller.outgoing, seconds
+        )
+        return ToolCall(limited, self.clients, self.settings, self.progress)
+
+    async def rpc(
+        self, method: str, stub: Callable[..., Any], message: Message, named: Named = _NAMED
+    ) -> Any:
+        """The answer of an RPC. Raises the services' typed error, its fields under the tools' names."""
+        return await self.caller.call(method, stub, message, named)
+
+    def cursor(self, arguments: BaseModel) -> Cursor:
+        """Cursors of the query that these arguments are: no other query's is read, nor another caller's."""
+        identity = self.caller.identity
+        query = arguments.model_dump(mode="json", exclude={"cursor"})
+        return Cursor(
+            json.dumps(
+                [type(arguments).__name__, identity.space, identity.user, query], sort_keys=True
+            )
+        )
+
+
+def error_text(error: BraidError, reason: str, request_id: str) -> str:
+    """A failure in words, for the model and for people."""
+    wait = f" Try again in {error.retry_after:g} s." if error.retry_after else ""
+    return f"{error.message} ({reason}, request {request_id}).{wait}"

@@ -1,0 +1,65 @@
+"""How the parts of a search ended, so that "no match" and "could not look" never look alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from braid.common.v1 import legs_pb2
+from gateway.mcp.results import Status
+
+_LOOKED = frozenset(
+    {legs_pb2.LEG_STATUS_OK, legs_pb2.LEG_STATUS_NO_MATCH, legs_pb2.LEG_STATUS_DEGRADED}
+)
+_WHOLE = frozenset(
+    {legs_pb2.LEG_STATUS_OK, legs_pb2.LEG_STATUS_NO_MATCH, legs_pb2.LEG_STATUS_DISABLED}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A search's status, the sentence that goes with it, and each leg's end by name."""
+
+    status: Status
+    legs: dict[str, str]
+    lost: str
+
+    def message(self, words: str) -> str:
+        """`words` of what was found, with what could not be searched."""
+        if self.status == "no_match":
+            return "Nothing in this space matches; every part was searched."
+        if self.status == "could_not_search":
+            return (
+                f"Nothing could be searched ({self.lost}): whether there is a match is not known."
+            )
+        if self.status == "incomplete":
+            return f"{words} A part could not be searched ({self.lost}): there may be more."
+        return words
+
+
+def outcome(legs: Sequence[Any], *, found: bool) -> Outcome:
+    """The outcome of a search from its legs' reports."""
+    ends = {leg.name: _end(leg) for leg in legs}
+    lost = "; ".join(f"{leg.name}: {ends[leg.name]}" for leg in legs if leg.status not in _WHOLE)
+    return Outcome(_status(legs, found=found, lost=bool(lost)), ends, lost)
+
+
+def report(name: str, answer: Any) -> legs_pb2.LegReport:
+    """How a search of one leg ended, as its report. A search by words has no reason to give."""
+    reason = getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED)
+    return legs_pb2.LegReport(name=name, status=answer.status, reason=reason)
+
+
+def _status(legs: Iterable[Any], *, found: bool, lost: bool) -> Status:
+    if not lost:
+        return "found" if found else "no_match"
+    looked = found or any(leg.status in _LOOKED for leg in legs)
+    return "incomplete" if looked else "could_not_search"
+
+
+def _end(leg: Any) -> str:
+    status = legs_pb2.LegStatus.Name(leg.status).removeprefix("LEG_STATUS_")
+    if not leg.reason:
+        return status
+    return f"{status} ({legs_pb2.LegReason.Name(leg.reason).removeprefix('LEG_REASON_')})"

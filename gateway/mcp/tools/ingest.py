@@ -1,0 +1,237 @@
+"""Adding a text, and how far its job is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from time import monotonic
+from typing import Annotated, Literal
+
+import grpc
+from pydantic import BaseModel, Field
+
+from braid.agent.v1 import ingest_pb2
+from gateway.mcp.arguments import Arguments, Cursor, InstantText, PageLimit, instant
+from gateway.mcp.calls import ToolCall
+from gateway.mcp.pages import Page
+from gateway.mcp.results import ToolResult, day_or_time
+from gateway.rest.mapping.field_names import rest_name
+from gateway.rest.mapping.field_types import Text
+from services.runtime.errors import DeadlineError
+
+SERVICE = "/braid.agent.v1.IngestService/"
+_PIECE = 512 * 1024
+_STEPS = 3
+_ENDED = (
+    ingest_pb2.JOB_STATE_SUCCEEDED,
+    ingest_pb2.JOB_STATE_FAILED,
+    ingest_pb2.JOB_STATE_CANCELLED,
+)
+
+
+class IngestTextArguments(Arguments):
+    """The text and what it is."""
+
+    text: Annotated[Text, Field(description="The text, plain or Markdown.", min_length=1)]
+    title: Annotated[Text, Field(max_length=1000, description="The document's title.")] = ""
+    document_id: Annotated[
+        Text,
+        Field(
+            max_length=512,
+            description="The document's id: the same id again is a new version. Default: made from the text.",
+        ),
+    ] = ""
+    source: Annotated[Text, Field(max_length=2000, description="Where it came from.")] = ""
+    valid_at: InstantText | None = Field(
+        default=None, description="Since when it holds. Default: now."
+    )
+    wait: Literal["none", "searchable", "graph_ready"] = Field(
+        default="searchable",
+        description="What to wait for: nothing, that searches find it, or that the graph has it.",
+    )
+    wait_seconds: Annotated[int, Field(ge=1, le=300, description="How long to wait at most.")] = 60
+
+
+class JobStateArguments(Arguments):
+    """Which job."""
+
+    job_id: Annotated[Text, Field(description="The job's id, as the upload was answered with.")]
+
+
+class ListJobsArguments(Arguments):
+    """Which jobs."""
+
+    state: Literal["queued", "running", "succeeded", "failed", "cancelled"] | None = None
+    limit: PageLimit = 50
+    cursor: Cursor | None = None
+
+
+class Job(BaseModel):
+    """An upload, and how far it is: `searchable` and `graph_ready` count documents."""
+
+    job_id: str
+    state: str
+    kind: str | None = None
+    title: str | None = None
+    documents: int
+    searchable: int
+    graph_ready: int
+    unchanged: int | None = None
+    failed: list[str] | None = None
+    waiting_for: str | None = None
+    created_at: str | None = None
+
+
+class JobResult(ToolResult):
+    """A job."""
+
+    view: Literal["job"] = "job"
+    job: Job
+
+
+class JobsResult(ToolResult):
+    """A page of jobs, the latest first."""
+
+    view: Literal["jobs"] = "jobs"
+    jobs: list[Job]
+
+
+async def ingest_text(arguments: IngestTextArguments, call: ToolCall) -> JobResult:
+    """Add a text as a document; its facts and entities join the graph. Waits until it is searchable by default."""
+    uploading = call.within(call.settings.upload_timeout_seconds)
+    answer = await uploading.caller.call(
+        SERVICE + "IngestDocument",
+        call.clients.ingest.IngestDocument,
+        _parts(arguments),
+        _argument_name,
+    )
+    job: ingest_pb2.IngestJob = answer.job
+    if arguments.wait != "none":
+        job = await _followed(job, arguments, call)
+    return _result(job, call)
+
+
+async def job_state(arguments: JobStateArguments, call: ToolCall) -> JobResult:
+    """See how far an upload's job is."""
+    request = ingest_pb2.GetIngestJobRequest(job_id=arguments.job_id)
+    answer = await call.rpc(SERVICE + "GetIngestJob", call.clients.ingest.GetIngestJob, request)
+    return _result(answer.job, call)
+
+
+async def list_jobs(arguments: ListJobsArguments, call: ToolCall) -> JobsResult:
+    """List the space's jobs, the latest first."""
+    cursor = call.cursor(arguments)
+    begin = cursor.read(arguments.cursor)
+    state = arguments.state
+    states = [ingest_pb2.JobState.Value(f"JOB_STATE_{state.upper()}")] if state else []
+    request = ingest_pb2.ListIngestJobsRequest(
+        page_size=arguments.limit, page_token=begin.page_token, states=states
+    )
+    answer = await call.rpc(SERVICE + "ListIngestJobs", call.clients.ingest.ListIngestJobs, request)
+    found = [_job(one) for one in answer.jobs]
+    page = Page(found, begin, answer.next_page_token, cursor, "jobs")
+
+    def build(shown: Sequence[Job], words: str, next_cursor: str | None) -> JobsResult:
+        return JobsResult(
+            space=call.space,
+            status="found" if shown else "no_match",
+            message=words,
+            next_cursor=next_cursor,
+            jobs=list(shown),
+        )
+
+    return page.result(build)
+
+
+async def _parts(
+    arguments: IngestTextArguments,
+) -> AsyncIterator[ingest_pb2.IngestDocumentRequest]:
+    metadata = ingest_pb2.DocumentMetadata(
+        document_id=arguments.document_id,
+        title=arguments.title,
+        source=arguments.source,
+        content_type="text/markdown",
+        valid_time=instant(arguments.valid_at),
+    )
+    yield ingest_pb2.IngestDocumentRequest(metadata=metadata)
+    data = arguments.text.encode()
+    for start in range(0, len(data), _PIECE):
+        yield ingest_pb2.IngestDocumentRequest(data=data[start : start + _PIECE])
+
+
+def _argument_name(path: str) -> str:
+    name = rest_name(path.removeprefix("metadata."))
+    return {"data": "text", "valid_time": "valid_at", "part": "text"}.get(name, name)
+
+
+async def _followed(
+    job: ingest_pb2.IngestJob, arguments: IngestTextArguments, call: ToolCall
+) -> ingest_pb2.IngestJob:
+    """The job once what is waited for has come, or the time is over: it goes on all the same."""
+    until = monotonic() + arguments.wait_seconds
+    watching = call.within(arguments.wait_seconds).caller
+    request = ingest_pb2.WatchIngestJobRequest(job_id=job.id)
+    stream = watching.open(SERVICE + "WatchIngestJob", call.clients.ingest.WatchIngestJob, request)
+    try:
+        while not _has_come(job, arguments.wait):
+            answer = await stream.read()
+            if answer is grpc.aio.EOF:
+                break
+            job = answer.job
+            await call.progress(_steps_done(job), _STEPS, _stage(job))
+    except grpc.aio.AioRpcError as error:
+        typed = watching.error_of(error)
+        if not isinstance(typed, DeadlineError) and monotonic() < until:
+            raise typed from None
+    finally:
+        stream.cancel()
+    return job
+
+
+def _has_come(job: ingest_pb2.IngestJob, wait: str) -> bool:
+    if job.state in _ENDED:
+        return True
+    done = job.documents_searchable if wait == "searchable" else job.documents_graph_ready
+    return 0 < job.documents_total <= done + job.documents_failed
+
+
+def _steps_done(job: ingest_pb2.IngestJob) -> int:
+    return 1 + bool(job.documents_searchable) + bool(job.documents_graph_ready)
+
+
+def _stage(job: ingest_pb2.IngestJob) -> str:
+    if job.waiting_for:
+        return f"waiting for {job.waiting_for}"
+    if job.documents_graph_ready:
+        return "in the graph"
+    return "searchable" if job.documents_searchable else "accepted"
+
+
+def _result(job: ingest_pb2.IngestJob, call: ToolCall) -> JobResult:
+    return JobResult(space=call.space, status="done", message=_message(job), job=_job(job))
+
+
+def _message(job: ingest_pb2.IngestJob) -> str:
+    if job.state == ingest_pb2.JOB_STATE_FAILED:
+        return "The job failed: see `failed` for the reasons."
+    if job.state == ingest_pb2.JOB_STATE_CANCELLED:
+        return "The job was cancelled."
+    if job.state == ingest_pb2.JOB_STATE_SUCCEEDED:
+        return "Stored: searchable, and in the graph."
+    stage = _stage(job)
+    return f"The job goes on ({stage}): ask for its state with this job_id."
+
+
+def _job(job: ingest_pb2.IngestJob) -> Job:
+    return Job(
+        job_id=job.id,
+        state=ingest_pb2.JobState.Name(job.state).removeprefix("JOB_STATE_").lower(),
+        kind=job.kind or None,
+        title=job.title or None,
+        documents=job.documents_total,
+        searchable=job.documents_searchable,
+        graph_ready=job.documents_graph_ready,
+        unchanged=job.documents_unchanged or None,
+        failed=[f"{one.document_id}: {one.reason}" for one in job.failures[:5]] or None,
+        waiting_for=job.waiting_for or None,
+        created_at=day_or_time(job, "create_time"),
+    )

@@ -1,0 +1,42 @@
+"""A text as relevance looks at it, read once: folded, in words, in stems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from services.agent_orchestrator.agent.planner.language import (
+    FUNCTION_WORDS,
+    fold,
+    stem,
+    word_list,
+)
+
+Pairs = frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text with its words and their stems."""
+
+    text: str = ""
+    folded: str = ""
+    words: tuple[str, ...] = ()
+    stems: frozenset[str] = frozenset()
+
+    @property
+    def pairs(self) -> Pairs:
+        """Neighbouring words, those of two function words left out."""
+        return word_pairs(self.words)
+
+
+def wording(text: str) -> Wording:
+    """Reads a text. Parts of a word with a hyphen count as well."""
+    words = tuple(word_list(text))
+    parts = [part for word in words if "-" in word for part in word.split("-")]
+    return Wording(text, fold(text), words, frozenset(stem(word) for word in (*words, *parts)))
+
+
+def word_pairs(words: tuple[str, ...]) -> Pairs:
+    """Neighbouring words, those of two function words left out."""
+    return frozenset(pair for pair in pairwise(words) if not FUNCTION_WORDS.issuperset(pair))

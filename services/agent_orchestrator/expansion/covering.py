@@ -1,0 +1,103 @@
+"""The first passages of an expanded list chosen so that together they cover the question. Pure.
+
+A question over several steps is answered by passages that each have a part of it. Ordered one by one, passages that
+have the same part crowd out the one that has the rest. So each of the first places goes to the passage with the best
+value, to which is added how much of the question's words it has that none before it has. Rare words count more: as
+rare as they are among the passages that were reached.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+from services.agent_orchestrator.expansion.query_aware import ReachedPassage
+
+PLACES = 5
+_CANDIDATES = 12
+_WEIGHT = 3.0
+_MIN_LETTERS = 3
+_WORD = re.compile(r"\w+")
+_SUFFIXES = ("ing", "edly", "ed", "ies", "es", "s", "ly")
+# What questions are made of, and what passages share by chance.
+_COMMON = frozenset(
+    [
+        "the",
+        "and",
+        "are",
+        "was",
+        "were",
+        "did",
+        "does",
+        "who",
+        "what",
+        "when",
+        "where",
+        "which",
+        "how",
+        "many",
+        "much",
+        "for",
+        "with",
+        "from",
+        "that",
+        "this",
+        "has",
+        "have",
+        "had",
+        "its",
+        "his",
+        "her",
+        "their",
+        "name",
+    ]
+)
+
+
+def cover(
+    question: str, reached: Sequence[ReachedPassage], texts: Mapping[str, str]
+) -> list[ReachedPassage]:
+    """The passages with the first places given anew; those without a text keep what they have."""
+    asked = words(question)
+    covered = {one.chunk_id: words(texts.get(one.chunk_id, "")) & asked for one in reached}
+    weights = _weights(asked, list(covered.values()))
+    total = sum(weights.values())
+    left = list(reached[:_CANDIDATES])
+    first: list[ReachedPassage] = []
+    seen: set[str] = set()
+    while left and total and len(first) < PLACES:
+
+        def value(one: ReachedPassage) -> float:
+            fresh = covered[one.chunk_id] - seen  # noqa: B023 - called within the round
+            return one.value + _WEIGHT * sum(weights[word] for word in fresh) / total
+
+        best = max(left, key=value)
+        first.append(best)
+        left.remove(best)
+        seen |= covered[best.chunk_id]
+    return [*first, *left, *reached[_CANDIDATES:]]
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text that may cover a question: folded, without common ones, cut to their stems."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    folded = "".join(char for char in plain if not unicodedata.combining(char))
+    return frozenset(
+        _stem(word)
+        for word in _WORD.findall(folded)
+        if len(word) >= _MIN_LETTERS and word not in _COMMON
+    )
+
+
+def _weights(asked: frozenset[str], covered: Sequence[frozenset[str]]) -> dict[str, float]:
+    count = len(covered)
+    return {word: math.log(1 + count / (1 + sum(word in one for one in covered))) for word in asked}
+
+
+def _stem(word: str) -> str:
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= _MIN_LETTERS:
+            return word[: -len(suffix)] + ("y" if suffix == "ies" else "")
+    return word

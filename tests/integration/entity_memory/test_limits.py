@@ -1,0 +1,87 @@
+"""Limits are exact under concurrency, and answered in words."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from braid.agent.v1 import entity_memory_pb2 as pb
+from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
+from tests.integration.entity_memory.conftest import ALICE, ANNA, World
+
+CREATED = pb.MEMORY_SAVE_OUTCOME_CREATED
+CONVERSATION_LIMIT = pb.MEMORY_SAVE_OUTCOME_CONVERSATION_LIMIT
+DAY_LIMIT = pb.MEMORY_SAVE_OUTCOME_DAY_LIMIT
+
+
+@pytest.fixture
+def memory_settings() -> EntityMemorySettings:
+    """Small limits."""
+    return EntityMemorySettings(
+        _env_file=None,
+        max_entities_per_conversation=3,
+        max_relationships_per_conversation=2,
+        max_entities_per_day=5,
+    )
+
+
+def said(conversation: str) -> pb.MemoryProvenance:
+    return pb.MemoryProvenance(conversation_id=conversation)
+
+
+async def test_a_conversation_creates_exactly_so_many_entities(world: World) -> None:
+    saved = await asyncio.gather(
+        *(world.save_entity(f"Tool {n}", provenance=said("c1")) for n in range(8))
+    )
+    outcomes = [one.outcome for one in saved]
+    assert (outcomes.count(CREATED), outcomes.count(CONVERSATION_LIMIT)) == (3, 5)
+    refused = next(one for one in saved if one.outcome == CONVERSATION_LIMIT)
+    assert refused.message.startswith("Nothing was saved: this conversation has reached its limit")
+    assert not refused.HasField("entity")
+    assert refused.quota.conversation_entity_count == 0
+    assert len(await world.names()) == 3
+    known = await world.save_entity((await world.names())[0], provenance=said("c1"))
+    assert known.outcome == pb.MEMORY_SAVE_OUTCOME_REINFORCED
+
+
+async def test_a_day_creates_exactly_so_many_entities(world: World) -> None:
+    saved = await asyncio.gather(*(world.save_entity(f"Tool {n}") for n in range(9)))
+    outcomes = [one.outcome for one in saved]
+    assert (outcomes.count(CREATED), outcomes.count(DAY_LIMIT)) == (5, 4)
+    assert (await world.save_entity("Another", who=ANNA)).outcome == CREATED
+
+
+async def test_a_conversation_creates_exactly_so_many_relationships(world: World) -> None:
+    for name in ("Vim", "Git", "Zsh"):
+        await world.save_entity(name)
+    saved = [
+        await world.relate("USES", name, provenance=said("c1")) for name in ("Vim", "Git", "Zsh")
+    ]
+    again = await world.relate("USES", "Vim", provenance=said("c1"))
+    other = await world.relate("USES", "Zsh", provenance=said("c2"))
+    assert [one.outcome for one in saved] == [CREATED, CREATED, CONVERSATION_LIMIT]
+    assert again.outcome == pb.MEMORY_SAVE_OUTCOME_REINFORCED
+    assert other.outcome == CREATED
+
+
+async def test_a_relationship_over_the_limit_creates_no_entity_either(world: World) -> None:
+    for number in range(4):
+        await world.save_entity(f"Tool {number}")
+    refused = await world.relate("DEPENDS_ON", "Redis", "Checkout")
+    assert refused.outcome == DAY_LIMIT
+    assert len(await world.names()) == 4
+    last = await world.relate("USES", "Redis")
+    assert last.outcome == CREATED
+    assert last.quota.day_entity_count == 0
+
+
+async def test_deleting_does_not_make_room(world: World) -> None:
+    for number in range(5):
+        await world.save_entity(f"Tool {number}")
+    found = await world.stub.QueryEntities(pb.QueryEntitiesRequest(), metadata=ALICE)
+    for hit in found.hits:
+        await world.stub.DeleteEntity(
+            pb.DeleteEntityRequest(entity_id=hit.entity.id), metadata=ALICE
+        )
+    assert (await world.save_entity("Another")).outcome == DAY_LIMIT

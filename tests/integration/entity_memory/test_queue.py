@@ -1,0 +1,142 @@
+"""Writes are queued durably: none is lost, none is saved twice, and what was said is found in the same conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from braid.agent.v1 import entity_memory_pb2 as pb
+from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
+from services.agent_orchestrator.entity_memory.queue import MemoryWrites
+from services.agent_orchestrator.entity_memory.records import (
+    NamedEnd,
+    NewEntity,
+    NewRelationship,
+    Owner,
+    Provenance,
+)
+from services.agent_orchestrator.entity_memory.turns import TurnNews
+from services.runtime.errors import StoreUnavailableError
+from tests.integration.entity_memory.conftest import ALICE, World
+
+OWNER = Owner("acme", "alice")
+
+
+class Scripted:
+    """An extractor that says the user uses each word of a turn that is capitalised."""
+
+    def __init__(self) -> None:
+        self.failures = 0
+        self.turns: list[Sequence[str]] = []
+
+    async def read(self, turns: Sequence[str]) -> TurnNews:
+        """See `Extractor`."""
+        self.turns.append(turns)
+        if self.failures:
+            self.failures -= 1
+            raise StoreUnavailableError("the model")
+        return TurnNews(
+            tuple(
+                NewRelationship(
+                    NamedEnd(),
+                    RelationshipType.USES,
+                    NamedEnd(name=word, type=EntityType.TOOL),
+                )
+                for word in turns[-1].split()
+                if word[0].isupper()
+            ),
+            (),
+        )
+
+
+@pytest.fixture
+def extractor() -> Scripted:
+    """What reads turns."""
+    return Scripted()
+
+
+@pytest.fixture
+async def writes(world: World, extractor: Scripted) -> AsyncIterator[MemoryWrites]:
+    """The queue of another process, which works off only what a test asks for."""
+    queue = MemoryWrites(world.pool, world.parts.memory, extractor)
+    yield queue
+    await queue.close()
+
+
+async def queue_turn(world: World, writes: MemoryWrites, text: str, message: str) -> None:
+    async with world.pool.transaction() as session:
+        await writes.queue_turn(session, OWNER, Provenance("c1", message), text)
+
+
+async def test_a_turn_that_is_delivered_twice_is_saved_once(world: World) -> None:
+    seen = pb.MemoryProvenance(conversation_id="c1", message_id="m1")
+    request = pb.SaveTurnRequest(turns=["I use Vim."], provenance=seen)
+    first, second = [await world.stub.SaveTurn(request, metadata=ALICE) for _ in range(2)]
+    assert (first.already_saved, second.already_saved) == (False, True)
+    assert [one.target.name for one in first.relationships] == ["Vim"]
+    found = await world.stub.QueryRelationships(pb.QueryRelationshipsRequest(), metadata=ALICE)
+    assert [(one.target.name, one.mention_count) for one in found.relationships] == [("Vim", 1)]
+
+
+async def test_a_turn_of_100_kb_is_read_in_time(world: World) -> None:
+    text = "I use Vim. " + "The quick brown fox jumps over the lazy dog. " * 2_300
+    answer = await world.stub.SaveTurn(pb.SaveTurnRequest(turns=[text]), metadata=ALICE, timeout=30)
+    assert [one.target.name for one in answer.relationships] == ["Vim"]
+
+
+async def test_queued_writes_are_worked_off_once_whoever_does_it(
+    world: World, writes: MemoryWrites
+) -> None:
+    tool = NewEntity("Kafka", EntityType.TOOL)
+    for key in ("tool 1 1", "tool 1 1", "tool 1 2"):
+        await writes.queue_entity(OWNER, key, Provenance("c1", key), tool)
+    done = await asyncio.gather(*(writes.work_off(OWNER, 20) for _ in range(3)))
+    assert done == [True, True, True]
+    found = await world.stub.QueryEntities(pb.QueryEntitiesRequest(), metadata=ALICE)
+    assert [(hit.entity.name, hit.entity.mention_count) for hit in found.hits] == [("Kafka", 2)]
+
+
+async def test_what_was_queued_is_found_at_once(world: World, writes: MemoryWrites) -> None:
+    new = NewRelationship(
+        NamedEnd(), RelationshipType.USES, NamedEnd(name="Grafana", type=EntityType.TOOL)
+    )
+    await writes.queue_relationship(OWNER, "tool 1 1", Provenance("c1", "m1"), new)
+    assert await writes.work_off(OWNER, 20)
+    assert await world.answers("What do I use?") == ["Grafana"]
+
+
+async def test_a_write_whose_transaction_is_rolled_back_never_was(
+    world: World, writes: MemoryWrites
+) -> None:
+    with pytest.raises(RuntimeError):
+        async with world.pool.transaction() as session:
+            await writes.queue_turn(session, OWNER, Provenance("c1", "m1"), "We use Vim")
+            raise RuntimeError
+    assert await writes.work_off(OWNER, 20)
+    assert await world.names() == []
+
+
+async def test_a_write_to_an_unknown_id_is_given_up_and_holds_up_nothing(
+    world: World, writes: MemoryWrites
+) -> None:
+    unknown = NewRelationship(NamedEnd(), RelationshipType.USES, NamedEnd(id=str(uuid.uuid4())))
+    await writes.queue_relationship(OWNER, "a", Provenance(), unknown)
+    await writes.queue_entity(OWNER, "b", Provenance(), NewEntity("Vim", EntityType.TOOL))
+    assert await writes.work_off(OWNER, 20)
+    assert await world.names() == ["Vim"]
+
+
+async def test_the_text_of_a_write_is_not_kept_once_it_is_saved(
+    world: World, writes: MemoryWrites
+) -> None:
+    await queue_turn(world, writes, "we use Vim", "m1")
+    assert await writes.work_off(OWNER, 20)
+    async with world.parts.memory.store.reading(OWNER) as rows:
+        left = await rows.session.value(
+            "select count(*) from memory_write where payload is not null"
+        )
+        kept = await rows.session.value("select count(*) from memory_write")
+    assert (left, kept) == (0, 1)

@@ -1,0 +1,49 @@
+"""The SDK's own client, connected to a gateway over streamable HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Literal
+
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CallToolResult, TextContent
+
+Era = Literal["legacy", "auto"]
+
+
+@asynccontextmanager
+async def http_client(
+    url: str, key: str = "", era: Era = "auto", query: str = ""
+) -> AsyncIterator[Client]:
+    """A client of `/mcp`; `era` is the protocol's: `auto` finds the latest one."""
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    async with httpx2.AsyncClient(headers=headers, timeout=20) as http:
+        transport = streamable_http_client(f"{url}/mcp{query}", http_client=http)
+        async with Client(transport, mode=era) as client:
+            yield client
+
+
+def value_of(result: CallToolResult) -> dict[str, Any]:
+    """A result's structured content, which is what its text says too."""
+    assert not result.is_error, text_of(result)
+    value = result.structured_content
+    assert isinstance(value, dict)
+    assert json.loads(text_of(result)) == value
+    return value
+
+
+def text_of(result: CallToolResult) -> str:
+    """A result's text."""
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+def failure_of(result: CallToolResult) -> str:
+    """The sentence of a result that is an error."""
+    assert result.is_error
+    return text_of(result)

@@ -1,0 +1,88 @@
+"""`braid mcp` as an assistant starts it: the SDK's client at its standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.shared.exceptions import MCPError
+
+from braid.common.v1 import legs_pb2
+from braid.vector.v1 import search_pb2
+from tests.integration.gateway.conftest import Served
+from tests.integration.gateway.mcp.clients import Era, failure_of, value_of
+from tests.integration.gateway.samples import CHUNK_HIT
+
+FOUND = search_pb2.HybridSearchResponse(hits=[CHUNK_HIT], status=legs_pb2.LEG_STATUS_OK)
+QUERY = {"query": "who caused INC-104?", "mode": "hybrid"}
+
+
+def started(url: str, key: str = "", *options: str) -> StdioServerParameters:
+    """The command as an assistant's configuration has it."""
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "gateway.cli", "mcp", *options],
+        env={"BRAID_URL": url, "BRAID_API_KEY": key, "PATH": os.environ["PATH"]},
+    )
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_each_key_reads_its_own_space(guarded: Served, era: Era) -> None:
+    guarded.script.answer("HybridSearch", FOUND)
+    for key, space in (("reader", "team-a"), ("writer", "team-b")):
+        async with Client(stdio_client(started(guarded.url, key)), mode=era) as client:
+            found = value_of(await client.call_tool("search", QUERY))
+            refused = failure_of(await client.call_tool("search", {"query": "x", "limit": 0}))
+        assert found["space"] == space
+        assert refused.startswith("limit: must be at least 1")
+        assert guarded.script.seen[-1].call.space == space
+
+
+async def test_options_choose_the_profile_and_reading_alone(guarded: Served) -> None:
+    parameters = started(guarded.url, "writer", "--profile", "all", "--read-only")
+    async with Client(stdio_client(parameters)) as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+    assert "neighborhood" in names
+    assert "ingest_text" not in names
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_a_cancelled_request_ends_the_call_behind_it(served: Served, era: Era) -> None:
+    served.script.hang("HybridSearch")
+    async with Client(stdio_client(started(served.url)), mode=era) as client:
+        asking = asyncio.create_task(client.call_tool("search", QUERY))
+        await served.script.reached.wait()
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        async with asyncio.timeout(10):
+            await served.script.cancelled.wait()
+
+
+async def test_a_key_that_is_unknown_is_said_in_the_gateways_words(guarded: Served) -> None:
+    refused = pytest.RaisesExc(MCPError, match="A valid API key is needed")
+    with pytest.RaisesGroup(refused, flatten_subgroups=True):
+        async with Client(stdio_client(started(guarded.url, "nobody"))):
+            pass
+
+
+async def test_without_a_gateway_the_command_ends_and_says_so(tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path), "BRAID_DATA": str(tmp_path), "PATH": os.environ["PATH"]}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "gateway.cli",
+        "mcp",
+        env=environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, complaint = await process.communicate()
+    assert process.returncode == 1
+    assert out == b""
+    assert b"no running stack found" in complaint

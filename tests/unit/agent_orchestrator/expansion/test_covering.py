@@ -1,0 +1,48 @@
+"""The first places of an expanded list go to passages that cover the question together."""
+
+from __future__ import annotations
+
+from services.agent_orchestrator.expansion.covering import PLACES, cover, words
+from services.agent_orchestrator.expansion.query_aware import ReachedPassage
+
+TEXTS = {
+    "river": "The Tekeze is a river in Ethiopia.",
+    "again": "The Tekeze river joins the Atbara.",
+    "waterfall": "The waterfall is near Bahir Dar.",
+}
+QUESTION = "Which waterfall is in the country of the Tekeze river?"
+
+
+def reached(*names: str, step: float = 0.1) -> list[ReachedPassage]:
+    return [ReachedPassage(name, 9 - place * step, 0.0, None) for place, name in enumerate(names)]
+
+
+def ids(found: list[ReachedPassage]) -> list[str]:
+    return [one.chunk_id for one in found]
+
+
+def test_a_passage_with_another_part_of_the_question_comes_before_one_with_the_same_part() -> None:
+    assert ids(cover(QUESTION, reached("river", "again", "waterfall"), TEXTS)) == [
+        "river",
+        "waterfall",
+        "again",
+    ]
+
+
+def test_a_much_better_value_counts_more_than_words() -> None:
+    order = reached("river", "again", "waterfall", step=4)
+    assert ids(cover(QUESTION, order, TEXTS)) == ["river", "again", "waterfall"]
+
+
+def test_beyond_the_first_places_the_order_stays() -> None:
+    names = [f"p{number}" for number in range(PLACES + 9)]
+    assert ids(cover(QUESTION, reached(*names), {})) == names
+    assert cover(QUESTION, [], {}) == []
+
+
+def test_a_question_of_common_words_changes_nothing() -> None:
+    assert ids(cover("who is it", reached("river", "waterfall"), TEXTS)) == ["river", "waterfall"]
+
+
+def test_words_are_folded_and_stemmed() -> None:
+    assert words("The Rivers of Cité") == words("river cite") == {"river", "cite"}
