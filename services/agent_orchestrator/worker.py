@@ -13,6 +13,8 @@ from services.agent_orchestrator.clients.tiers import check_serving
 from services.agent_orchestrator.database import Database, open_database
 from services.agent_orchestrator.deletion.deletions import DeletionTask
 from services.agent_orchestrator.deletion.store import DELETE, DeletionStore
+from services.agent_orchestrator.entity_memory.reembedding import MemoryReembedding
+from services.agent_orchestrator.entity_memory.store import EntityMemoryStore
 from services.agent_orchestrator.ingest.pipeline.graph_turn import GraphTurns
 from services.agent_orchestrator.ingest.pipeline.search_turn import SearchTurns
 from services.agent_orchestrator.ingest.pipeline.space_embedder import (
@@ -71,7 +73,7 @@ async def open_worker(
         runners = _runners(settings, runtime, tiers, embedders, work=work, parsers=parsers)
         handlers = {
             **_handlers(tiers, database, turns),
-            **_model_handlers(settings, tiers, models, work, MemoryStore(database)),
+            **_model_handlers(settings, tiers, models, work, database),
         }
         runners[TASK] = TaskRunner(TaskStore(database, turns), handlers, TASKS_AT_ONCE)
         worker = Worker(turns, runners, lease_seconds=settings.lease_seconds)
@@ -106,7 +108,7 @@ def _model_handlers(
     tiers: Tiers,
     models: Registry,
     work: WorkStore,
-    memories: MemoryStore,
+    database: Database,
 ) -> Mapping[str, Handler]:
     retries = Retries(settings.retry_seconds)
     others_waiting = partial(work.others_waiting, TASK)
@@ -116,7 +118,8 @@ def _model_handlers(
         tiers.graph_models,
         retries,
         others_waiting,
-        partitions=memories.partitions,
+        partitions=MemoryStore(database).partitions,
+        entity_memory=MemoryReembedding(EntityMemoryStore(database.pool)),
     )
     reextraction = Reextraction(
         tiers.vector,

@@ -18,6 +18,8 @@ COMMANDS = {
     "crash": "tests.benchmarks.crash",
     "neighborhood": "tests.benchmarks.neighborhood",
     "graph_search": "tests.benchmarks.graph_search",
+    "entity_memory": "tests.benchmarks.entity_memory",
+    "memory_write": "tests.benchmarks.memory_write",
     "overload": "tests.benchmarks.overload",
     "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",

@@ -139,6 +139,7 @@ def _ask(request: agent_pb2.AskRequest) -> Ask:
             for said in request.prior_messages
         ],
         cancel_on_disconnect=request.cancel_on_disconnect,
+        skip_memory=request.skip_memory,
     )
 
 

@@ -15,6 +15,7 @@ from braid.common.v1 import errors_pb2
 from braid.graph.v1 import embeddings_pb2
 from braid.vector.v1 import models_pb2
 from services.agent_orchestrator.clients.models import KINDS, GraphModels, Kind, VectorModels
+from services.agent_orchestrator.entity_memory.reembedding import MemoryReembedding
 from services.agent_orchestrator.ingest.pipeline.space_embedder import AGAIN_SECONDS, Registry
 from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.tasks import Counts, Task
@@ -52,6 +53,7 @@ class Reembedding:
         others_waiting: Others,
         *,
         partitions: Partitions = no_partitions,
+        entity_memory: MemoryReembedding | None = None,
     ) -> None:
         self._registry = registry
         self._vector = vector
@@ -59,6 +61,7 @@ class Reembedding:
         self._retries = retries
         self._others_waiting = others_waiting
         self._partitions = partitions
+        self._entity_memory = entity_memory
 
     async def run(self, task: Task) -> Mapping[str, Any]:
         """Both stores. WaitingError to let other work go first, or while the model is not configured.
@@ -73,11 +76,15 @@ class Reembedding:
         if embedder is None:
             raise WaitingError("the model is not configured any more", AGAIN_SECONDS)
         move = _Move(self, task, embedder)
+        if self._entity_memory is not None:  # before queries are embedded with the model
+            await self._entity_memory.fill(task.job.space, embedder)
         await self._run(move, task, held)
         for partition in await self._partitions(task.job.space):
             with call_scope(replace(current_call(), space=partition)):
                 held = await self.call(self._vector.dimensions)
                 await self._run(_Move(self, task, embedder, of_space=move), task, held)
+        if self._entity_memory is not None:
+            await self._entity_memory.finish(task.job.space, embedder)
         return {"model": model, "chunks": move.embedded, "graph_texts": move.texts}
 
     @staticmethod

@@ -89,6 +89,7 @@ class Ask:
     session_id: str
     prior: Sequence[Spoken] = ()
     cancel_on_disconnect: bool = False
+    skip_memory: bool = False
 
 
 @dataclass(slots=True)
@@ -340,7 +341,7 @@ class Runs:
             if answer is not None and memory.conversation is not None:
                 turn = Turn(ask.question, answer.text, answer.citations, answer.model, answer.end)
                 await self._conversations.add_turn(session, memory.conversation.id, run.id, turn)
-            if answer is not None and self._memory is not None:
+            if answer is not None and self._memory is not None and not ask.skip_memory:
                 await self._memory.queue_turn(
                     session,
                     MemoryOwner(run.owner.space, run.owner.user),

@@ -1,4 +1,9 @@
-"""The chunker: one pass over the tokens of a sentence that decides what is noun phrase and what is verb group."""
+"""The chunker: one pass over the tokens of a sentence that decides what is noun phrase and what is verb group.
+
+It is one pass over one state, read together: hence its length.
+"""
+
+from dataclasses import replace
 
 from services.agent_orchestrator.entity_memory.extraction.chunks import (
     Chunk,
@@ -289,6 +294,8 @@ class Chunker:
             return self._is_contracted_verb(place)
         if word == "'d":
             return True
+        if word in {"may", "will", "might"} and token.capital and not token.first:
+            return False
         if word in AUXILIARIES:
             return not (
                 word in {"can", "will", "might"} and self._previous_word_is_determiner(place)
@@ -370,7 +377,9 @@ class Chunker:
         word = self._lower(place)
         previous = self._chunks[-1] if self._chunks else None
         before = self._lower(place - 1)
-        if before in DETERMINERS | SELF_POSSESSIVES | OTHER_POSSESSIVES or before == "'s":
+        opened = previous is not None and previous.kind in {Kind.RELATIVE, Kind.QUESTION}
+        determined = before in DETERMINERS | SELF_POSSESSIVES | OTHER_POSSESSIVES or before == "'s"
+        if determined and not opened:
             return False
         if previous is None:
             return not (
@@ -509,16 +518,7 @@ class Chunker:
             end = place + 1
             word = self._lower(place)
         group = VerbGroup(lemma, form, tuple(rest), negated, modal, adverbs=tuple(adverbs))
-        group.passive = form == "participle" and bool(rest) and _lemma(rest[-1]) == "be"
-        group.progressive = form == "ing" and bool(rest) and _lemma(rest[-1]) == "be"
-        group.perfect = (any(_lemma(each) == "have" for each in rest) and main is not None) or (
-            lemma == "be" and form == "participle" and bool(rest)
-        )
-        group.past = any(each in {"was", "were", "did", "had"} for each in rest) or (
-            not rest and (form == "past" or word in {"was", "were", "had", "did"})
-        )
-        if word in _NAMING and group.passive:
-            group.lemma, group.form, group.passive = "be", "third", False
+        _set_aspect(group, word, has_main=main is not None)
         self._chunks.append(Chunk(Kind.VERB, word, start, end, verb=group))
         return end
 
@@ -623,6 +623,7 @@ class Chunker:
                 break
             place = self._noun_word(place, noun, words)
         noun.words = tuple(words)
+        noun.text = " ".join(token.text for token in self._tokens[start:place])
         self._chunks.append(Chunk(Kind.NOUN, words[-1] if words else "", start, place, noun=noun))
         return place
 
@@ -722,6 +723,23 @@ def word_looks_finite(word: str) -> bool:
     return word.endswith(("s", "ed")) and not word.endswith("ss")
 
 
+def _set_aspect(group: VerbGroup, word: str, *, has_main: bool) -> None:
+    """Voice, aspect and tense by the auxiliaries; "have got" has, "is called" is."""
+    rest = group.auxiliaries
+    last = _lemma(rest[-1]) if rest else ""
+    group.passive = group.form == "participle" and last == "be"
+    group.progressive = group.form == "ing" and last == "be"
+    been = group.lemma == "be" and group.form == "participle" and bool(rest)
+    group.perfect = been or (has_main and any(_lemma(each) == "have" for each in rest))
+    group.past = any(each in {"was", "were", "did", "had"} for each in rest) or (
+        not rest and (group.form == "past" or word in {"was", "were", "had", "did"})
+    )
+    if word == "got" and last == "have":
+        group.lemma, group.form, group.perfect = "have", "base", False
+    if word in _NAMING and group.passive:
+        group.lemma, group.form, group.passive = "be", "third", False
+
+
 def _is_followed_by(noun: NounPhrase, place: int) -> bool:
     """Two names in a row with nothing between are two phrases."""
     return bool(noun.names) and noun.names[-1].end == place
@@ -743,16 +761,7 @@ def singular(word: str) -> str:
 
 
 def _snapshot(noun: NounPhrase, words: list[str]) -> NounPhrase:
-    return NounPhrase(
-        tuple(words),
-        noun.names,
-        noun.pronoun,
-        noun.possessor,
-        noun.possessor_name,
-        noun.head,
-        noun.head_follows,
-        noun.determiner,
-    )
+    return replace(noun, words=tuple(words))
 
 
 def _lemma(word: str) -> str:

@@ -27,6 +27,8 @@ class NounPhrase:
 
     words: tuple[str, ...] = ()
     """In lower case."""
+    text: str = ""
+    """As written."""
     names: list[Name] = field(default_factory=list)
     pronoun: str = ""
     possessor: str = ""

@@ -2,9 +2,10 @@
 
 A clause knows what it depends on: the subordinator that opens it, the noun phrase that it
 modifies, or the verb whose complement it is.
+It is one pass over one state, read together: hence its length.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from services.agent_orchestrator.entity_memory.extraction.chunks import (
@@ -22,7 +23,7 @@ from services.agent_orchestrator.entity_memory.extraction.words import (
 
 _OBJECT_CONTROL = word_set(
     """
-    want ask tell force allow expect help get persuade convince advise urge encourage order need like love beg
+    want ask tell force allow expect help get persuade convince advise urge encourage order like love beg
     remind teach recommend propose decide go plan be try have decide agree plan
     """
 )
@@ -82,6 +83,19 @@ class Clause:
         return [*self.subject, *self.objects, *phrases]
 
 
+_CHAINING = frozenset({"about", "of", "into"})
+"""Prepositions before a gerund that continue the chain of verbs: "thinking about using X"."""
+_CHAINING_PAIRS = frozenset(
+    tuple(pair.split("_"))
+    for pair in word_set(
+        """
+        work_on focus_on plan_on insist_on give_on switch_to look_to use_to commit_to look_at go_to get_to
+        move_to keep_from refrain_from
+        """
+    )
+)
+
+
 class ClauseBuilder:
     """Builds the clauses of one sentence from its chunks."""
 
@@ -108,6 +122,8 @@ class ClauseBuilder:
                 Kind.NEGATION,
             }:
                 self._clause.stranded = self._preposition
+                if chunk.kind is Kind.PREPOSITION and self._preposition in EXCLUDING_PREPOSITIONS:
+                    self._excluding = True
                 if chunk.kind is not Kind.VERB or chunk.verb is None or chunk.verb.form != "ing":
                     self._preposition = None
             match chunk.kind:
@@ -172,20 +188,26 @@ class ClauseBuilder:
         joined, self._joined_by = self._joined_by, None
         if self._preposition is not None:
             self._complete_phrase(noun)
+        elif self._is_fronted_complete() and self._starts_clause(place):
+            self._clause = self._clause.parent or self._clause
+            self._reset()
+            self._before_verb(place, noun, None)
         elif self._is_purpose_alone() and self._starts_clause(place):
             self._new_clause(Link.MAIN, "", None, chunk.start)
             self._before_verb(place, noun, None)
         elif self._resumed_by is not None and self._clause.verbs and self._starts_clause(place):
             self._start_coordinate(noun, self._resumed_by, chunk.start)
+        elif joined == "but" and self._is_negated_with_object() and not self._starts_clause(place):
+            self._contrast(noun, chunk.start)
         elif joined is not None and self._list is not None and not self._starts_clause(place):
             self._join(noun, joined)
         elif joined is not None and self._clause.verbs and self._starts_clause(place):
             self._start_coordinate(noun, joined, chunk.start)
         elif not self._clause.verbs:
             self._before_verb(place, noun, joined)
-        elif self._previous is not None and self._starts_clause(place):
+        elif self._previous is not None and self._starts_clause(place, coordinated=False):
             self._reduced_relative(noun, chunk.start)
-        elif self._clause.verbs and self._starts_clause(place):
+        elif self._clause.verbs and self._starts_clause(place, coordinated=False):
             self._complement(noun, chunk.start)
         else:
             self._clause.objects.append(noun)
@@ -193,6 +215,14 @@ class ClauseBuilder:
         self._previous = noun
         if not (joined and joined != ","):
             self._excluding = False
+
+    def _is_fronted_complete(self) -> bool:
+        """ "For monitoring we use X", "When I code I use X": the main clause starts without a comma."""
+        clause = self._clause
+        fronted = clause.link is Link.SUBORDINATE and clause.verbs and clause.parent is not None
+        if not fronted or clause.parent is None or clause.parent.verbs:
+            return False
+        return clause.verbs[-1].lemma not in COMPLEMENT_VERBS
 
     def _is_purpose_alone(self) -> bool:
         """ "To deploy we use X": an infinitive opens the sentence."""
@@ -202,6 +232,21 @@ class ClauseBuilder:
             and not clause.subject
             and all(verb.form == "to" for verb in clause.verbs)
         )
+
+    def _is_negated_with_object(self) -> bool:
+        clause = self._clause
+        return bool(clause.objects) and any(verb.negated for verb in clause.verbs)
+
+    def _contrast(self, noun: NounPhrase, start: int) -> None:
+        """ "We don't use B but A": what follows "but" is affirmed."""
+        before = self._clause
+        self._clause = self._open(Link.COORDINATE, "but", before.parent, start)
+        self._reset()
+        self._clause.subject = list(before.subject)
+        self._clause.shared_subject = True
+        self._clause.verbs = [replace(verb, negated=False) for verb in before.verbs]
+        self._clause.objects.append(noun)
+        self._list = self._clause.objects
 
     def _complete_phrase(self, noun: NounPhrase) -> None:
         preposition = self._preposition or ""
@@ -286,7 +331,7 @@ class ClauseBuilder:
         self._clause.subject = [noun]
         self._list = self._clause.subject
 
-    def _starts_clause(self, place: int) -> bool:
+    def _starts_clause(self, place: int, *, coordinated: bool = True) -> bool:
         """Whether the noun phrase at `place` is the subject of a finite verb that follows it."""
         at = place + 1
         while at < len(self._chunks) and self._chunks[at].kind in {Kind.ADVERB, Kind.NEGATION}:
@@ -299,7 +344,8 @@ class ClauseBuilder:
                 chunk.verb.form == "participle" and chunk.verb.lemma == "be"
             )
         if (
-            chunk.kind is Kind.CONJUNCTION
+            coordinated
+            and chunk.kind is Kind.CONJUNCTION
             and chunk.word in {"and", "&"}
             and at + 1 < len(self._chunks)
         ):
@@ -398,7 +444,9 @@ class ClauseBuilder:
             not negated
             and parent.verbs
             and not parent.objects
-            and preposition in {"about", "of", "on", "to", "at", "for", "from"}
+            and (
+                preposition in _CHAINING or (parent.verbs[-1].lemma, preposition) in _CHAINING_PAIRS
+            )
         ):
             verb.adverbs = (*verb.adverbs, f"after_{preposition}")
             parent.verbs.append(verb)
@@ -448,6 +496,8 @@ class ClauseBuilder:
         clause.subject = list(before.subject)
         clause.shared_subject = True
         first = before.verbs[0]
+        if first.passive and verb.form == "past" and not verb.auxiliaries:
+            verb.form, verb.passive, verb.past = "participle", True, False
         if not verb.finite or (verb.form == "participle"):
             verb.auxiliaries = verb.auxiliaries or first.auxiliaries
             verb.passive = (first.passive and verb.form == "participle") or verb.passive
@@ -506,6 +556,8 @@ class ClauseBuilder:
         self._joined_by = ","
         self._excluding = False
         clause = self._clause
+        if not clause.verbs and not clause.nouns():
+            clause.adverbs = [word for word in clause.adverbs if word != "anymore"]
         following = self._chunks[place + 1] if place + 1 < len(self._chunks) else None
         if (
             following is not None

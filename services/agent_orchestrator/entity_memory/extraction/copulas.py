@@ -1,4 +1,7 @@
-"""What "is" says: roles ("Ravi is my colleague"), favourites, employers, and what stands for what."""
+"""What "is" says: roles ("Ravi is my colleague"), favourites, employers, and what stands for what.
+
+All readings of "be" stand here: hence its length.
+"""
 
 from collections.abc import Iterator
 
@@ -33,7 +36,7 @@ from services.agent_orchestrator.entity_memory.extraction.words import (
 _R = RelationshipType
 _FAVOURITE = word_set(
     """
-    fav favorites favorite favourites preferred preference fave favourite
+    fav favorites favorite go-to favourites preferred preference fave favourite
     """
 )
 _CHOICE = frozenset({"choice", "pick", "decision", "selection", "winner"})
@@ -134,13 +137,20 @@ class Copulas:
             return
         for noun in clause.nouns():
             yield from self._role_before_name(noun, clause)
+        for nouns in (clause.subject, clause.objects, *(phrase.nouns for phrase in clause.phrases)):
+            yield from self._shared_roles(nouns, clause)
         for first, second in clause.appositions:
             named, described = (
                 (first, second)
                 if first.names and not (first.head and first.possessor and not second.possessor)
                 else (second, first)
             )
-            yield from self._described(self._references.resolve(named, clause), described)
+            referents = self._references.resolve(named, clause)
+            yield from self._described(referents, described)
+            introduced = any(noun.is_self for noun in clause.subject) and named in clause.objects
+            yield from self._affiliation_of_role(
+                clause, described, [USER] if introduced else referents
+            )
         for phrase in clause.phrases:
             if (
                 phrase.preposition in {"from", "at", "of"}
@@ -174,6 +184,17 @@ class Copulas:
             name = named.names[-1].text
             if not self._types.known.types_of(name):
                 self._types.remember(name, EntityType.PROJECT)
+
+    def _shared_roles(self, nouns: list[NounPhrase], clause: Clause) -> Iterator[Statement]:
+        """ "my colleagues Ahmed and Sofia": the role holds for each name of the list."""
+        role: NounPhrase | None = None
+        for noun in nouns:
+            if role is not None and noun.names and not noun.head and not noun.possessor:
+                yield from self._described(self._references.resolve(noun, clause), role)
+            elif noun.names and not noun.head_follows and noun.head + "s" in noun.words:
+                role = noun
+            else:
+                role = None
 
     def _role_before_name(self, noun: NounPhrase, clause: Clause) -> Iterator[Statement]:
         """ "my manager Helen Brandt", "our CI tool Jenkins"."""
@@ -348,8 +369,7 @@ class Copulas:
                         continue
                     organization = self._types.is_organization(target) and not target.project
                     if phrase.preposition in {"at", "for", "with"} or (
-                        phrase.preposition == "of"
-                        and (organization or noun.head not in _PROJECT_ROLES)
+                        phrase.preposition == "of" and organization
                     ):
                         if (
                             self._types.accepts("organization", target)
@@ -375,6 +395,7 @@ class Copulas:
         for noun in clause.subject:
             if noun.names or noun.negative:
                 continue
+            yield from self._affiliation_of_role(clause, noun, named)
             if of_choice and noun.possessor == "self":
                 for referent in named:
                     yield Statement(USER, _R.PREFERS, referent, EXPLICIT)
@@ -383,6 +404,27 @@ class Copulas:
                 yield from described
                 if any(statement.type is _R.USES for statement in described):
                     yield from self._parts(clause)
+
+    def _affiliation_of_role(
+        self, clause: Clause, noun: NounPhrase, named: list[Referent]
+    ) -> Iterator[Statement]:
+        """ "Our counterpart at Acme is Miguel"."""
+        if noun.head not in PERSON_ROLES or noun.modifiers() & (
+            ENDED_ADJECTIVES | FUTURE_ADJECTIVES
+        ):
+            return
+        for phrase in clause.phrases:
+            if phrase.preposition not in {"at", "from"} or phrase.after is not noun:
+                continue
+            for each in phrase.nouns:
+                for organization in self._references.resolve(each, clause):
+                    if organization.is_self or not self._types.accepts(
+                        "organization", organization
+                    ):
+                        continue
+                    for person in named:
+                        if self._types.accepts("person", person):
+                            yield Statement(person, _R.PART_OF, organization, 0.9)
 
     def _parts(self, clause: Clause) -> Iterator[Statement]:
         """ "Our backend is X with Y on Z"."""

@@ -120,9 +120,7 @@ class EntityTypes:
 
     def is_place(self, referent: Referent) -> bool:
         types = self.known.types_of(referent.name)
-        return types == {"place"} or (
-            "place" in types and self.recall(referent.name) is None and "tool" not in types
-        )
+        return bool(types) and types <= {"place"} and self.recall(referent.name) is None
 
     @staticmethod
     def _has_word(words: list[str], of: frozenset[str]) -> bool:

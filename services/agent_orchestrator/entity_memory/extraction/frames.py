@@ -47,8 +47,8 @@ def _frames(*entries: tuple[str, Frame]) -> dict[str, tuple[Frame, ...]]:
 
 FRAMES = _frames(
     # USES
-    ("use utilize utilise", Frame(U)),
-    ("adopt", Frame(U, event=True)),
+    ("use utilize utilise", Frame(U, target="thing")),
+    ("adopt", Frame(U, event=True, target="thing")),
     ("employ", Frame(U, confidence=IMPLIED, target="tool")),
     ("run", Frame(U, "on")),
     ("run", Frame(U, confidence=IMPLIED, target="tool")),
@@ -76,6 +76,11 @@ FRAMES = _frames(
     ("switch move migrate convert upgrade", Frame(U, "to", event=True, target="thing")),
     ("change", Frame(U, "to", event=True, target="tool")),
     ("port rewrite", Frame(U, "to", event=True, target="tool")),
+    ("vote", Frame(C, "for", event=True, target="tool", confidence=IMPLIED)),
+    (
+        "replace",
+        Frame(U, "by", event=True, target="thing", needs_object=True, confidence=0.9),
+    ),
     ("replace", Frame(U, "with", event=True, target="thing", needs_object=True)),
     (
         "swap trade ditch drop abandon leave exchange",
@@ -140,7 +145,7 @@ FRAMES = _frames(
         Frame(O, target="thing"),
     ),
     (
-        "create design start ship launch co-author found",
+        "create design start ship launch co-author",
         Frame(O, target="project", event=True, confidence=IMPLIED),
     ),
     ("build write develop", Frame(O, target="project", event=True, confidence=IMPLIED)),
@@ -157,6 +162,7 @@ FRAMES = _frames(
     ("manage supervise mentor lead coach assist help", Frame(W, target="person", confidence=0.9)),
     # KNOWS
     ("know", Frame(K, target="person")),
+    ("meet", Frame(K, "with", target="person", event=True, confidence=0.9)),
     ("meet befriend", Frame(K, target="person", event=True)),
     ("hang", Frame(K, "with", target="person", confidence=IMPLIED)),
     ("grow study", Frame(K, "with", target="person", event=True, confidence=IMPLIED)),
@@ -216,7 +222,7 @@ MENTION_VERBS = word_set(
     mention describe document cover list discuss reference cite explain specify
     """
 )
-INVERSE_USE_VERBS = frozenset(["power", "back", "drive"])
+INVERSE_USE_VERBS = frozenset({"power", "back"})
 """X powers Y: Y uses X."""
 
 ENDINGS = {
@@ -265,9 +271,14 @@ REPORTING = word_set(
     complain rant rave gush reckon recommend propose feel hope wish
     """
 )
-COMPLEMENT_VERBS = REPORTING | KNOWING | FACTIVE_COMPLEMENTS | word_set(
-    """
-    imagine assume pretend expect want wish hope dream learn discover see show ensure let make help have bet
-    fear worry require demand insist prefer understand figure decide agree
-    """
-) - frozenset({"be", "find", "help", "make", "have", "show", "require"})  # fmt: skip
+COMPLEMENT_VERBS = (
+    REPORTING
+    | KNOWING
+    | FACTIVE_COMPLEMENTS
+    | word_set(
+        """
+        imagine assume pretend expect want wish hope dream learn discover see ensure let bet fear worry
+        demand insist prefer understand figure decide agree
+        """
+    )
+) - {"be", "find"}

@@ -1,4 +1,7 @@
-"""Turns judged clauses into relationships, by the verb frames."""
+"""Turns judged clauses into relationships, by the verb frames.
+
+All readings of a clause stand here, in the order in which they are tried: hence its length.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,9 +34,10 @@ from services.agent_orchestrator.entity_memory.extraction.judgement import (
     is_simple_past,
     lasts,
 )
-from services.agent_orchestrator.entity_memory.extraction.references import References
+from services.agent_orchestrator.entity_memory.extraction.references import References, document
 from services.agent_orchestrator.entity_memory.extraction.statements import Statement
 from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
+from services.agent_orchestrator.entity_memory.extraction.words import BUILT_HEADS
 
 _R = RelationshipType
 _PERSONAL = frozenset({_R.WORKS_WITH, _R.KNOWS})
@@ -53,6 +57,11 @@ _COMPARATIVES = frozenset({"better", "more", "best", "most", "easier", "nicer", 
 class Interpreted:
     stated: list[Statement]
     ended: list[Statement]
+
+
+_BUILDING = word_set(
+    """build write rewrite port deploy host run implement develop migrate move create ship"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +125,7 @@ class Interpreter:
                     for referent in self._references.resolve(each)
                 )
                 continue
-            found.extend(self._references.resolve_even_excluded(noun, clause))
+            found.extend(self._references.resolve(noun, clause))
         return found
 
     def _is_elided(self, clause: Clause) -> bool:
@@ -171,8 +180,6 @@ class Interpreter:
             return
         if main.passive and not (len(clause.verbs) > 1):
             yield from self._passive(clause, subjects, main, judgement)
-            return
-        if not subjects:
             return
         yield from self._special(clause, subjects, judgement)
         yield from self._framed(Predication(clause, subjects, main, judgement))
@@ -247,6 +254,11 @@ class Interpreter:
                         yield Statement(USER, relation, subject, confidence)
             return
         people = [subject for subject in subjects if not subject.is_self]
+        built = self._built(clause, main) if relation is _R.USES and frame.marker else []
+        if built:
+            for source in built:
+                yield Statement(source, relation, target, confidence)
+            return
         for subject in subjects:
             if not self._fits_source(frame, subject, main):
                 continue
@@ -268,7 +280,7 @@ class Interpreter:
                 relation,
                 target,
                 confidence,
-                built=frame.source == "thing" or relation is _R.DEPENDS_ON,
+                built=main.lemma in {"talk", "call"} or target.head in BUILT_HEADS,
             )
         if relation in {_R.WORKS_ON, _R.PART_OF} and any(subject.is_self for subject in subjects):
             together = relation is _R.WORKS_ON or main.lemma in {"found", "co-found", "cofound"}
@@ -289,6 +301,16 @@ class Interpreter:
                 elif len(subjects) == 1 and self._types.accepts("person", person):
                     yield Statement(subjects[0], _R.WORKS_WITH, person, confidence)
                     yield Statement(person, relation, target, confidence)
+
+    def _built(self, clause: Clause, main: VerbGroup) -> list[Referent]:
+        """The named systems that are written in, deployed to or run on something."""
+        if main.lemma not in _BUILDING:
+            return []
+        return [
+            referent
+            for referent in self._objects(clause)
+            if not referent.is_self and self._types.accepts("project", referent)
+        ]
 
     def _is_modifier_of_work(self, target: Referent) -> bool:
         return (
@@ -360,11 +382,12 @@ class Interpreter:
                     for subject in subjects:
                         yield Statement(subject, _R.PREFERS, target, IMPLIED)
         if main.lemma in MENTION_VERBS:
-            for subject in subjects:
-                if not subject.is_self and self._types.is_concept(subject):
+            documents = [*subjects, *(document(noun) for noun in clause.subject if not noun.names)]
+            for paper in documents:
+                if paper is not None and not paper.is_self and self._types.is_concept(paper):
                     for target in self._objects(clause):
                         if not target.is_self:
-                            yield Statement(target, _R.MENTIONED_IN, subject, 0.9)
+                            yield Statement(target, _R.MENTIONED_IN, paper, 0.9)
         if main.lemma in INVERSE_USE_VERBS:
             for subject in subjects:
                 if not subject.is_self and self._types.accepts("tool", subject):

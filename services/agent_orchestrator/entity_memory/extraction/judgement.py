@@ -167,6 +167,8 @@ class SentenceJudge:
     def judge(self, clause: Clause) -> Judgement:
         if self.supposed(clause) or _is_imperative(clause):
             return OPEN
+        if self._is_resolved_on(clause):
+            return Judgement(Reality.FACT, 1.0, RelationshipType.DECIDED)
         judgement = self._chain(clause)
         if judgement.reality is not Reality.FACT:
             return judgement
@@ -188,6 +190,14 @@ class SentenceJudge:
                 return OPEN
             factor = min(factor, 0.8)
         return Judgement(Reality.FACT, factor, judgement.type)
+
+    @staticmethod
+    def _is_resolved_on(clause: Clause) -> bool:
+        """ "We agreed that we would use X"."""
+        parent = clause.parent if clause.link is Link.COMPLEMENT else None
+        if parent is None or parent.verb is None or parent.verb.lemma not in {"decide", "agree"}:
+            return False
+        return not any(verb.negated for verb in clause.verbs) and bool(clause.verbs)
 
     def _is_conditional(self, clause: Clause) -> bool:
         return any(
@@ -292,6 +302,8 @@ class SentenceJudge:
                 or (verb.lemma == "have" and verb.modal)
             ):
                 return OPEN
+            elif verb.lemma in {"like", "love", "enjoy"} and following.form == "ing":
+                factor = 0.85
             elif verb.lemma == "work" and following.form == "ing":
                 factor = 0.9
             elif (verb.lemma == "start" and verb.past is False and verb.form == "to") or (
@@ -301,7 +313,7 @@ class SentenceJudge:
                 return OPEN
         if relation is not None:
             return Judgement(Reality.FACT, 1.0, relation)
-        return Judgement(Reality.FACT, factor) if factor < 1.0 and len(clause.verbs) > 2 else None
+        return Judgement(Reality.FACT, factor) if factor < 1.0 else None
 
     @staticmethod
     def _tense(clause: Clause, first: VerbGroup, main: VerbGroup) -> Judgement:

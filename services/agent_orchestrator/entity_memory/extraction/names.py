@@ -13,6 +13,7 @@ from services.agent_orchestrator.entity_memory.extraction.words import (
     CONCEPT_CODES,
     CONJUNCTIONS,
     DETERMINERS,
+    DOCUMENT_HEADS,
     MONTHS_AND_DAYS,
     NOT_NAMES,
     ORGANIZATION_WORDS,
@@ -119,6 +120,8 @@ class NameFinder:
             and not any(word[0].isupper() for word in words[place : place + width])
         ):
             return self._known_in_lower_case(words, place, width)
+        if self._is_lower_project(tokens, place):
+            return Name(tokens[place + 1].text, place, place + 2, introduced="project")
         named = (
             place > 0
             and tokens[place - 1].lower in _NAMING
@@ -134,6 +137,21 @@ class NameFinder:
             end -= 1
             return Name(" ".join(words[place:end]), place, end + 1, False, False, False, "project")
         return Name(_joined(words[place:end]), place, end, initial)
+
+    def _is_lower_project(self, tokens: list[Token], place: int) -> bool:
+        """ "i work on project orion": no determiner before, no common noun after."""
+        if tokens[place].lower != "project" or place + 1 >= len(tokens) or place == 0:
+            return False
+        word = tokens[place + 1].lower
+        common = word in _INITIAL_STOP | DOCUMENT_HEADS | SELF_GROUPS or word.endswith(
+            ("ing", "ment", "tion", "s", "er", "or")
+        )
+        return (
+            tokens[place - 1].lower in PREPOSITIONS | CONJUNCTIONS
+            and tokens[place + 1].text.isalpha()
+            and word not in FORMS
+            and not common
+        )
 
     def _known_in_lower_case(self, words: list[str], place: int, width: int) -> Name | None:
         text = " ".join(words[place : place + width])

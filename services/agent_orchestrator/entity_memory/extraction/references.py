@@ -12,6 +12,7 @@ from services.agent_orchestrator.entity_memory.extraction.entity_types import (
 )
 from services.agent_orchestrator.entity_memory.extraction.names import Name
 from services.agent_orchestrator.entity_memory.extraction.words import (
+    DETERMINERS,
     DOCUMENT_HEADS,
     ENDED_ADJECTIVES,
     EVENT_HEADS,
@@ -19,9 +20,11 @@ from services.agent_orchestrator.entity_memory.extraction.words import (
     PERSON_PRONOUNS,
     PROJECT_HEADS,
     SELF_GROUPS,
+    SELF_POSSESSIVES,
 )
 
-_INCLUSIVE = frozenset({"all", "both", "most", "everyone", "everybody", "each"})
+_FEWEST_WORDS_OF_A_TITLE = 2
+_INCLUSIVE = frozenset({"all", "both", "most", "everyone", "everybody", "each", "everything"})
 
 
 @dataclass(slots=True)
@@ -68,14 +71,8 @@ class References:
 
     def _named(self, noun: NounPhrase, name: Name) -> Referent | None:
         head = noun.head if noun.head_follows else ""
-        words = noun.words
-        after = (
-            words[len(words) - 1 - list(reversed(words)).index(name.text.lower()) + 1 :]
-            if name.text.lower() in words
-            else ()
-        )
         if noun.head_follows and noun.head in DOCUMENT_HEADS:
-            return Referent(" ".join([name.text, *after]), "", project=False)
+            return document(noun)
         if noun.head_follows and (noun.words[-1] in EVENT_HEADS or noun.head in EVENT_HEADS):
             return None
         built = (
@@ -88,6 +85,11 @@ class References:
     def _pronoun(self, noun: NounPhrase, clause: Clause | None) -> list[Referent]:
         word = noun.pronoun
         if word in PERSON_PRONOUNS:
+            if self.person is None and self.thing is not None:
+                if not self.types.accepts("person", self.thing):
+                    return []
+                self.types.remember(self.thing.name, EntityType.PERSON)
+                return [self.thing]
             return [self.person] if self.person is not None else []
         if word in {"it", "this one", "that one", "this", "that"}:
             return [self.thing] if self.thing is not None else []
@@ -104,6 +106,8 @@ class References:
         people: list[Referent] = []
         things: list[tuple[int, Referent]] = []
         for clause in clauses:
+            if self.thing is not None and any(noun.pronoun == "it" for noun in clause.subject):
+                things.append((0, self.thing))
             ranked = [(0, noun) for noun in clause.subject]
             ranked += [(1, noun) for noun in clause.objects]
             ranked += [(2, noun) for phrase in clause.phrases for noun in phrase.nouns]
@@ -142,9 +146,19 @@ class References:
             things.append((rank, referent))
 
 
+def document(noun: NounPhrase) -> Referent | None:
+    """The name of a document: "the onboarding guide" without its article."""
+    words = noun.text.split()
+    while words and words[0].lower() in DETERMINERS | SELF_POSSESSIVES:
+        words = words[1:]
+    if len(words) < _FEWEST_WORDS_OF_A_TITLE or noun.head not in DOCUMENT_HEADS:
+        return None
+    return Referent(" ".join(words))
+
+
 def _is_of_us(clause: Clause) -> bool:
     return any(
-        phrase.preposition in {"of", "on", "in"}
+        phrase.preposition in {"of", "on", "in", "at"}
         and any(noun.is_self or noun.possessor == "self" for noun in phrase.nouns)
         for phrase in clause.phrases
     )

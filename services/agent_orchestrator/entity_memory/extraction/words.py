@@ -1,4 +1,7 @@
-"""Closed word classes and cue words of English that the grammar looks at."""
+"""Closed word classes and cue words of English that the grammar looks at.
+
+Tables only: hence its length.
+"""
 
 from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
 
@@ -63,7 +66,7 @@ PREPOSITIONS = word_set(
     about above across after against along alongside among around as at atop before behind below between
     beyond by despite during for from in inside into like of off on onto outside over past per since than
     through throughout till to toward towards under until unlike up upon versus via vs with within without
-    using besides except minus
+    besides except minus
     """
 )
 EXCLUDING_PREPOSITIONS = word_set(
@@ -93,8 +96,8 @@ MULTIWORD = {
     ("any", "more"): "anymore",
     ("any", "longer"): "anymore",
     ("as", "well", "as"): "as_well_as",
-    ("along", "with"): "along_with",
-    ("together", "with"): "along_with",
+    ("along", "with"): "with",
+    ("together", "with"): "with",
     ("instead", "of"): "instead_of",
     ("rather", "than"): "rather_than",
     ("in", "favour", "of"): "in_favour_of",
@@ -153,8 +156,6 @@ MULTIWORD = {
     ("by", "default"): "usually",
     ("for", "example"): "indeed",
     ("for", "instance"): "indeed",
-    ("for", "me"): "for_me",
-    ("to", "me"): "to_me",
     ("more", "than"): "more_than",
     ("better", "than"): "better_than",
     ("sick", "of"): "sick_of",

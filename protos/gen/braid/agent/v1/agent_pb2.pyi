@@ -233,6 +233,7 @@ class AskRequest(_message.Message):
     CANCEL_ON_DISCONNECT_FIELD_NUMBER: _builtins.int
     PRIOR_MESSAGES_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
+    SKIP_MEMORY_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question, 1–8,192 characters that are not all white space."""
     conversation_id: _builtins.str
@@ -245,6 +246,8 @@ class AskRequest(_message.Message):
     """End the run as soon as the caller goes away."""
     session_id: _builtins.str
     """An id of the caller's own for this session, up to 200 characters: it is logged with the run's tool calls."""
+    skip_memory: _builtins.bool
+    """Save nothing of this question in the user's entity memory. Default: what it says is saved after the answer."""
     @_builtins.property
     def search_preferences(self) -> Global___SearchPreferences:
         """How tools search by default."""
@@ -271,10 +274,11 @@ class AskRequest(_message.Message):
         cancel_on_disconnect: _builtins.bool = ...,
         prior_messages: _abc.Iterable[Global___PriorMessage] | None = ...,
         session_id: _builtins.str = ...,
+        skip_memory: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["reference_time", b"reference_time", "search_preferences", b"search_preferences"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cancel_on_disconnect", b"cancel_on_disconnect", "conversation_id", b"conversation_id", "prior_messages", b"prior_messages", "profile", b"profile", "question", b"question", "reference_time", b"reference_time", "search_preferences", b"search_preferences", "session_id", b"session_id", "time_zone", b"time_zone"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cancel_on_disconnect", b"cancel_on_disconnect", "conversation_id", b"conversation_id", "prior_messages", b"prior_messages", "profile", b"profile", "question", b"question", "reference_time", b"reference_time", "search_preferences", b"search_preferences", "session_id", b"session_id", "skip_memory", b"skip_memory", "time_zone", b"time_zone"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,44 @@
+"""Entity memory's part of a space's move to another embedding model: vectors of both are there until it has ended."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from services.agent_orchestrator.entity_memory.records import Owner
+from services.agent_orchestrator.entity_memory.store import EntityMemoryStore
+from services.models.embedder import Embedder
+from services.models.vectors import Matrix
+
+_BATCH = 128
+
+
+class MemoryReembedding:
+    """Embeds the entities of every user of a space."""
+
+    def __init__(self, store: EntityMemoryStore) -> None:
+        self._store = store
+
+    async def fill(self, space: str, embedder: Embedder) -> None:
+        """Makes the vectors of a model that are missing. It goes on wherever it was ended."""
+        anyone = Owner(space, "")
+        while True:
+            async with self._store.reading(anyone, "space") as rows:
+                missing = await rows.without_vector(embedder.model, _BATCH, whole_space=True)
+            if not missing:
+                return
+            made = await embedder.embed([one.text for one in missing])
+            by_owner: dict[Owner, list[tuple[str, Matrix]]] = defaultdict(list)
+            for one, vector in zip(missing, made, strict=True):
+                by_owner[one.owner].append((one.id, vector))
+            for owner, vectors in by_owner.items():
+                async with self._store.writing(owner) as rows:
+                    there = await rows.by_id([id_ for id_, _ in vectors])
+                    await rows.put_vectors(
+                        embedder.model, [pair for pair in vectors if pair[0] in there]
+                    )
+
+    async def finish(self, space: str, embedder: Embedder) -> None:
+        """Fills in what came meanwhile, and removes the vectors of other models."""
+        await self.fill(space, embedder)
+        async with self._store.reading(Owner(space, ""), "space") as rows:
+            await rows.forget_other_models(embedder.model)
