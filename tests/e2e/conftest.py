@@ -28,6 +28,16 @@ ANN_KEY = "a-key-of-ann-in-the-team"
 BEN_KEY = "a-key-of-ben-in-the-team"
 
 
+# Nothing is given up because the machine is busy: what happens then has tests of its own.
+PATIENT = {
+    "BRAID_TIMEOUT_SECONDS": "60",
+    "BRAID_AGENT_SEARCH_SECONDS": "60",
+    "BRAID_AGENT_LEG_SECONDS": "20",
+    "BRAID_AGENT_QUERY_EMBEDDING_SECONDS": "20",
+    "BRAID_AGENT_EXPANSION_SECONDS": "20",
+}
+
+
 @dataclass(frozen=True)
 class System:
     """The running system and ways to it."""
@@ -44,7 +54,7 @@ class System:
     def client(self, key: str | None = None) -> httpx.Client:
         """An HTTP client; without a key its caller is space `local`."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=30)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=90)
 
     def braid(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs the `braid` command as a user would."""
@@ -93,7 +103,7 @@ def system(stores_loop: LoopThread, tmp_path_factory: pytest.TempPathFactory) ->
     """The system with the sample corpus in space `local`."""
     with data_folder() as data:
         let_in(data)
-        stack = LocalStack(data, ports="free", extra_env={"BRAID_LOG_LEVEL": "warning"})
+        stack = LocalStack(data, ports="free", extra_env={"BRAID_LOG_LEVEL": "warning", **PATIENT})
         stores_loop.run(stack.start())
         try:
             running = System(stack, stores_loop, corpus_in(tmp_path_factory.mktemp("sample")))

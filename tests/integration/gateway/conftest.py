@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +13,12 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from pydantic import SecretStr
+from starlette.routing import BaseRoute
 
+from gateway import serving
+from gateway.rest.app import create_app
 from gateway.serving import gateway_server
 from gateway.settings import GatewaySettings
 from tests.integration.gateway.scripted import (
@@ -31,6 +35,23 @@ KEYS: dict[str, dict[str, Any]] = {
     "reader": {"space": "team-a", "user": "ann", "scopes": ["read"]},
     "writer": {"space": "team-b", "user": "bob", "scopes": ["read", "write"]},
 }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def prepared_routes() -> Iterator[None]:
+    """All gateways of a run share their routes: preparing them takes longer than what is tested."""
+    routes: list[BaseRoute] = []
+
+    def prepared(*parts: Any) -> FastAPI:
+        app = create_app(*parts)
+        if not routes:
+            routes.extend(app.router.routes)
+        app.router.routes = routes
+        return app
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(serving, "create_app", prepared)
+        yield
 
 
 @dataclass
@@ -52,7 +73,8 @@ async def serve_gateway(settings: GatewaySettings, script: Script) -> AsyncItera
             while not server.started:  # noqa: ASYNC110 - the server has no event to wait for
                 await asyncio.sleep(0.005)
         try:
-            async with httpx.AsyncClient(base_url=url, timeout=10) as http:
+            # Without certificates, which take long to read: there is no TLS here.
+            async with httpx.AsyncClient(base_url=url, timeout=60, verify=False) as http:  # noqa: S501
                 yield Served(http, url, script)
         finally:
             server.should_exit = True
@@ -97,7 +119,7 @@ async def settings_of(
 @pytest.fixture
 async def served(settings_of: Any, script: Script) -> AsyncIterator[Served]:
     """A gateway without keys: its callers are space `local`."""
-    async with serve_gateway(await settings_of(heartbeat_seconds=0.1), script) as running:
+    async with serve_gateway(await settings_of(), script) as running:
         yield running
 
 

@@ -181,6 +181,7 @@ COMPREHENSIVE_JSON = {
             "scores": {"vector": {"rank": 1, "score": 0.75, "share": 0.9}},
             "metadata": CHUNK_JSON["metadata"],
             "facts": [FACT_JSON],
+            "expansion": None,
         },
         {
             "id": "f-2",
@@ -192,11 +193,14 @@ COMPREHENSIVE_JSON = {
             "scores": {},
             "metadata": {},
             "facts": [],
+            "expansion": None,
         },
     ],
     "legs": LEGS_JSON,
     "total_results": 2,
     "embedding": "memory",
+    "expansion": None,
+    "reranking": None,
 }
 JOB = ingest_pb2.IngestJob(
     id=JOB_ID,

@@ -42,7 +42,14 @@ def routes() -> list[tuple[str, str]]:
     return [(method, path) for path, methods in described.items() for method in methods]
 
 
-@pytest.mark.parametrize(("method", "path"), routes())
+def in_openais_shape(path: str) -> bool:
+    """Whether a route's errors have the shape that OpenAI's clients read."""
+    return path.startswith("/v1/")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [route for route in routes() if not in_openais_shape(route[1])]
+)
 async def test_every_route_refuses_it(served: Served, method: str, path: str) -> None:
     filled = path.replace("{job_id}", JOB_ID)
     response = await served.http.request(method, filled, params={"limt": "5"})
@@ -50,6 +57,20 @@ async def test_every_route_refuses_it(served: Served, method: str, path: str) ->
     (problem,) = response.json()["fields"]
     assert problem["field"] == "limt"
     assert problem["description"].startswith("is not a query parameter of this route; it takes: ")
+    assert served.script.seen == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [route for route in routes() if in_openais_shape(route[1])]
+)
+async def test_openais_routes_refuse_it_in_openais_shape(
+    served: Served, method: str, path: str
+) -> None:
+    response = await served.http.request(method, path, params={"limt": "5"})
+    error = response.json()["error"]
+    assert (response.status_code, error["type"]) == (422, "invalid_request_error")
+    assert (error["code"], error["param"]) == ("invalid_field", "limt")
+    assert "limt: is not a query parameter of this route; it takes: " in error["message"]
     assert served.script.seen == []
 
 
