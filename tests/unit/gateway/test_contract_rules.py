@@ -51,7 +51,7 @@ def application() -> Any:
 def bodies(of: type[Body] = Body) -> Iterator[type[Body]]:
     """Every body, and every part of one, that a route reads."""
     for body in of.__subclasses__():
-        if body.__module__.startswith("gateway."):
+        if body.__module__.startswith("gateway.rest."):
             yield body
             yield from bodies(body)
 
@@ -65,6 +65,8 @@ def parameters() -> Iterator[tuple[str, Any]]:
             yield from declared(inner)
 
     for route in iter_route_contexts(application().routes):
+        if not getattr(route.original_route, "include_in_schema", True):
+            continue  # the explorer page's own files
         dependant = getattr(route.original_route, "dependant", None)
         for parameter in declared(dependant) if dependant is not None else ():
             [method] = route.methods or [""]
