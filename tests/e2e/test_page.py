@@ -26,6 +26,7 @@ def browser() -> Iterator[Browser]:
     found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if found is None:
         pytest.skip(f"needs one of {', '.join(BROWSERS)}")
+    expect.set_options(timeout=60_000)  # the machine may be busy
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield running

@@ -2,7 +2,10 @@
 UNWIND $p.rows AS row
 MATCH (a:Episodic {uuid: row.source, group_id: $p.space}) USING INDEX SEEK a:Episodic(uuid)
 MATCH (b:Episodic {uuid: row.target, group_id: $p.space}) USING INDEX SEEK b:Episodic(uuid)
-MATCH (a)-[r:BRAID_RELATION]->(b) WHERE row.type IS NULL OR r.type = row.type
+CALL (row, a, b) { // both ends are given: what is between them is looked up and never joined
+  MATCH (a)-[r:BRAID_RELATION]->(b) WHERE row.type IS NULL OR r.type = row.type
+  RETURN r
+}
 WITH collect(DISTINCT r) AS gone
 FOREACH (r IN gone | DELETE r)
 RETURN size(gone) AS deleted

@@ -197,10 +197,10 @@ def test_the_largest_neighbourhood_takes_some_milliseconds() -> None:
         for other in range(each)
     ]
     around = graph(passages, dict.fromkeys(rows), seeds=["p96", "p95"])
-    began = time.perf_counter()
+    began = time.process_time()
     found = Propagation(around).ordered(evidence=True)
     assert len(found) <= KEPT
-    assert time.perf_counter() - began < 2.0
+    assert time.process_time() - began < 2.0
 
 
 def test_a_frequent_name_that_only_facts_give_leads_nowhere() -> None:
