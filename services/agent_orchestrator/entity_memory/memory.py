@@ -193,13 +193,15 @@ class EntityMemory:
         entity_type: EntityType | None,
     ) -> Answers:
         """Relationships that answer a question in plain words, best first."""
-        vector = await self._vectors.of_query(text)
         async with self.store.reading(owner) as rows:
             names = await rows.names(())
             question = read_question(text, names, relationship_type, entity_type)
             candidates = await _candidates(rows, question)
-            meaning: dict[str, float] = {}
-            if vector is not None:
+        meaning: dict[str, float] = {}
+        is_about_more = bool(question.topic and candidates)  # than types and names say
+        vector = await self._vectors.of_query(text) if is_about_more else None
+        if vector is not None:
+            async with self.store.reading(owner) as rows:
                 meaning = await rows.nearest(vector.model, vector.rows[0], (), MAX_BY_MEANING)
         strict = [
             name
@@ -207,7 +209,7 @@ class EntityMemory:
             if given is not None
         ]
         ranked = rank(question, candidates, meaning, strict=strict)
-        return Answers(ranked, without_embedding=vector is None)
+        return Answers(ranked, without_embedding=is_about_more and vector is None)
 
     async def merge(self, owner: Owner, entity_id: str, other_id: str) -> Entity:
         """Makes the other entity part of the first. NotFoundError for an id of no entity of the owner."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 MAX_NAME_LENGTH: Final = 200
+_CACHED_NAMES: Final = 50_000
 _ARTICLE: Final = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _NOT_WORD: Final = re.compile(r"[^\w+#]+")
 # Letters that decomposition leaves as they are.
@@ -23,8 +25,12 @@ def canonical_name(name: str) -> str:
     return display_name(display_name(name).casefold())
 
 
+@lru_cache(_CACHED_NAMES)
 def folded_name(name: str) -> str:
-    """The name for loose comparison: without accents, punctuation and a leading article."""
+    """The name for loose comparison: without accents, punctuation and a leading article.
+
+    Cached, as each query compares with every name of its user.
+    """
     decomposed = unicodedata.normalize("NFKD", _ARTICLE.sub("", display_name(name)).casefold())
     letters = "".join(c for c in decomposed if not unicodedata.combining(c)).translate(_LETTERS)
     return " ".join(_NOT_WORD.sub(" ", letters.replace("_", " ")).split())

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from rapidfuzz import fuzz, process
+
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.matching import Name, match_names, similarity
 from services.agent_orchestrator.entity_memory.names import folded_name
@@ -196,8 +198,8 @@ def read_question(
 ) -> RelationshipQuestion:
     """Reads a question. The types that a caller gives win over its words."""
     folded = folded_name(text)
-    by_name = match_names(text, names)
-    if by_name and len(folded.split()) <= _MAX_WORDS and not _asks(folded):
+    is_short = len(folded.split()) <= _MAX_WORDS and not _asks(folded)
+    if is_short and (by_name := match_names(text, names)):
         named_ids = frozenset(by_name)
         return RelationshipQuestion(
             types=(relationship_type,) if relationship_type else (),
@@ -331,12 +333,13 @@ def _named(folded: str, names: Sequence[Name]) -> tuple[frozenset[str], str]:
         for size in range(1, _MAX_WORDS)
         for start in range(len(words) - size + 1)
     } - _STOP_WORDS
-    for one in names:
-        name = folded_name(one.name)
-        for gram in grams:
-            if abs(len(gram) - len(name)) <= 2 and similarity(gram, name) >= _MENTION_THRESHOLD:  # noqa: PLR2004 - so few letters may differ
-                named.add(one.id)
-                rest = rest.replace(f" {gram} ", " ")
+    parts, spelled = list(grams), [folded_name(one.name) for one in names]
+    cutoff = 100 * _MENTION_THRESHOLD
+    scores = process.cdist(parts, spelled, scorer=fuzz.ratio, score_cutoff=cutoff)
+    for part, place in zip(*scores.nonzero(), strict=True):
+        if similarity(parts[part], spelled[place]) >= _MENTION_THRESHOLD:
+            named.add(names[place].id)
+            rest = rest.replace(f" {parts[part]} ", " ")
     return frozenset(named), rest.strip()
 
 

@@ -26,6 +26,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 STATED, PHRASE, NAME, ABOUT = 0, 1, 2, 3
 MAX_MENTIONS = 20
 MAX_ABOUT = 10
+MAX_FACT_NAME_MENTIONS = 6
 KEPT = 30
 
 _SEEDS_RESTARTED = 10
@@ -262,10 +263,12 @@ class _Edges:
         passage, entity, kind = rows[:, 0], rows[:, 1], rows[:, 2].copy()
         titled = np.array([one.titled for one in around.entities], dtype=np.bool_)
         frequency = np.array([one.frequency for one in around.entities], dtype=np.int64)
-        # A name that only facts give is as weak as a phrase: it may be a common word.
-        kind[(kind == NAME) & ~titled[entity]] = PHRASE
+        # A name that only facts give is as weak as a phrase, and when it is frequent it is a common word.
+        from_facts = (kind == NAME) & ~titled[entity]
+        kind[from_facts] = PHRASE
+        rare = frequency[entity] <= np.where(from_facts, MAX_FACT_NAME_MENTIONS, max_mentions)
         leads = _leading(passage, entity, kind, relevance) | (
-            (kind == STATED) | (kind != ABOUT) & (frequency[entity] <= max_mentions)
+            (kind == STATED) | (kind != ABOUT) & rare
         )
         back = _back(passage, entity, kind, leads, relevance, best)
         reach = np.zeros(len(around.entities))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.agent_orchestrator.agent.planner import choosing, forms
-from services.agent_orchestrator.agent.planner.dating import holding, reference
+from services.agent_orchestrator.agent.planner.dating import day, holding, reference
 from services.agent_orchestrator.agent.planner.first_person import is_statement
 from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.relevance import need_of
@@ -179,7 +179,7 @@ def _add_sentences(draft: Draft, part: AnsweredPart, found: Found) -> bool:
     """Sentences of documents, quoted."""
     need = need_of(part.question)
     chosen = choosing.sentences(need, part.question, found.passages)
-    return _add_lines(draft, "", [_quotation(draft, run) for run in _runs(chosen)])
+    return _add_lines(draft, "", _quotations(draft, _runs(chosen), part.question))
 
 
 _WAYS: Final = (_add_changes, _add_history, _add_records, _add_facts, _add_sentences)
@@ -224,6 +224,18 @@ def _runs(chosen: Sequence[Statement]) -> list[list[Statement]]:
         else:
             runs.append([one])
     return runs
+
+
+def _quotations(draft: Draft, runs: Sequence[Sequence[Statement]], question: Question) -> list[str]:
+    """Quotations; those of several documents stand side by side with their dates."""
+    several = len({run[0].item.citations[0].document_id for run in runs}) > 1
+    zone = question.clock.zone
+    lines = []
+    for run in runs:
+        since = run[0].item.valid_from
+        dated = f", {day(since, zone)}" if several and since is not None else ""
+        lines.append(f"{_quotation(draft, run)}{dated}")
+    return lines
 
 
 def _quotation(draft: Draft, run: Sequence[Statement]) -> str:

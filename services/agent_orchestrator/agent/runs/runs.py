@@ -56,7 +56,9 @@ CONVERSATIONS: Final = "conversations"
 NOT_REMEMBERED = "The conversation cannot be read or stored now: this question was answered alone."
 NOT_STORED = "This answer could not be stored in the conversation."
 INTERRUPTED = "The process that worked on the answer went away. Ask again."
-_FLUSH_SECONDS = 0.1
+_FLUSH_SECONDS = 0.25
+# Waits between tries to store a run's end.
+_STORE_AGAIN_SECONDS = (0.2, 0.5, 1.0)
 _FOLLOW_SECONDS = (0.05, 0.5)
 _MAX_HISTORY = 200
 _STORE_FAILURES = (StoreUnavailableError, DeadlineError, OverloadedError, TimeoutError)
@@ -199,7 +201,7 @@ class Runs:
             _warn("run not logged", error)
             if not run.events_after(0):
                 run.publish(self._started(run, ask))
-            if ask.conversation_id:
+            if ask.conversation_id and memory.conversation is None:
                 memory.notes.append(NOT_REMEMBERED)
                 run.publish(Noticed(message=NOT_REMEMBERED, unavailable=CONVERSATIONS))
         return memory
@@ -319,19 +321,40 @@ class Runs:
     ) -> None:
         """Keeps the turn and the last events in one transaction, then publishes the end."""
         event = run.next_event(last)
-        if memory.logged:
-            try:
-                async with asyncio.timeout(self._limits.store_seconds):
-                    await self._store_end(run, ask, memory, answer, event)
-            except (*_STORE_FAILURES, BraidError) as error:
-                _warn("end of a run not stored", error)
-                if memory.conversation is not None:
-                    run.publish(Noticed(message=NOT_STORED, unavailable=CONVERSATIONS))
-                    event = run.next_event(last)
+        is_kept = memory.conversation is not None
+        stored = not (memory.logged or is_kept) or await self._stored(
+            run, ask, memory, answer, event
+        )
+        if is_kept and not stored:
+            run.publish(Noticed(message=NOT_STORED, unavailable=CONVERSATIONS))
+            event = run.next_event(last)
         run.publish(event)
         asyncio.get_running_loop().call_later(
             self._limits.keep_seconds, self._runs.pop, run.id, None
         )
+
+    async def _stored(
+        self, run: Run, ask: Ask, memory: _Memory, answer: Answer | None, last: Event
+    ) -> bool:
+        """Whether the end is in the database: a busy one is asked again, as an answer would be lost otherwise."""
+        tried = False
+        for wait in (*_STORE_AGAIN_SECONDS, None):
+            try:
+                async with asyncio.timeout(self._limits.store_seconds):
+                    await self._store_end(run, ask, memory, answer, last)
+            except _STORE_FAILURES as error:
+                _warn("end of a run not stored yet", error)
+                if wait is None:
+                    return False
+                tried = True
+                await asyncio.sleep(wait)
+            except BraidError as error:
+                _warn("end of a run not stored", error)
+                # After a try whose outcome is unknown, a lease that is gone says that it went through.
+                return tried
+            else:
+                return True
+        return False
 
     async def _store_end(
         self, run: Run, ask: Ask, memory: _Memory, answer: Answer | None, last: Event
@@ -349,7 +372,8 @@ class Runs:
                     ask.question,
                     [said.text for said in ask.prior if said.role == "user"],
                 )
-            await self._log.end_within(session, run.id, events)
+            if memory.logged:
+                await self._log.end_within(session, run.id, events)
         if self._memory is not None:
             self._memory.wake()
         if answer is None and memory.conversation is not None:

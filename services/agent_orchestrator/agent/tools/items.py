@@ -38,7 +38,10 @@ def passage(chunk: chunks_pb2.Chunk, score: float) -> ResultItem:
     length = _passage_length(chunk.content)
     if length < len(chunk.content):
         cited = cited.part(0, length)
-    return ResultItem(kind="passage", text=cited.quote, score=score, citations=(cited,))
+    since = to_datetime(chunk.valid_time) if chunk.HasField("valid_time") else None
+    return ResultItem(
+        kind="passage", text=cited.quote, score=score, valid_from=since, citations=(cited,)
+    )
 
 
 def chunk_citation(chunk: chunks_pb2.Chunk) -> Citation:

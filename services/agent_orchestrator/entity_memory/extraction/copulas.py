@@ -200,6 +200,8 @@ class Copulas:
         """ "my manager Helen Brandt", "our CI tool Jenkins"."""
         if not noun.names or noun.head_follows or not noun.head or noun.excluded:
             return
+        if noun.head in _PROJECT_HEADS:
+            return
         yield from self._described(self._references.resolve(noun, clause), noun)
 
     def _described(

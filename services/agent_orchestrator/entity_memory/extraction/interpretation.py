@@ -521,7 +521,11 @@ class Interpreter:
             for phrase in clause.phrases:
                 if phrase.preposition != frame.marker:
                     continue
-                for target in self._referents(phrase.nouns, clause):
+                targets = self._referents(phrase.nouns, clause)
+                if frame.type is _R.MENTIONED_IN:
+                    titles = [document(noun) for noun in phrase.nouns if not noun.names]
+                    targets.extend(title for title in titles if title is not None)
+                for target in targets:
                     if target.is_self or not self._types.accepts(frame.target, target):
                         continue
                     for subject in subjects:

@@ -239,7 +239,7 @@ class SentenceJudge:
         if len(parent.verbs) > 1 and parent.verbs[0].lemma not in TRANSPARENT | {"want", "like"}:
             return False
         if not parent.subject:
-            return verb.lemma in KNOWING and not (negated and verb.lemma != "forget")
+            return negated if verb.lemma == "forget" else verb.lemma in KNOWING and not negated
         own = any(noun.is_self for noun in parent.subject)
         if verb.passive or verb.lemma == "hear":
             return False

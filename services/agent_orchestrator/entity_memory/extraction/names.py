@@ -187,6 +187,8 @@ class NameFinder:
     def _is_initial_name(self, tokens: list[Token], place: int, width: int) -> bool:
         """Whether the capitalised first word of a sentence is a name."""
         token = tokens[place]
+        if "-" in token.text and token.text.split("-")[-1].islower() and not width:
+            return False
         following = tokens[place + 1] if place + 1 < len(tokens) else None
         if width > 1:
             return True

@@ -51,7 +51,7 @@ _POLITE = (
     r"help|me|to|i|need|want|'d|like|"
     r"your|task|is|just|quickly|let's|lets|go ahead)\b[\s,:]*)*"
 )
-_WORK_REQUEST = re.compile(rf"^\W*{_POLITE}(?:{_WORK})\b", re.IGNORECASE)
+_WORK_REQUEST = re.compile(rf"^\W*{_POLITE}(?:{_WORK})\b(?!\s*,)", re.IGNORECASE)
 _WORK_ANYWHERE = re.compile(
     r"\b(?:translat\w+|summari[sz]\w+|rewrit\w+|rephras\w+|paraphras\w+|proof-?read\w*|reword\w*|"
     r"spell-?check\w*|grammar|tl;?dr)\b",

@@ -77,9 +77,15 @@ def tokenize(sentence: str) -> list[Token]:
 
 def _normal(word: str) -> str:
     lower = word.lower()
-    return {"n't": "not", "'ll": "will", "'em": "them", "u": "you", "pls": "please"}.get(
-        lower, lower
-    )
+    return {
+        "n't": "not",
+        "'ll": "will",
+        "'em": "them",
+        "u": "you",
+        "r": "are",
+        "n": "and",
+        "pls": "please",
+    }.get(lower, lower)
 
 
 def _parts(word: str) -> tuple[str, ...]:

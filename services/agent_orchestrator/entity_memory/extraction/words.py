@@ -290,7 +290,7 @@ PERSON_ROLES_PRIVATE = word_set(
     """
     friend buddy pal mate roommate flatmate housemate neighbour neighbor acquaintance wife husband spouse
     girlfriend boyfriend fiancé fiancée brother sister cousin uncle aunt mother father mom dad mum son
-    daughter nephew niece classmate schoolmate brother-in-law sister-in-law bestie ex-colleague
+    daughter nephew niece classmate schoolmate brother-in-law sister-in-law bestie
     """
 )
 PERSON_ROLES = (

@@ -201,3 +201,11 @@ def test_the_largest_neighbourhood_takes_some_milliseconds() -> None:
     found = Propagation(around).ordered(evidence=True)
     assert len(found) <= KEPT
     assert time.process_time() - began < 2.0
+
+
+def test_a_frequent_name_that_only_facts_give_leads_nowhere() -> None:
+    rows = [("seed", "committee", NAME), ("other", "committee", NAME)]
+    passages = {"seed": 0.5, "other": 0.4}
+    for frequency, reached in ((2, ["other", "seed"]), (7, ["seed"])):
+        around = graph(passages, rows, seeds=["seed"], frequency={"committee": frequency})
+        assert sorted(order(around)) == reached

@@ -226,6 +226,22 @@ def test_a_sentence_that_answers_is_quoted_with_its_place_in_the_document() -> N
     assert cited.quote.startswith("Backups")
 
 
+def test_documents_that_differ_are_quoted_with_their_dates() -> None:
+    old = replace(
+        passage("Alerts are acknowledged within fifteen minutes.", "First"),
+        valid_from=day("2023-09-04"),
+    )
+    new = replace(
+        passage("Alerts are acknowledged within five minutes.", "Second"),
+        valid_from=day("2025-10-06"),
+    )
+    draft = answer(
+        "How quickly are alerts acknowledged?", found("comprehensive_search", old, new), names=()
+    )
+    assert "fifteen minutes.” [1] (First · wiki), 4 September 2023" in draft.text
+    assert "five minutes.” [2] (Second · wiki), 6 October 2025" in draft.text
+
+
 @pytest.mark.parametrize(
     "question",
     [

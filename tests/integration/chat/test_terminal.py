@@ -1,0 +1,91 @@
+"""`braid ask` and `braid chat`, run as programs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+
+import pytest
+
+from tests.integration.agent_orchestrator.agent.samples import tell_the_story
+from tests.integration.agent_orchestrator.conftest import World
+from tests.integration.gateway.conftest import Served
+from tests.stubs.script import hang
+
+QUESTION = "Who owns the Ledger Service?"
+
+
+@pytest.fixture
+def story(world: World) -> World:
+    tell_the_story(world)
+    return world
+
+
+async def braid(gateway: Served, *words: str) -> Process:
+    """The command, as it begins."""
+    environment = os.environ | {"BRAID_URL": gateway.url, "BRAID_API_KEY": "alice-key"}
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "gateway.cli",
+        *words,
+        env=environment,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+
+
+async def test_an_answer_is_shown_with_its_sources_and_its_tools(
+    gateway: Served, story: World
+) -> None:
+    command = await braid(gateway, "ask", QUESTION)
+    out, err = await command.communicate()
+    assert command.returncode == 0, err
+    assert "Jonas Weber" in out.decode()
+    assert "Sources" in out.decode()
+    assert "→ search_knowledge_graph(" in err.decode()
+    assert "found 1 in" in err.decode()
+
+
+async def test_with_json_the_whole_answer_is_one_object(gateway: Served, story: World) -> None:
+    command = await braid(gateway, "ask", QUESTION, "--json")
+    out, _ = await command.communicate()
+    assert json.loads(out)["citations"]
+
+
+async def test_a_conversation_goes_on_until_the_input_ends(gateway: Served, story: World) -> None:
+    command = await braid(gateway, "chat")
+    out, err = await command.communicate(f"{QUESTION}\n\nAnd who owned it before?\n".encode())
+    assert command.returncode == 0, err
+    assert "Mira Okafor" in out.decode()
+    kept = (await gateway.http.get("/api/conversations")).json()["conversations"]
+    assert [one["message_count"] for one in kept] == [4]
+
+
+async def test_ctrl_c_stops_the_run(gateway: Served, story: World) -> None:
+    reached = asyncio.Event()
+
+    async def reach_and_hang(request: object) -> None:
+        reached.set()
+        await hang(request)
+
+    story.graph.script.acts["SearchFacts"] = reach_and_hang
+    command = await braid(gateway, "ask", QUESTION)
+    await asyncio.wait_for(reached.wait(), 30)
+    command.send_signal(signal.SIGINT)
+    _, err = await command.communicate()
+    assert command.returncode == 130, err
+    await asyncio.wait_for(story.graph.script.cancelled.wait(), 5)
+
+
+async def test_what_cannot_be_asked_is_one_line(gateway: Served, story: World) -> None:
+    command = await braid(gateway, "ask", " ")
+    out, err = await command.communicate()
+    assert command.returncode == 1
+    assert (out, err.decode().count("\n")) == (b"", 1)
+    assert "INVALID_FIELD" in err.decode()

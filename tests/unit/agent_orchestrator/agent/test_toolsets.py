@@ -1,0 +1,30 @@
+"""Which tools a profile has, and that a missing one is warned about."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.agent_orchestrator.agent.toolsets import EXPECTED, missing_tools
+
+
+def test_the_profile_search_has_its_four_tools_under_their_names() -> None:
+    assert set(EXPECTED["search"]) == {
+        "vector_search",
+        "graph_search",
+        "hybrid_search",
+        "comprehensive_search",
+    }
+
+
+def test_one_of_the_two_names_of_fact_search_is_in_each_profile() -> None:
+    for names in EXPECTED.values():
+        assert len({"search_knowledge_graph", "graph_search"} & set(names)) == 1
+
+
+def test_a_missing_tool_is_warned_about(capsys: pytest.CaptureFixture[str]) -> None:
+    present = [name for name in EXPECTED["search"] if name != "graph_search"]
+    assert missing_tools("search", present) == ("graph_search",)
+    logged = capsys.readouterr().out
+    assert "expected tool missing" in logged
+    assert "graph_search" in logged
+    assert missing_tools("search", EXPECTED["search"]) == ()
