@@ -66,7 +66,7 @@ def parameters() -> Iterator[tuple[str, Any]]:
 
     for route in iter_route_contexts(application().routes):
         if not getattr(route.original_route, "include_in_schema", True):
-            continue  # the explorer page's own files
+            continue  # files of the explorer page
         dependant = getattr(route.original_route, "dependant", None)
         for parameter in declared(dependant) if dependant is not None else ():
             [method] = route.methods or [""]
