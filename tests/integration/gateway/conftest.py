@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from starlette.routing import BaseRoute
 
 from gateway import serving
-from gateway.rest.app import create_app
+from gateway.rest.app import ROUTERS, create_app
 from gateway.serving import gateway_server
 from gateway.settings import GatewaySettings
 from tests.integration.gateway.scripted import (
@@ -39,13 +39,18 @@ KEYS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="session", autouse=True)
 def prepared_routes() -> Iterator[None]:
-    """All gateways of a run share their routes: preparing them takes longer than what is tested."""
-    routes: list[BaseRoute] = []
+    """All gateways of a run share the routes of REST: preparing them takes longer than what is tested."""
+    # By identity: routers are equal where their routes are.
+    shared: dict[int, BaseRoute | None] = dict.fromkeys(map(id, ROUTERS))
 
     def prepared(*parts: Any) -> FastAPI:
         app = create_app(*parts)
-        if not routes:
-            routes.extend(app.router.routes)
+        routes = []
+        for route in app.router.routes:
+            router = id(getattr(route, "original_router", None))
+            if router in shared:  # others, as of MCP, belong to their gateway
+                shared[router] = shared[router] or route
+            routes.append(shared.get(router) or route)
         app.router.routes = routes
         return app
 
