@@ -72,7 +72,9 @@ from services.runtime.settings import RuntimeSettings
 from services.runtime.slots import Slots
 
 if TYPE_CHECKING:
+    from services.agent_orchestrator.agent.models.configured import AnswerModels
     from services.agent_orchestrator.agent.servicer import AgentServicer
+    from services.models.throttle import Throttle
     from services.runtime.health import Probe
 
 SEARCH_SERVICE = "braid.agent.v1.SearchService"
@@ -153,7 +155,8 @@ async def open_app(
             seconds=settings.search_seconds,
         )
         options = options or AgentOptions()
-        reader = _language_model(options)
+        models = _answer_models(options)
+        reader = _language_model(options, models.background_throttles)
         if reader is not None:
             stack.push_async_callback(reader.close)
         entity_memory = await stack.enter_async_context(
@@ -167,7 +170,7 @@ async def open_app(
             )
         )
         agent = await stack.enter_async_context(
-            _open_agent(options, runtime, tiers, database, search, entity_memory)
+            _open_agent(options, models, runtime, tiers, database, search, entity_memory)
         )
         services = [
             _search_service(search, hybrid, Slots(runtime.search_limits())),
@@ -330,6 +333,7 @@ def _consistency(tiers: Tiers, database: Database, jobs: JobStore) -> Consistenc
 
 def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
     options: AgentOptions,
+    models: AnswerModels,
     runtime: RuntimeSettings,
     tiers: Tiers,
     database: Database,
@@ -341,6 +345,7 @@ def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
 
     return open_agent(
         options,
+        models=models,
         pool=database.pool,
         search=search,
         vector=tiers.channels["vector"],
@@ -350,12 +355,20 @@ def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
     )
 
 
-def _language_model(options: AgentOptions) -> LanguageModel | None:
-    """The first configured model, which reads what users say; None without one."""
-    return next(
-        (build_language_model(one) for one in options.models if one.configured),
-        None,
-    )
+def _answer_models(options: AgentOptions) -> AnswerModels:
+    # Here, as its libraries are heavy and a worker does not need them.
+    from services.agent_orchestrator.agent.app import answer_models  # noqa: PLC0415
+
+    return answer_models(options)
+
+
+def _language_model(options: AgentOptions, throttles: Sequence[Throttle]) -> LanguageModel | None:
+    """The first configured model, which reads what users say; None without one.
+
+    `throttles` has the share of each configured model's provider: a pause of the provider holds here, too.
+    """
+    configured = [one for one in options.models if one.configured]
+    return build_language_model(configured[0], throttles[0]) if configured else None
 
 
 def _agent_service(servicer: AgentServicer) -> Service:

@@ -32,10 +32,16 @@ from services.runtime.telemetry import get_logger
 _PURGE_SECONDS = 3600.0
 
 
+def answer_models(options: AgentOptions) -> AnswerModels:
+    """The models that answer questions, and the shares of their providers that others use. No I/O."""
+    return AnswerModels(options.models, PlannerModel(planner_context))
+
+
 @asynccontextmanager
 async def open_agent(
     options: AgentOptions,
     *,
+    models: AnswerModels,
     pool: Pool,
     search: ComprehensiveSearch,
     vector: grpc.aio.Channel,
@@ -47,7 +53,6 @@ async def open_agent(
     settings, limits = options.settings, _limits(options.settings)
     conversations = ConversationStore(pool, lease_seconds=limits.lease_seconds)
     log = RunLog(pool, lease_seconds=limits.lease_seconds)
-    models = AnswerModels(options.models, PlannerModel(planner_context))
     summarizer = None
     for asked, throttle in zip(
         [one for one in options.models if one.configured],
