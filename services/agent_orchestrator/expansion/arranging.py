@@ -4,6 +4,9 @@ The displayed score stays on the scale of relevance: the first result shows the 
 ordered, the second the second best, and so on. What that adds to a result's own score, or takes from it, is the
 expansion's share. Results that the expansion did not order follow; facts without a chunk stand where their score puts
 them.
+
+A search often finds the answer itself. Of its first results those that answer directly, by a stated fact or by a score
+near 1, keep their order before what the expansion orders.
 """
 
 from __future__ import annotations
@@ -15,6 +18,11 @@ from braid.common.v1 import expansion_pb2
 from services.agent_orchestrator.expansion.query_aware import ReachedPassage
 
 EXPANSION_STEP = "expansion"
+GRAPH_LEG = "graph"
+# How many of the first results may stay first, and the score from which a passage answers by itself: where the scale of
+# relevance begins to bend.
+_FIRST = 3
+_DIRECT_SCORE = 0.8
 
 
 def arrange(
@@ -32,6 +40,8 @@ def arrange(
     """
     known = {one.id: one for one in results if one.id in chunk_ids} | dict(fresh)
     ordered = [one for one in reached if one.chunk_id in known]
+    if not by_value:
+        ordered = _direct_first(ordered, results, chunk_ids)
     named = {one.chunk_id for one in ordered}
     rest = [one for one in results if one.id not in named]
     own = [one.value if by_value else known[one.chunk_id].score for one in ordered]
@@ -48,6 +58,23 @@ def arrange(
         if result.id in chunk_ids and result.score > least:
             _move(result, least, 0, 0.0)
     return _merged(listed, rest)
+
+
+def _direct_first(
+    ordered: Sequence[ReachedPassage],
+    results: Sequence[search_pb2.SearchResult],
+    chunk_ids: frozenset[str],
+) -> list[ReachedPassage]:
+    passages = [one for one in results if one.id in chunk_ids][:_FIRST]
+    direct = [one.id for one in passages if _answers_directly(one)]
+    by_id = {one.chunk_id: one for one in ordered}
+    first = [by_id[key] for key in direct if key in by_id]
+    return [*first, *(one for one in ordered if one.chunk_id not in direct)]
+
+
+def _answers_directly(result: search_pb2.SearchResult) -> bool:
+    supported = any(one.leg == GRAPH_LEG and one.share > 0 for one in result.contributions)
+    return supported or result.score >= _DIRECT_SCORE
 
 
 def report_lists(
