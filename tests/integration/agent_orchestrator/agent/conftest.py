@@ -67,10 +67,9 @@ class Agent:
         return asked
 
     def open(self, question: str, metadata: Metadata = ALICE, **more: Any) -> Any:
-        """The open call."""
-        return self.stub.Ask(
-            agent_pb2.AskRequest(question=question, **more), metadata=metadata, timeout=30
-        )
+        """The open call. What is asked is not read for the entity memory: that would ask the scripted model, too."""
+        request = agent_pb2.AskRequest(**{"question": question, "skip_memory": True, **more})
+        return self.stub.Ask(request, metadata=metadata, timeout=30)
 
 
 @pytest.fixture
