@@ -88,3 +88,32 @@ def test_counts_what_came_and_went() -> None:
     assert (report.kept_count, report.dropped_count, report.expansion_rate) == (1, 1, 1.0)
     report_lists(report, [], [])
     assert report.expansion_rate == 0.0
+
+
+def supported(name: str, score: float) -> search_pb2.SearchResult:
+    found = result(name, score)
+    found.contributions.add(leg="graph", rank=1, score=0.6, share=0.1)
+    return found
+
+
+@pytest.mark.parametrize("direct", [result("a", 0.9), supported("a", 0.5)])
+def test_a_first_result_that_answers_directly_stays_before_what_paths_reach(
+    direct: search_pb2.SearchResult,
+) -> None:
+    fresh = {"c": result("c", 0.2)}
+    order = [reached("c", 9), reached("b", 8), reached("a", 7)]
+    found = arrange([direct, result("b", 0.4)], order, fresh, frozenset("ab"))
+    assert [one.id for one in found] == ["a", "c", "b"]
+
+
+def test_direct_answers_beyond_the_first_results_are_ordered_like_others() -> None:
+    results = [*(result(name, 0.5) for name in "abc"), supported("d", 0.4)]
+    order = [reached(name, value) for name, value in (("a", 9), ("b", 8), ("c", 7), ("d", 6))]
+    found = arrange(results, order, {}, frozenset("abcd"))
+    assert [one.id for one in found] == ["a", "b", "c", "d"]
+
+
+def test_the_fixed_formula_orders_direct_answers_like_others() -> None:
+    order = [reached("b", 0.95), reached("a", 0.9)]
+    found = arrange([result("a", 0.9), result("b", 0.4)], order, {}, frozenset("ab"), by_value=True)
+    assert [one.id for one in found] == ["b", "a"]
