@@ -32,7 +32,7 @@ class Answer(dict[str, Any]):
 
 def no_gateway(url: str) -> CliError:
     """What answers there is something else."""
-    return CliError(f"{url} is no Braid gateway")
+    return CliError(f"{url} is not a Braid gateway")
 
 
 def body_of(response: httpx.Response, url: str) -> Answer:
@@ -40,7 +40,7 @@ def body_of(response: httpx.Response, url: str) -> Answer:
     try:
         body = response.json(object_hook=partial(Answer, url))
     except (ValueError, RecursionError):
-        raise CliError(f"the answer is no JSON (status {response.status_code})") from None
+        raise CliError(f"the answer is not JSON (status {response.status_code})") from None
     if not isinstance(body, Answer):
         raise no_gateway(url)
     return body

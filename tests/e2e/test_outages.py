@@ -9,8 +9,7 @@ import pytest
 
 from tests.e2e.conftest import System
 
-# However busy the machine is: how fast it is back is measured by the benchmark `faults`.
-RECOVERY_SECONDS = 60.0
+RECOVERY_SECONDS = 5.0
 
 
 def legs(system: System) -> dict[str, dict[str, Any]]:
@@ -19,7 +18,7 @@ def legs(system: System) -> dict[str, dict[str, Any]]:
         answer = http.post(
             "/api/search/comprehensive",
             json={"query": "Who owns the Ledger Service?"},
-            headers={"X-Timeout-Ms": "20000"},
+            headers={"X-Timeout-Ms": "3000"},
         )
     assert answer.status_code == 200, answer.text
     return {leg["name"]: leg for leg in answer.json()["legs"]}

@@ -74,7 +74,7 @@ class RunOutput:
     def _text(self, data: Json) -> None:
         if data["restart"] and self._has_text:
             self._finish_line()
-            self._note(styled("(the answer begins anew)"))
+            self._note(styled("(the answer starts again)"))
         shown = block(data["text"])
         if not shown:
             return

@@ -118,7 +118,7 @@ def find(paths: Sequence[Path]) -> Iterator[Source | Problem]:
         for found in _under(path):
             if isinstance(found, Source):
                 if not _is_text(found.id):
-                    yield Problem(_shown(found.path), "its name is no UTF-8")
+                    yield Problem(_shown(found.path), "its name is not UTF-8")
                     continue
                 other = taken.setdefault(found.id, found.path)
                 if other != found.path:

@@ -15,7 +15,7 @@ from gateway.cli.app import app
 from gateway.cli.session import Session, run
 
 URL = "http://127.0.0.1:1"
-NO_GATEWAY = f"{URL} is no Braid gateway"
+NO_GATEWAY = f"{URL} is not a Braid gateway"
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_every_command_tells_an_answer_that_lacks_what_it_shows(
 def test_an_answer_that_is_no_json_is_told(answers: list[httpx.Response]) -> None:
     answers.append(httpx.Response(503, text="[" * 100_000))
     code, _, err = braid("status")
-    assert (code, err) == (1, "braid: the answer is no JSON (status 503)\n")
+    assert (code, err) == (1, "braid: the answer is not JSON (status 503)\n")
 
 
 def test_a_failure_of_a_gateway_is_told_in_its_words(answers: list[httpx.Response]) -> None:

@@ -109,4 +109,4 @@ def test_a_name_that_is_no_text_is_told_and_the_others_are_taken(tmp_path: Path)
     (tmp_path / "good.txt").write_text("text")
     ids, [problem] = found(tmp_path)
     assert ids == ["good.txt"]
-    assert problem == Problem(f"{tmp_path}/odd-\ufffd.txt", "its name is no UTF-8")
+    assert problem == Problem(f"{tmp_path}/odd-\ufffd.txt", "its name is not UTF-8")
