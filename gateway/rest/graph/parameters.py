@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from gateway.rest.mapping.field_names import Named
 
 
-_SELECTED = re.compile(r"\b(entity|subject|object|source|target)\.(name|type|uuid)\b")
-_SUFFIX = {"name": "", "type": "_type", "uuid": "_uuid"}
+_SELECTED = re.compile(r"\b(entity|subject|object|source|target)\.(name|type|id)\b")
+_SUFFIX = {"name": "", "type": "_type", "id": "_uuid"}
 _NAMES = {
     "relation_type": "relation",
     "known_time": "known_at",
     "since_time": "since",
     "reference_time": "as_of",
-    "fact_uuid": "uuid",
+    "fact_id": "uuid",
 }
 
 Relation: TypeAlias = Annotated[
@@ -53,7 +53,7 @@ Cursor: TypeAlias = Annotated[
 PageLimit: TypeAlias = Annotated[
     Int32 | None,
     Bounds(history_pb2.GetSnapshotRequest, "page_size"),
-    Query(description="How many facts, 1–200. Default 50."),
+    Query(description="How many facts, up to 200; more counts as 200. Default, and 0: 50."),
 ]
 AsOf: TypeAlias = Annotated[
     InstantOrRange | None,
@@ -94,7 +94,7 @@ def entity_selector(
         if name is not None or kind is not None:
             description = f"goes without {place} and {place}_type"
             raise InvalidFieldError(FieldError(f"{place}_uuid", description))
-        return EntitySelector(uuid=uuid)
+        return EntitySelector(id=uuid)
     if name is not None:
         return EntitySelector(name=name, type=kind or "")
     if kind is not None:

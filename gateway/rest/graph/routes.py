@@ -70,7 +70,7 @@ async def neighborhood(  # noqa: PLR0917 - FastAPI names them all
 ) -> Response:
     """An entity's direct neighbours and the facts that join them."""
     request = query_pb2.GetNeighborhoodRequest(
-        entity_name=entity, entity_type=kind, limit=limit, as_of=selector(as_of)
+        entity_name=entity, entity_type=kind, limit=limit, time=selector(as_of)
     )
     answer = await caller.call(
         _SERVICE + "GetNeighborhood",
@@ -93,7 +93,7 @@ async def entities(  # noqa: PLR0917 - as above
     limit: Annotated[
         Int32 | None,
         Bounds(query_pb2.ListEntitiesRequest, "page_size"),
-        Query(description="How many, 1–200. Default 50."),
+        Query(description="How many, up to 200; more counts as 200. Default, and 0: 50."),
     ] = None,
     cursor: Annotated[
         str,
@@ -114,7 +114,7 @@ async def entities(  # noqa: PLR0917 - as above
     """
     request = query_pb2.ListEntitiesRequest(
         type=kind,
-        page_size=limit,
+        page_size=limit or 0,
         page_token=cursor,
         order_by=query_pb2.EntityOrder.Value(f"ENTITY_ORDER_{order.upper()}"),
         document_titles=query_pb2.DocumentTitles.Value(f"DOCUMENT_TITLES_{titles.upper()}"),
@@ -180,7 +180,7 @@ async def history(  # noqa: PLR0917 - FastAPI names them all
     """An entity's facts, current and past, in time order; on the first page the whole history in numbers, and whether
     it ever changed.
     """
-    selector = EntitySelector(uuid=entity) if by == "uuid" else EntitySelector(name=entity)
+    selector = EntitySelector(id=entity) if by == "uuid" else EntitySelector(name=entity)
     selector.type = kind
     request = history_pb2.GetEntityHistoryRequest(
         entity=selector,
@@ -188,7 +188,7 @@ async def history(  # noqa: PLR0917 - FastAPI names them all
         since_time=stamp(since),
         reference_time=stamp(as_of),
         known_time=stamp(known_at),
-        page_size=limit,
+        page_size=limit or 0,
         page_token=cursor,
     )
     named = graph_name({"entity_type": "type", "entity_uuid": "entity"})
@@ -218,11 +218,11 @@ async def snapshot(  # noqa: PLR0917 - as above
 ) -> Response:
     """The facts that held at a time, and on the first page what has changed since."""
     request = history_pb2.GetSnapshotRequest(
-        as_of=time_selector(as_of),
+        time=time_selector(as_of),
         entity=entity_selector("entity", entity, entity_type, entity_uuid),
         relation_type=relation,
         known_time=stamp(known_at),
-        page_size=limit,
+        page_size=limit or 0,
         page_token=cursor,
     )
     method = _SERVICE + "GetSnapshot"
@@ -310,7 +310,7 @@ async def paths(  # noqa: PLR0917 - as above
         target=required_entity("target", target, target_type, target_uuid),
         max_hops=max_hops,
         limit=limit,
-        as_of=time_selector(as_of),
+        time=time_selector(as_of),
         include_local=include_local,
     )
     method = _SERVICE + "FindPaths"

@@ -14,11 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import expansion_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2
 from services.agent_orchestrator.expansion.query_aware import ReachedPassage
 
-EXPANSION_STEP = "expansion"
-GRAPH_LEG = "graph"
 # How many of the first results may stay first, and the score from which a passage answers by itself: where the scale of
 # relevance begins to bend.
 _FIRST = 3
@@ -73,7 +71,7 @@ def _direct_first(
 
 
 def _answers_directly(result: search_pb2.SearchResult) -> bool:
-    supported = any(one.leg == GRAPH_LEG and one.share > 0 for one in result.contributions)
+    supported = any(one.leg == legs_pb2.LEG_GRAPH and one.share > 0 for one in result.contributions)
     return supported or result.score >= _DIRECT_SCORE
 
 
@@ -93,7 +91,7 @@ def report_lists(
 def _move(result: search_pb2.SearchResult, score: float, rank: int, value: float) -> None:
     share = score - result.score
     result.contributions.append(
-        search_pb2.Contribution(leg=EXPANSION_STEP, rank=rank, score=value, share=share)
+        search_pb2.Contribution(leg=legs_pb2.LEG_EXPANSION, rank=rank, score=value, share=share)
     )
     result.score = score
 

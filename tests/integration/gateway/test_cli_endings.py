@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from braid.agent.v1 import ingest_pb2, models_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2, models_pb2
 from tests.integration.gateway.command import RUNNING, braid, ended_of, started
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.samples import (
@@ -38,7 +38,7 @@ async def test_a_failure_as_json_is_one_object(
 
 
 async def test_a_failed_job_as_json_is_the_job_alone(served: Served) -> None:
-    failed = ingest_pb2.IngestJob(id=JOB_ID, state=ingest_pb2.JOB_STATE_FAILED)
+    failed = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_FAILED)
     answer = models_pb2.StartReembeddingResponse(job=failed)
     served.script.answer("StartReembedding", answer)
     ended = await braid(served, "reembed", "--json")

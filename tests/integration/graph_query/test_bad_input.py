@@ -84,7 +84,7 @@ async def test_what_is_wrong_is_told_by_its_field(tier: Tier, call: Call, field:
     assert error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
     assert [wrong.field for wrong in error.fields] == [field]
     stats = await tier.query.GetGraphStats(query_pb2.GetGraphStatsRequest(), metadata=tier.ours)
-    assert (stats.space_revision, stats.entities) == (0, 0)
+    assert (stats.space_revision, stats.entity_count) == (0, 0)
 
 
 async def test_the_same_uuid_twice_in_a_batch_is_refused(tier: Tier) -> None:
@@ -107,7 +107,7 @@ async def test_text_that_looks_like_a_query_is_just_text(tier: Tier, text: str) 
     assert error_from_rpc(failed.value).reason == errors_pb2.ERROR_REASON_NOT_FOUND
     assert text not in str(failed.value.details())
     stats = await tier.query.GetGraphStats(query_pb2.GetGraphStatsRequest(), metadata=tier.ours)
-    assert (stats.entities, stats.facts) == (2, 1)
+    assert (stats.entity_count, stats.fact_count) == (2, 1)
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -34,7 +34,7 @@ def facts(**fields: object) -> Call:
 
 
 def one_fact(identity: str) -> Call:
-    request = structure_pb2.GetFactRequest(uuid=identity)
+    request = structure_pb2.GetFactRequest(fact_id=identity)
     return lambda tier, key: tier.query.GetFact(request, metadata=key)
 
 
@@ -101,7 +101,7 @@ async def refused(tier: Tier, call: Call) -> BraidError:
         (facts(known_time=BROKEN), "known_time"),
         (one_fact(""), "uuid"),
         (one_fact("' OR 1=1"), "uuid"),
-        (entity(Selector(uuid="nonsense")), "entity.uuid"),
+        (entity(Selector(id="nonsense")), "entity.uuid"),
         (entity(Selector(name="a\x00b")), "entity.name"),
         (entity(anna(type="x" * 201)), "entity.type"),
         (link(""), "text"),
@@ -140,7 +140,7 @@ async def test_text_that_looks_like_a_query_is_just_a_name(tier: Tier, text: str
     listed = await tier.query.ListFacts(
         structure_pb2.ListFactsRequest(subject=selector), metadata=tier.ours
     )
-    assert [one.source_entity.name for one in listed.facts] == [text]
+    assert [one.subject.name for one in listed.facts] == [text]
     result = await tier.query.GetEntityHistory(
         history_pb2.GetEntityHistoryRequest(entity=selector), metadata=tier.ours
     )
@@ -155,7 +155,7 @@ async def test_text_that_looks_like_a_query_is_just_a_name(tier: Tier, text: str
     assert [len(path.facts) for path in way.paths] == [1]
 
 
-UNKNOWN = Selector(uuid=str(uuid.uuid4()))
+UNKNOWN = Selector(id=str(uuid.uuid4()))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ async def test_an_empty_graph_is_told_as_empty(tier: Tier, known: Timestamp | No
         assert (list(listed.facts), listed.next_page_token) == ([], "")
         state = await tier.query.GetSnapshot(
             history_pb2.GetSnapshotRequest(
-                as_of=at(stamp("2020-01-01")), entity=selector, known_time=known
+                time=at(stamp("2020-01-01")), entity=selector, known_time=known
             ),
             metadata=tier.ours,
         )
@@ -193,7 +193,7 @@ async def test_an_empty_graph_is_told_as_empty(tier: Tier, known: Timestamp | No
     )
     assert list(linked.entities) == []
     around = structure_pb2.GetMentionSubgraphRequest(
-        chunk_ids=[str(uuid.uuid4())], entity_uuids=[UNKNOWN.uuid]
+        chunk_ids=[str(uuid.uuid4())], entity_ids=[UNKNOWN.id]
     )
     found = await tier.query.GetMentionSubgraph(around, metadata=tier.ours)
     assert found == structure_pb2.GetMentionSubgraphResponse()
@@ -205,10 +205,10 @@ async def test_a_uuid_of_another_space_is_unknown(tier: Tier) -> None:
     await tier.ingest.AddFacts(stream(fact("Anna Bell", "KNOWS", "Karl Otto")), metadata=tier.ours)
     listed = await tier.query.ListFacts(structure_pb2.ListFactsRequest(), metadata=tier.ours)
     known = listed.facts[0]
-    selector = Selector(uuid=known.source_entity.uuid)
-    other = Selector(uuid=known.target_entity.uuid)
+    selector = Selector(id=known.subject.id)
+    other = Selector(id=known.object.id)
     for call in (
-        one_fact(known.uuid),
+        one_fact(known.id),
         entity(selector),
         history(entity=selector),
         history(entity=selector, known_time=known.create_time),
@@ -229,7 +229,7 @@ async def test_a_uuid_of_another_space_is_unknown(tier: Tier) -> None:
             await tier.query.DiffGraph(compared, metadata=tier.theirs)
         ).diff == history_pb2.GraphDiff()
     around = structure_pb2.GetMentionSubgraphRequest(
-        chunk_ids=[chunk.uuid], entity_uuids=[selector.uuid]
+        chunk_ids=[chunk.chunk_id], entity_ids=[selector.id]
     )
     found = await tier.query.GetMentionSubgraph(around, metadata=tier.theirs)
     assert found == structure_pb2.GetMentionSubgraphResponse()

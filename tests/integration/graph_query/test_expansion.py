@@ -8,6 +8,7 @@ from typing import Any
 import grpc
 import pytest
 
+from braid.graph.internal.v1 import deletion_pb2
 from braid.graph.v1 import expansion_pb2, ingest_pb2, query_pb2, relations_pb2
 from braid.graph.v1.relations_pb2 import ChunkRelationType
 from services.runtime.status import error_from_rpc
@@ -22,14 +23,14 @@ async def chunks(tier: Tier, number: int, caller: Credential | None = None) -> l
     for begin in range(0, number, 500):
         request = ingest_pb2.BatchAddEpisodesRequest(episodes=told[begin : begin + 500])
         await tier.ingest.BatchAddEpisodes(request, metadata=caller or tier.ours)
-    return [one.uuid for one in told]
+    return [one.chunk_id for one in told]
 
 
 def relation(source: str, kind: str, target: str, **more: Any) -> relations_pb2.ChunkRelationInput:
     return relations_pb2.ChunkRelationInput(
         source_id=source,
         target_id=target,
-        type=ChunkRelationType.Value(f"CHUNK_RELATION_TYPE_{kind}"),
+        relation_type=ChunkRelationType.Value(f"CHUNK_RELATION_TYPE_{kind}"),
         **more,
     )
 
@@ -75,8 +76,8 @@ async def test_a_chunk_that_fixes_a_seed_is_found_with_its_path(tier: Tier) -> N
     assert (step.from_id, step.to_id, step.weight, step.strength) == (error, fix, 1.0, 1.0)
     assert step.against_direction
     stats = found.stats
-    assert (stats.initial_count, stats.expanded_count, stats.new_results) == (1, 2, 1)
-    assert (stats.kept_results, stats.dropped_results, stats.expansion_rate) == (1, 0, 1.0)
+    assert (stats.initial_count, stats.expanded_count, stats.new_count) == (1, 2, 1)
+    assert (stats.kept_count, stats.dropped_count, stats.expansion_rate) == (1, 0, 1.0)
     assert stats.utilisation == 1.0
 
 
@@ -163,7 +164,7 @@ async def test_relations_are_put_changed_listed_and_removed(tier: Tier) -> None:
         relation(c, "SIMILAR_TO", a, strength=0.9, origin=inferred, evidence="cosine 0.9"),
     )
     assert (counts.created_count, counts.updated_count, counts.unchanged_count) == (1, 1, 1)
-    found = {(one.source_id, one.type): one for one in await listed(tier, chunk_id=a)}
+    found = {(one.source_id, one.relation_type): one for one in await listed(tier, chunk_id=a)}
     fixes = found[a, relations_pb2.CHUNK_RELATION_TYPE_FIXES]
     assert (fixes.strength, fixes.origin) == (1.0, relations_pb2.RELATION_ORIGIN_GIVEN)
     assert found[a, relations_pb2.CHUNK_RELATION_TYPE_RELATED].strength == 0.5
@@ -203,8 +204,8 @@ async def test_a_listing_goes_on_where_the_page_before_ended(tier: Tier) -> None
 async def test_a_relation_goes_with_its_chunk(tier: Tier) -> None:
     a, b = await chunks(tier, 2)
     await put(tier, relation(a, "FIXES", b))
-    await tier.ingest.DeleteEpisodes(
-        ingest_pb2.DeleteEpisodesRequest(uuids=[b]), metadata=tier.ours
+    await tier.deletion.DeleteEpisodes(
+        deletion_pb2.DeleteEpisodesRequest(chunk_ids=[b]), metadata=tier.ours
     )
     assert await listed(tier) == []
     assert await refused(put(tier, relation(a, "FIXES", b))) == ["relations[0].target_id"]
@@ -225,7 +226,7 @@ async def test_bad_relations_are_refused_field_by_field_and_nothing_is_stored(ti
         "relations[1].strength"
     ]
     assert await refused(put(tier, good, good)) == ["relations[1]"]
-    unknown = relations_pb2.ChunkRelationInput(source_id=a, target_id=b, type=99)  # type: ignore[arg-type]
+    unknown = relations_pb2.ChunkRelationInput(source_id=a, target_id=b, relation_type=99)  # type: ignore[arg-type]
     assert await refused(put(tier, good, unknown)) == ["relations[1].type"]
     assert await listed(tier) == []
     assert await refused(expand(tier, {a: 1.0}, hops=4)) == ["hops"]
@@ -250,4 +251,4 @@ async def test_no_chunk_or_relation_of_another_space_is_seen(tier: Tier) -> None
     assert (await tier.ingest.DeleteRelations(gone, metadata=tier.theirs)).deleted_count == 0
     assert len(await listed(tier)) == 1
     stats = await tier.query.GetGraphStats(query_pb2.GetGraphStatsRequest(), metadata=tier.theirs)
-    assert stats.episodes == 0
+    assert stats.episode_count == 0

@@ -15,10 +15,11 @@ from fastapi.params import Path, Query
 from fastapi.routing import iter_route_contexts
 from google.protobuf.descriptor import FieldDescriptor
 
-from braid.agent.v1 import ingest_pb2, search_pb2
+from braid.agent.v1 import jobs_pb2, search_pb2
 from braid.common.v1 import retrieval_pb2
-from braid.graph.v1 import embeddings_pb2, ontology_pb2
+from braid.graph.internal.v1 import embeddings_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest
+from braid.graph.v1 import ontology_pb2
 from gateway.clients import Clients
 from gateway.rest.app import create_app
 from gateway.rest.facts.requests import FactsBody
@@ -258,7 +259,7 @@ def test_uploads_are_documented_with_the_rules_of_their_contract() -> None:
             "limit",
             {"minimum": 1, "maximum": 50},
         ),
-        (ingest_pb2.GetIngestJobRequest, "job_id", {"format": "uuid"}),
+        (jobs_pb2.GetJobRequest, "job_id", {"format": "uuid"}),
         (
             search_pb2.ComprehensiveSearchRequest,
             "query",

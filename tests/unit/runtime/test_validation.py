@@ -51,7 +51,7 @@ def test_the_order_of_a_range_is_told_without_the_names_of_its_fields(
     stage: ValidationStage,
 ) -> None:
     span = retrieval_pb2.TimeRange(start_time=Timestamp(seconds=2), end_time=Timestamp(seconds=1))
-    request = query_pb2.SearchFactsRequest(query="x", as_of=retrieval_pb2.TimeSelector(range=span))
+    request = query_pb2.SearchFactsRequest(query="x", time=retrieval_pb2.TimeSelector(range=span))
     assert errors(stage, request) == (FieldError("as_of.range", "the end must be after the start"),)
 
 
@@ -72,7 +72,7 @@ def test_of_a_list_of_texts_in_a_large_message_the_first_wrong_one_is_named(
 
 def test_of_a_vector_without_any_number_the_first_value_is_named(stage: ValidationStage) -> None:
     request = search_pb2.HybridSearchRequest(query="x")
-    request.query_embedding.model = "m"
+    request.query_embedding.embedding_model = "m"
     request.query_embedding.values.extend([float("nan")] * 4_000)
     assert wrong(stage, request) == ["query_embedding.values[0]"]
 

@@ -9,11 +9,13 @@ from braid.agent.v1 import agent_pb2, consistency_pb2, entity_memory_pb2, memori
 from braid.agent.v1 import ingest_pb2 as agent_ingest
 from braid.agent.v1 import models_pb2 as agent_models
 from braid.agent.v1 import search_pb2 as agent_search
-from braid.graph.v1 import embeddings_pb2, query_pb2
+from braid.graph.internal.v1 import embeddings_pb2
+from braid.graph.internal.v1 import inventory_pb2 as graph_inventory
 from braid.graph.v1 import ingest_pb2 as graph_ingest
-from braid.graph.v1 import inventory_pb2 as graph_inventory
-from braid.vector.v1 import documents_pb2, models_pb2
-from braid.vector.v1 import inventory_pb2 as vector_inventory
+from braid.graph.v1 import query_pb2
+from braid.vector.internal.v1 import inventory_pb2 as vector_inventory
+from braid.vector.internal.v1 import models_pb2
+from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_search
 
 if TYPE_CHECKING:
