@@ -20,7 +20,7 @@ from services.runtime.settings import RuntimeSettings
 from services.runtime.status import reason_name
 from tests.unit.runtime.conftest import QUESTION, Harness, Start, refused
 
-KEYS = {
+KEYS: dict[str, dict[str, Any]] = {
     "ann": {"space": "acme", "scopes": ["read"]},
     "bob": {"space": "acme", "scopes": ["read"]},
     "cat": {"space": "zoo", "scopes": ["read"]},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import grpc
 import pytest
@@ -19,7 +20,7 @@ from tests.unit.runtime.conftest import QUESTION, Start, refused
 SEARCH = "braid.agent.v1.SearchService"
 
 
-def settings(**given: object) -> RuntimeSettings:
+def settings(**given: Any) -> RuntimeSettings:
     return RuntimeSettings(_env_file=None, **given)
 
 
@@ -142,7 +143,7 @@ async def test_a_callers_own_deadline_is_not_replaced(start: Start) -> None:
     await harness.search.ComprehensiveSearch(QUESTION, timeout=5)
 
 
-async def _count(stream: AsyncIterator[object]) -> int:
+async def _count(stream: Any) -> int:
     return len([part async for part in stream])
 
 
