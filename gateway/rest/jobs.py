@@ -12,7 +12,7 @@ from braid.agent.v1 import jobs_pb2
 from gateway.rest.http.calls import CallerDep, ClientsDep, SettingsDep, WatcherDep
 from gateway.rest.http.event_stream import stream
 from gateway.rest.mapping.contract_rules import Bounds
-from gateway.rest.mapping.field_types import Int32, at_most
+from gateway.rest.mapping.field_types import PageSize, at_most
 from gateway.rest.mapping.json_encoding import Json, JsonResponse, time
 from gateway.rest.mapping.openapi import ErrorEvent, ResponseSchema, events, problems
 
@@ -159,7 +159,7 @@ _SERVICE = "/braid.agent.v1.JobService/"
 # As many as the contract takes.
 MAX_STATES = 10
 Limit = Annotated[
-    Int32 | None,
+    PageSize,
     Bounds(jobs_pb2.ListJobsRequest, "page_size"),
     Query(description="How many, up to 200; more counts as 200. Default, and 0: 50."),
 ]
@@ -181,7 +181,7 @@ JobId = Annotated[
 async def listing(  # noqa: PLR0917 - the framework names them
     caller: CallerDep,
     clients: ClientsDep,
-    limit: Limit = None,
+    limit: Limit = 0,
     cursor: Cursor = "",
     state: Annotated[
         list[StateName] | None,
@@ -197,7 +197,7 @@ async def listing(  # noqa: PLR0917 - the framework names them
     states = [jobs_pb2.JobState.Value(f"JOB_STATE_{name}") for name in state or ()]
     kinds = [jobs_pb2.JobKind.Value(f"JOB_KIND_{kind.upper()}")] if kind else []
     request = jobs_pb2.ListJobsRequest(
-        page_size=limit or 0, page_token=cursor, states=states, kinds=kinds
+        page_size=limit, page_token=cursor, states=states, kinds=kinds
     )
     answer = await caller.call(_SERVICE + "ListJobs", clients.jobs.ListJobs, request)
     shown = [job(one) for one in answer.jobs]
@@ -206,10 +206,10 @@ async def listing(  # noqa: PLR0917 - the framework names them
 
 @router.get("/dead", response_model=DeadDocuments)
 async def dead(
-    caller: CallerDep, clients: ClientsDep, limit: Limit = None, cursor: Cursor = ""
+    caller: CallerDep, clients: ClientsDep, limit: Limit = 0, cursor: Cursor = ""
 ) -> Response:
     """The documents that were accepted and could not be taken, the latest first, in pages."""
-    request = jobs_pb2.ListDeadDocumentsRequest(page_size=limit or 0, page_token=cursor)
+    request = jobs_pb2.ListDeadDocumentsRequest(page_size=limit, page_token=cursor)
     method = _SERVICE + "ListDeadDocuments"
     answer = await caller.call(method, clients.jobs.ListDeadDocuments, request)
     shown = [dead_document(one) for one in answer.documents]

@@ -41,7 +41,7 @@ from gateway.rest.http.middleware import content_length, drain_body
 from gateway.rest.http.request_parsing import any_text, is_json, media_type, parse_in_thread, whole
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import Int32
+from gateway.rest.mapping.field_types import PageSize
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from services.runtime.errors import BraidError, FieldError, InvalidFieldError, WrongStateError
@@ -122,7 +122,7 @@ DocumentId = Annotated[
     Path(description="The document's id; slashes are part of it."),
 ]
 Limit = Annotated[
-    Int32 | None,
+    PageSize,
     Bounds(documents_pb2.ListDocumentsRequest, "page_size"),
     Query(description="How many, up to 200; more counts as 200. Default, and 0: 50."),
 ]
@@ -173,7 +173,7 @@ async def create(
 async def listing(
     caller: CallerDep,
     clients: ClientsDep,
-    limit: Limit = None,
+    limit: Limit = 0,
     cursor: Annotated[
         str,
         Bounds(documents_pb2.ListDocumentsRequest, "page_token"),
@@ -181,7 +181,7 @@ async def listing(
     ] = "",
 ) -> Response:
     """The documents by id, in pages."""
-    request = documents_pb2.ListDocumentsRequest(page_size=limit or 0, page_token=cursor)
+    request = documents_pb2.ListDocumentsRequest(page_size=limit, page_token=cursor)
     answer = await caller.call(
         _DOCUMENTS + "ListDocuments", clients.documents.ListDocuments, request
     )

@@ -9,7 +9,7 @@ from pydantic.config import JsonDict
 
 from braid.agent.v1 import entity_memory_pb2 as pb
 from gateway.rest.mapping.contract_rules import Bounds, Contract, ContractModel
-from gateway.rest.mapping.field_types import JsonInt32, JsonNumber, Text, at_most
+from gateway.rest.mapping.field_types import JsonNumber, JsonPageSize, Text, at_most
 
 # As many as the contract takes.
 MAX_ALIASES = 20
@@ -172,9 +172,8 @@ class MemoryQuestion(ContractModel):
         default=None, description="Only relationships of this type. Default: as above."
     )
     limit: Annotated[
-        JsonInt32 | None,
+        JsonPageSize | None,
         Bounds(pb.AnswerRelationshipQueryRequest, "page_size"),
-        Field(ge=0),
     ] = Field(
         default=None, description="How many, up to 200; more counts as 200. Default, and 0: 20."
     )

@@ -26,7 +26,7 @@ from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import Int32, at_most
+from gateway.rest.mapping.field_types import Int32, PageSize, at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 
@@ -50,9 +50,9 @@ Types = Annotated[
     at_most(_MAX_TYPES),
 ]
 Limit = Annotated[
-    Int32,
+    PageSize,
     Bounds(pb.QueryEntitiesRequest, "page_size"),
-    Query(ge=0, description="How many, up to 200; more counts as 200. Default, and 0: 20."),
+    Query(description="How many, up to 200; more counts as 200. Default, and 0: 20."),
 ]
 Cursor = Annotated[
     str,
@@ -321,11 +321,9 @@ async def export(
     caller: CallerDep,
     clients: ClientsDep,
     limit: Annotated[
-        Int32,
+        PageSize,
         Bounds(pb.ExportUserMemoryRequest, "page_size"),
-        Query(
-            ge=0, description="How many, up to 1,000; more counts as 1,000. Default, and 0: 200."
-        ),
+        Query(description="How many, up to 1,000; more counts as 1,000. Default, and 0: 200."),
     ] = 0,
     cursor: Annotated[
         str,

@@ -115,7 +115,7 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
     object_uuid: EntityUuid = None,
     as_of: AsOf = None,
     known_at: KnownAt = None,
-    limit: PageLimit = None,
+    limit: PageLimit = 0,
     cursor: Cursor = "",
 ) -> Response:
     """Stated facts by subject, relation, object and time, in pages that stay stable while others write. Those of now;
@@ -127,7 +127,7 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
         object=entity_selector("object", object_name, object_type, object_uuid),
         time=time_selector(as_of),
         known_time=stamp(known_at),
-        page_size=limit or 0,
+        page_size=limit,
         page_token=cursor,
     )
     answer = await caller.call(_QUERY + "ListFacts", clients.graph.ListFacts, request, graph_name())

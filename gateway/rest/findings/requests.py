@@ -13,7 +13,13 @@ from pydantic_core import PydanticCustomError
 from braid.common.v1.retrieval_pb2 import TimeRange
 from braid.graph.v1 import findings_pb2
 from gateway.rest.mapping.contract_rules import Bounds, Contract, ContractModel
-from gateway.rest.mapping.field_types import JsonBool, JsonInt32, JsonNumber, Text, at_most
+from gateway.rest.mapping.field_types import (
+    JsonBool,
+    JsonNumber,
+    JsonPageSize,
+    Text,
+    at_most,
+)
 from gateway.rest.mapping.times import Between
 
 # As many as the contract takes.
@@ -293,10 +299,10 @@ class FindingSearch(ContractModel):
     filter: FindingFilter | None = Field(
         default=None, description="What they must satisfy. Default: nothing."
     )
-    limit: Annotated[JsonInt32 | None, Bounds(findings_pb2.SearchFindingsRequest, "page_size")] = (
-        Field(
-            default=None, description="How many, up to 200; more counts as 200. Default, and 0: 20."
-        )
+    limit: Annotated[
+        JsonPageSize | None, Bounds(findings_pb2.SearchFindingsRequest, "page_size")
+    ] = Field(
+        default=None, description="How many, up to 200; more counts as 200. Default, and 0: 20."
     )
     cursor: Annotated[Text, Bounds(findings_pb2.SearchFindingsRequest, "page_token")] = Field(
         default="", description="`next_cursor` of the page before; only without a query."

@@ -27,7 +27,7 @@ from gateway.rest.http.calls import Caller, CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import Int32, at_most
+from gateway.rest.mapping.field_types import PageSize, at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -140,10 +140,10 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
     ] = "",
     origin: Annotated[Origin | None, Query(description="Given by a caller, or extracted.")] = None,
     limit: Annotated[
-        Int32 | None,
+        PageSize,
         Bounds(findings_pb2.SearchFindingsRequest, "page_size"),
         Query(description="How many, up to 200; more counts as 200. Default, and 0: 20."),
-    ] = None,
+    ] = 0,
     cursor: Annotated[
         str,
         Bounds(findings_pb2.SearchFindingsRequest, "page_token"),
@@ -165,7 +165,7 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
         origin=origin,
     )
     request = findings_pb2.SearchFindingsRequest(
-        filter=only.message(), page_size=limit or 0, page_token=cursor
+        filter=only.message(), page_size=limit, page_token=cursor
     )
     return await _found(request, caller, clients, _listed_name)
 

@@ -12,7 +12,7 @@ from braid.graph.v1 import history_pb2
 from braid.graph.v1.entities_pb2 import EntitySelector
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import Instant, Int32
+from gateway.rest.mapping.field_types import Instant, PageSize
 from gateway.rest.mapping.times import RANGE, InstantOrRange
 from services.runtime.errors import FieldError, InvalidFieldError
 
@@ -51,7 +51,7 @@ Cursor: TypeAlias = Annotated[
     Query(description="`next_cursor` of the page before, with the same other parameters."),
 ]
 PageLimit: TypeAlias = Annotated[
-    Int32 | None,
+    PageSize,
     Bounds(history_pb2.GetSnapshotRequest, "page_size"),
     Query(description="How many facts, up to 200; more counts as 200. Default, and 0: 50."),
 ]

@@ -37,7 +37,7 @@ from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import any_text
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import Instant, Int32, stamp
+from gateway.rest.mapping.field_types import Instant, Int32, PageSize, stamp
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.mapping.times import RANGE, InstantOrRange, selector, time_selector
@@ -91,10 +91,10 @@ async def entities(  # noqa: PLR0917 - as above
         Query(alias="type", description="Only entities of this type."),
     ] = "",
     limit: Annotated[
-        Int32 | None,
+        PageSize,
         Bounds(query_pb2.ListEntitiesRequest, "page_size"),
         Query(description="How many, up to 200; more counts as 200. Default, and 0: 50."),
-    ] = None,
+    ] = 0,
     cursor: Annotated[
         str,
         Bounds(query_pb2.ListEntitiesRequest, "page_token"),
@@ -114,7 +114,7 @@ async def entities(  # noqa: PLR0917 - as above
     """
     request = query_pb2.ListEntitiesRequest(
         type=kind,
-        page_size=limit or 0,
+        page_size=limit,
         page_token=cursor,
         order_by=query_pb2.EntityOrder.Value(f"ENTITY_ORDER_{order.upper()}"),
         document_titles=query_pb2.DocumentTitles.Value(f"DOCUMENT_TITLES_{titles.upper()}"),
@@ -174,7 +174,7 @@ async def history(  # noqa: PLR0917 - FastAPI names them all
         ),
     ] = None,
     known_at: KnownAt = None,
-    limit: PageLimit = None,
+    limit: PageLimit = 0,
     cursor: Cursor = "",
 ) -> Response:
     """An entity's facts, current and past, in time order; on the first page the whole history in numbers, and whether
@@ -188,7 +188,7 @@ async def history(  # noqa: PLR0917 - FastAPI names them all
         since_time=stamp(since),
         reference_time=stamp(as_of),
         known_time=stamp(known_at),
-        page_size=limit or 0,
+        page_size=limit,
         page_token=cursor,
     )
     named = graph_name({"entity_type": "type", "entity_uuid": "entity"})
@@ -213,7 +213,7 @@ async def snapshot(  # noqa: PLR0917 - as above
     entity_uuid: EntityUuid = None,
     relation: Relation = "",
     known_at: KnownAt = None,
-    limit: PageLimit = None,
+    limit: PageLimit = 0,
     cursor: Cursor = "",
 ) -> Response:
     """The facts that held at a time, and on the first page what has changed since."""
@@ -222,7 +222,7 @@ async def snapshot(  # noqa: PLR0917 - as above
         entity=entity_selector("entity", entity, entity_type, entity_uuid),
         relation_type=relation,
         known_time=stamp(known_at),
-        page_size=limit or 0,
+        page_size=limit,
         page_token=cursor,
     )
     method = _SERVICE + "GetSnapshot"

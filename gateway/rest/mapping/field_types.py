@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from gateway.rest.mapping.validation_errors import INSIDE, MAX_PROBLEMS, NO_INSTANT
-from services.runtime.limits import MOST_LEVELS
+from services.runtime.limits import MAX_METADATA_DEPTH
 from services.runtime.times import to_timestamp
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _transportable(value: dict[str, Any]) -> dict[str, Any]:
 def _check_size(value: dict[str, Any]) -> None:
     level: list[Any] = [value]
     values = containers = 0
-    for _ in range(MOST_LEVELS + 1):
+    for _ in range(MAX_METADATA_DEPTH + 1):
         keys = sum(len(one) for one in level if isinstance(one, dict))
         level = [inner for one in level for inner in _inside(one)]
         inner_containers = sum(isinstance(one, dict | list) for one in level)
@@ -95,7 +95,7 @@ def _check_size(value: dict[str, Any]) -> None:
             raise ValueError(f"may hold at most {MAX_VALUES} keys and values")
         if not level:
             return
-    raise ValueError(f"may nest at most {MOST_LEVELS} deep")
+    raise ValueError(f"may nest at most {MAX_METADATA_DEPTH} deep")
 
 
 def _check_numbers(value: Any, *steps: str | int) -> None:
@@ -124,6 +124,15 @@ def _inside(value: Any) -> Iterable[Any]:
 Int32: TypeAlias = Annotated[int, Field(ge=-_LAST_INT32 - 1, le=_LAST_INT32)]
 # As JSON, where "5" and true are no numbers.
 JsonInt32: TypeAlias = Annotated[int, Field(ge=-_LAST_INT32 - 1, le=_LAST_INT32, strict=True)]
+
+
+def _within_int32(value: int) -> int:
+    return min(value, _LAST_INT32)
+
+
+# How many items a page has: 0 is the default, and whatever is too large counts as the largest page.
+PageSize: TypeAlias = Annotated[int, Field(ge=0), AfterValidator(_within_int32)]
+JsonPageSize: TypeAlias = Annotated[int, Field(ge=0, strict=True), AfterValidator(_within_int32)]
 JsonNumber: TypeAlias = Annotated[float, Field(strict=True)]
 JsonBool: TypeAlias = Annotated[bool, Field(strict=True)]
 # JSON can escape lone surrogates, which no message can carry.

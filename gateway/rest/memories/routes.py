@@ -14,7 +14,7 @@ from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import Int32, at_most
+from gateway.rest.mapping.field_types import PageSize, at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.memories import responses
@@ -81,9 +81,9 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
         Query(description="Only memories of this session."),
     ] = "",
     limit: Annotated[
-        Int32,
+        PageSize,
         Bounds(memories_pb2.ListMemoriesRequest, "page_size"),
-        Query(ge=0, description="How many, up to 200; more counts as 200. Default, and 0: 50."),
+        Query(description="How many, up to 200; more counts as 200. Default, and 0: 50."),
     ] = 0,
     cursor: Annotated[
         str,

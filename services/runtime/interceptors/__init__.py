@@ -5,38 +5,44 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.runtime.interceptors.authentication import AuthenticationStage
+from services.runtime.interceptors.call_outcome import LogStage, MetricsStage
 from services.runtime.interceptors.failures import FailureStage
 from services.runtime.interceptors.limit import LimitStage
-from services.runtime.interceptors.logs import LogStage
-from services.runtime.interceptors.measures import MetricsStage
-from services.runtime.interceptors.pipeline import Pipeline
+from services.runtime.interceptors.pipeline import DefaultDeadlines, Pipeline
 from services.runtime.interceptors.request_id import RequestIdStage
 from services.runtime.interceptors.validation import ValidationStage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from services.runtime.admission import AdmissionQueue
     from services.runtime.identity import Authenticator
-    from services.runtime.slots import Slots
+    from services.runtime.rate_limits import RateLimits
 
 
 def build_pipeline(
-    authenticator: Authenticator, *, most_calls: int, queues: Mapping[str, Slots] | None = None
+    authenticator: Authenticator,
+    *,
+    limit: LimitStage,
+    queues: Mapping[str, AdmissionQueue] | None = None,
+    rates: RateLimits | None = None,
+    deadlines: DefaultDeadlines | None = None,
 ) -> Pipeline:
     """The pipeline of every server: request id → log → metrics → limit → auth/space → validation → errors → queue.
 
-    `most_calls` run at once; each further one is refused. Methods in `queues` (full name → slots) wait there instead.
+    `queues` are by the method's full name. See `Pipeline` for the rest.
     """
-    queues = queues or {}
     return Pipeline(
         [
             RequestIdStage(),
             LogStage(),
             MetricsStage(),
-            LimitStage(most_calls, queues),
+            limit,
             AuthenticationStage(authenticator),
             ValidationStage(),
             FailureStage(),
         ],
         queues=queues,
+        rates=rates,
+        deadlines=deadlines,
     )

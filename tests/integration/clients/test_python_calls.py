@@ -28,7 +28,6 @@ from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import RunningServer
 from tests.integration.gateway.scripted import AGENT, LOOPBACK, VECTOR, Script, start_scripted
 
-MODELS = "braid.vector.v1.EmbeddingModelService"
 DOCUMENT = document_input("notes/1", ["One.", "Two."], space="local", title="Notes")
 FACT = FactInput(
     subject=EntityInput(name="Ann"), relation_type="OWNS", object=EntityInput(name="Ledger")

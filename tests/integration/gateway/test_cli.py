@@ -39,7 +39,7 @@ async def test_a_search_shows_results_facts_and_legs(served: Served) -> None:
     served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
     ended = await braid(served, "search", "who owned it?", "--limit", "3", "--as-of", "2024-04-18")
     request = served.script.seen[0].message
-    assert ended.code == 0
+    assert ended.code == 4
     assert "  1  0.9000  INC-104  inc-104.md\n" in ended.out
     assert (
         "Jonas Weber owned the Ledger Service.  (2024-04-18 → now)  given  ← INC-104" in ended.out
@@ -81,14 +81,14 @@ async def test_each_mode_has_its_search(served: Served, mode: str, rpc: str, ans
 async def test_an_error_is_one_line_with_its_reason_and_request(served: Served) -> None:
     ended = await braid(served, "search", "who", "--limit", "51")
     (line,) = ended.err.splitlines()
-    assert ended.code == 1
+    assert ended.code == 2
     assert line.startswith("braid: limit: ")
     assert "INVALID_FIELD, request " in line
 
 
 async def test_without_a_running_stack_it_says_what_to_do(served: Served, tmp_path: Path) -> None:
     ended = await braid(served, "search", "who", BRAID_URL="", BRAID_DATA=str(tmp_path))
-    assert ended.code == 1
+    assert ended.code == 5
     assert "`braid up`" in ended.err
 
 
@@ -104,7 +104,7 @@ async def test_it_finds_the_running_stack_by_its_data_folder(
 
 async def test_a_gateway_that_is_away_is_told(served: Served) -> None:
     ended = await braid(served, "status", BRAID_URL="http://127.0.0.1:1")
-    assert (ended.code, len(ended.err.splitlines())) == (1, 1)
+    assert (ended.code, len(ended.err.splitlines())) == (5, 1)
     assert "cannot be reached" in ended.err
 
 
@@ -129,7 +129,7 @@ async def test_documents_are_listed_shown_and_deleted(served: Served) -> None:
     ]
     served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(removed=removed))
     listed = await braid(served, "documents", "list")
-    shown = await braid(served, "documents", "show", "notes/a.md", "--json")
+    shown = await braid(served, "documents", "get", "notes/a.md", "--json")
     deleted = await braid(served, "documents", "delete", "notes/a.md")
     assert "notes/a.md" in listed.out
     assert "--cursor n" in listed.out
@@ -186,7 +186,7 @@ async def test_from_another_folder_it_finds_the_last_started_stack_and_says_so(
     (data / "run.json").write_text(json.dumps({"addresses": {"gateway": address}}))
     StartedStacks({"XDG_STATE_HOME": str(state)}).add(data)
     served.script.answer("GetGraphStats", query_pb2.GetGraphStatsResponse())
-    served.script.answer("CancelIngestJob", jobs_pb2.CancelJobResponse(job=DONE))
+    served.script.answer("CancelJob", jobs_pb2.CancelJobResponse(job=DONE))
     environment = {"BRAID_URL": "", "XDG_STATE_HOME": str(state)}
     status = await braid(served, "status", cwd=tmp_path, **environment)
     named = f"{served.url} (the last started stack, under {data})"
@@ -202,7 +202,7 @@ async def test_the_status_is_told_whole_when_a_service_is_away(
     settings = (await settings_of()).model_copy(update={"graph_target": "127.0.0.1:9"})
     async with serve_gateway(settings, script) as running:
         ended = await braid(running, "status")
-    assert ended.code == 1
+    assert ended.code == 4
     assert "vector_search: SERVING" in ended.out
     assert "graph_query: UNREACHABLE" in ended.out
     assert "graph reason: STORE_UNAVAILABLE" in ended.out
@@ -216,11 +216,11 @@ async def test_a_folder_is_ingested_and_bad_files_are_told_while_the_others_go_o
     (tmp_path / "notes" / "b.txt").write_bytes(b"\xff\xfe")
     (tmp_path / "c.md").symlink_to(tmp_path / "gone")
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
-    served.script.answer("ListIngestJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
     ended = await braid(served, "ingest", tmp_path, "--json")
     uploads = [seen for seen in served.script.seen if seen.method.endswith("IngestDocument")]
     report = ended.json()
-    assert ended.code == 1
+    assert ended.code == 4
     assert [seen.messages[0].metadata.source for seen in uploads] == ["a.md", "notes/b.txt"]
     assert (report["documents"], report["searchable"], report["graph_ready"]) == (2, 2, 2)
     assert report["failures"] == [
@@ -232,10 +232,10 @@ async def test_a_file_keeps_its_name_whatever_it_holds(served: Served, tmp_path:
     name = ' a "b" 100%22 \\ c\nd.md'
     (tmp_path / name).write_text("# A")
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
-    served.script.answer("ListIngestJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
     served.script.answer("GetDocument", documents_pb2.GetDocumentResponse(document=DOCUMENT))
     await braid(served, "ingest", tmp_path, "--json")
-    await braid(served, "documents", "show", name)
+    await braid(served, "documents", "get", name)
     described = served.script.seen[0].messages[0].metadata
     assert (described.source, described.content_type) == (name, "text/markdown")
     assert served.script.seen[-1].message.document_id == name
@@ -246,7 +246,7 @@ async def test_a_file_that_is_refused_has_its_reason(served: Served, tmp_path: P
     refusal = errors.InvalidFieldError(errors.FieldError("data", "is empty"))
     served.script.fail("IngestDocument", refusal)
     ended = await braid(served, "ingest", tmp_path)
-    assert ended.code == 1
+    assert ended.code == 4
     assert ended.err.splitlines()[-1] == f"braid: {tmp_path / 'a.md'}: is empty"
 
 
@@ -257,7 +257,7 @@ async def test_facts_follow_the_documents_and_wrong_ones_are_told_by_line(
     lines: list[dict[str, Any]] = [{"id": "x", "text": "y"}, fact, fact | {"relation": "1"}, fact]
     (tmp_path / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
-    served.script.answer("ListIngestJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
     taken = ingest_pb2.IngestFactsResponse(
         added_count=1, refused=[graph_ingest.RefusedFact(index=1, reason="is odd")]
     )
@@ -284,7 +284,7 @@ async def test_facts_that_no_request_can_carry_are_told_by_line_and_the_others_a
     ended = await braid(served, "ingest", tmp_path, "--json")
     report = ended.json()
     assert len(served.script.seen[-1].message.facts) == 2
-    assert (ended.code, report["facts_added"]) == (1, 2)
+    assert (ended.code, report["facts_added"]) == (4, 2)
     assert [
         (problem["path"], problem["reason"].partition(":")[0]) for problem in report["failures"]
     ] == [(str(tmp_path / "facts.jsonl"), f"line {number}") for number in (2, 3, 4)]
@@ -294,7 +294,7 @@ async def test_a_year_alone_is_no_day_to_ask_about(served: Served) -> None:
     searched = await braid(served, "search", "who", "--as-of", "2024")
     walked = await braid(served, "graph", "neighborhood", "A", "--as-of", "2024")
     for ended in (searched, walked):
-        assert ended.code == 1
+        assert ended.code == 2
         assert "as_of: must be a date or a time of RFC 3339, such as 2024-04-18" in ended.err
     assert served.script.seen == []
 
@@ -311,7 +311,7 @@ async def test_a_failed_line_is_told_by_its_number_in_the_file(
         failures=[jobs_pb2.JobFailure(document_id="x", reason="line 1: has no text")],
     )
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=failed))
-    served.script.answer("ListIngestJobs", jobs_pb2.ListJobsResponse(jobs=[failed]))
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[failed]))
     ended = await braid(served, "ingest", tmp_path, "--json")
     (problem,) = ended.json()["failures"]
     assert problem["reason"] == "x: line 3: has no text"
@@ -321,7 +321,7 @@ async def test_a_key_is_presented(guarded: Served) -> None:
     guarded.script.answer("ListEntities", query_pb2.ListEntitiesResponse())
     refused = await braid(guarded, "graph", "entities")
     let_in = await braid(guarded, "graph", "entities", BRAID_API_KEY="reader")
-    assert (refused.code, let_in.code) == (1, 0)
+    assert (refused.code, let_in.code) == (6, 0)
     assert "INVALID_CREDENTIAL" in refused.err
     assert guarded.script.seen[0].call.space == "team-a"
 
@@ -368,7 +368,7 @@ async def test_a_filtered_list_goes_on_until_its_page_is_full(served: Served) ->
 
 
 async def test_the_list_of_jobs_tells_kind_file_times_and_reason(served: Served) -> None:
-    served.script.answer("ListIngestJobs", jobs_pb2.ListJobsResponse(jobs=[JOB]))
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[JOB]))
     ended = await braid(served, "jobs", "list", "--kind", "upload")
     assert served.script.seen[0].message.kind == "upload"
     head, row = ended.out.splitlines()
@@ -386,10 +386,10 @@ async def test_values_that_are_objects_are_shown_as_json_never_as_python(served:
         jobs_pb2.RemovedRows(store=jobs_pb2.STORE_NEO4J, kind=jobs_pb2.ROW_KIND_FACTS, count=2)
     ]
     job = jobs_pb2.Job(id=JOB_ID, kind=jobs_pb2.JOB_KIND_DELETE, removed=removed)
-    served.script.answer("GetIngestJob", jobs_pb2.GetJobResponse(job=job))
-    document = await braid(served, "documents", "show", "notes/a.md")
+    served.script.answer("GetJob", jobs_pb2.GetJobResponse(job=job))
+    document = await braid(served, "documents", "get", "notes/a.md")
     assert 'metadata: {"kind": "note"}\n' in document.out
-    shown = (await braid(served, "jobs", "show", JOB_ID)).out
+    shown = (await braid(served, "jobs", "get", JOB_ID)).out
     assert [line.split() for line in shown.splitlines()[-2:]] == [
         ["store", "removed", "count"],
         ["neo4j", "facts", "2"],
@@ -398,7 +398,7 @@ async def test_values_that_are_objects_are_shown_as_json_never_as_python(served:
 
 
 async def test_jobs_are_listed_and_the_dead_have_reasons(served: Served) -> None:
-    served.script.answer("ListIngestJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
     failure = jobs_pb2.JobFailure(
         document_id="a.md", reason="is empty", stage=jobs_pb2.JOB_STAGE_SEARCH
     )
@@ -411,7 +411,7 @@ async def test_jobs_are_listed_and_the_dead_have_reasons(served: Served) -> None
 
 
 async def test_a_job_is_cancelled_by_its_id(served: Served) -> None:
-    served.script.answer("CancelIngestJob", jobs_pb2.CancelJobResponse(job=DONE))
+    served.script.answer("CancelJob", jobs_pb2.CancelJobResponse(job=DONE))
     ended = await braid(served, "jobs", "cancel", JOB_ID, "--json")
     assert (ended.code, ended.json()["id"]) == (0, JOB_ID)
     assert served.script.seen[0].message.job_id == JOB_ID
@@ -427,11 +427,11 @@ async def test_without_a_terminal_nothing_of_a_table_is_cut_and_what_is_empty_is
     dead = jobs_pb2.DeadDocument(job_id=JOB_ID, failure=failure)
     served.script.answer("ListDeadDocuments", jobs_pb2.ListDeadDocumentsResponse(documents=[dead]))
     waits = jobs_pb2.Job(id=JOB_ID, waiting_for="a graph tier that is away " * 5)
-    served.script.answer("ListIngestJobs", jobs_pb2.ListJobsResponse(jobs=[waits, DONE]))
-    served.script.answer("GetIngestJob", jobs_pb2.GetJobResponse(job=DONE))
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[waits, DONE]))
+    served.script.answer("GetJob", jobs_pb2.GetJobResponse(job=DONE))
     (_, row) = (await braid(served, "jobs", "dead")).out.splitlines()
     assert row.split() == ["a.md", "search", *reason.split(), JOB_ID]
     listed = await braid(served, "jobs", "list")
     assert [line.split()[0] for line in listed.out.splitlines()] == ["id", JOB_ID, JOB_ID]
     assert "None" not in listed.out
-    assert "waiting_for: \n" in (await braid(served, "jobs", "show", JOB_ID)).out
+    assert "waiting_for: \n" in (await braid(served, "jobs", "get", JOB_ID)).out

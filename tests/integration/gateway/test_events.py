@@ -144,7 +144,7 @@ async def test_a_client_that_leaves_a_search_ends_the_call(served: Served) -> No
 async def test_a_job_is_watched_to_its_end(served: Served) -> None:
     first = jobs_pb2.WatchJobResponse(job=JOB)
     done = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_SUCCEEDED)
-    served.script.answer("WatchIngestJob", first, jobs_pb2.WatchJobResponse(job=done))
+    served.script.answer("WatchJob", first, jobs_pb2.WatchJobResponse(job=done))
     async with served.http.stream("GET", f"/api/jobs/{JOB_ID}/events") as response:
         told = [event async for event in events(response)]
     assert told[0] == ("job", JOB_JSON)

@@ -16,14 +16,14 @@ from tests.integration.gateway.samples import (
 
 
 async def test_a_job_is_shown_as_it_stands(served: Served) -> None:
-    served.script.answer("GetIngestJob", jobs_pb2.GetJobResponse(job=JOB))
+    served.script.answer("GetJob", jobs_pb2.GetJobResponse(job=JOB))
     response = await served.http.get(f"/api/jobs/{JOB_ID}")
     assert response.json() == JOB_JSON
 
 
 async def test_jobs_are_listed_in_pages_by_state_and_kind(served: Served) -> None:
     page = jobs_pb2.ListJobsResponse(jobs=[JOB], next_page_token="more")
-    served.script.answer("ListIngestJobs", page)
+    served.script.answer("ListJobs", page)
     asked = "limit=5&cursor=there&kind=upload&state=FAILED&state=CANCELLED"
     response = await served.http.get(f"/api/jobs?{asked}")
     assert response.json() == {"jobs": [JOB_JSON], "next_cursor": "more"}
@@ -51,7 +51,7 @@ async def test_dead_documents_are_listed_with_their_reasons(served: Served) -> N
 
 @pytest.mark.parametrize("verb", ["cancel", "retry"])
 async def test_a_job_is_cancelled_and_tried_again(served: Served, verb: str) -> None:
-    rpc = f"{verb.title()}IngestJob"
+    rpc = f"{verb.title()}Job"
     answers = {
         "cancel": jobs_pb2.CancelJobResponse(job=JOB),
         "retry": jobs_pb2.RetryJobResponse(job=JOB),

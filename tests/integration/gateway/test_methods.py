@@ -77,7 +77,7 @@ async def test_head_tells_what_is_wrong_as_get_does(served: Served) -> None:
 
 
 async def test_head_of_a_stream_of_events_ends_it(served: Served) -> None:
-    served.script.hang("WatchIngestJob", jobs_pb2.WatchJobResponse(job=JOB))
+    served.script.hang("WatchJob", jobs_pb2.WatchJobResponse(job=JOB))
     response = await served.http.head(f"/api/jobs/{JOB_ID}/events")
     assert (response.status_code, response.content) == (200, b"")
     assert response.headers["content-type"].startswith("text/event-stream")

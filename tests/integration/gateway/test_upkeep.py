@@ -53,14 +53,14 @@ async def test_a_deletion_that_failed_is_an_error_with_its_reason(served: Served
     assert "is odd" in response.json()["detail"]
 
     served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(job=RUNNING))
-    served.script.answer("GetIngestJob", jobs_pb2.GetJobResponse(job=failed))
+    served.script.answer("GetJob", jobs_pb2.GetJobResponse(job=failed))
     deleted = await braid(served, "documents", "delete", "notes/a.md")
     assert (deleted.code, "is odd" in deleted.err) == (1, True)
 
 
 async def test_the_command_waits_for_a_deletion_that_goes_on(served: Served) -> None:
     served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(job=RUNNING))
-    served.script.answer("GetIngestJob", jobs_pb2.GetJobResponse(job=DONE))
+    served.script.answer("GetJob", jobs_pb2.GetJobResponse(job=DONE))
     deleted = await braid(served, "documents", "delete", "notes/a.md")
     assert "episodes" in deleted.out
 
@@ -77,7 +77,7 @@ async def test_a_check_tells_what_is_amiss_and_a_repair_that_it_is_mended(served
     assert checked["counts"] == [{"kind": "EPISODE_WITHOUT_CHUNK", "found": 1, "repaired": 0}]
     assert checked["listed"][0]["document_id"] == "d"
     assert (await served.http.post("/api/consistency")).json()["consistent"] is True
-    told = await braid(served, "check", "--repair")
+    told = await braid(served, "space", "check", "--repair")
     assert "consistent" in told.out
 
 
@@ -96,4 +96,4 @@ async def test_moves_to_other_models_answer_with_their_jobs(served: Served) -> N
         "embedding_model": None,
         "configured_embedding_model": "newer",
     }
-    assert "SUCCEEDED" in (await braid(served, "reembed")).out
+    assert "SUCCEEDED" in (await braid(served, "space", "reembed")).out

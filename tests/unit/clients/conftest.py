@@ -11,7 +11,14 @@ from typing import Any, TypeAlias, TypeVar
 import grpc
 import pytest
 
-from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc, jobs_pb2, search_pb2, search_pb2_grpc
+from braid.agent.v1 import (
+    ingest_pb2,
+    ingest_pb2_grpc,
+    jobs_pb2,
+    jobs_pb2_grpc,
+    search_pb2,
+    search_pb2_grpc,
+)
 from braid.graph.v1 import facts_pb2, query_pb2, query_pb2_grpc
 from braid.vector.v1 import search_pb2 as vector_pb2
 from braid.vector.v1 import search_pb2_grpc as vector_grpc
@@ -86,7 +93,14 @@ class Ingest(ingest_pb2_grpc.IngestServiceServicer):
         job = jobs_pb2.Job(id=JOB_ID)
         return ingest_pb2.IngestDocumentResponse(job=job)
 
-    async def WatchIngestJob(
+
+class Jobs(jobs_pb2_grpc.JobServiceServicer):
+    """Jobs, as the backend's test wants them."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def WatchJob(
         self, request: jobs_pb2.WatchJobRequest, context: Any
     ) -> AsyncIterator[jobs_pb2.WatchJobResponse]:
         for told in self._backend.watched:
@@ -137,6 +151,7 @@ class Graph(query_pb2_grpc.GraphQueryServiceServicer):
 def served(backend: Backend) -> list[Service]:
     def add(server: grpc.aio.Server) -> None:
         search_pb2_grpc.add_SearchServiceServicer_to_server(Search(backend), server)  # type: ignore[abstract]
+        jobs_pb2_grpc.add_JobServiceServicer_to_server(Jobs(backend), server)  # type: ignore[abstract]
         ingest_pb2_grpc.add_IngestServiceServicer_to_server(Ingest(backend), server)  # type: ignore[abstract] # what the client calls
         vector_grpc.add_VectorSearchServiceServicer_to_server(Vector(backend), server)  # type: ignore[abstract]
         query_pb2_grpc.add_GraphQueryServiceServicer_to_server(Graph(backend), server)  # type: ignore[abstract]

@@ -11,6 +11,7 @@ from google.protobuf.message import Message
 
 from braid.agent.v1 import consistency_pb2, jobs_pb2
 from braid.agent.v1 import search_pb2 as agent
+from braid.common.v1 import rules_pb2
 from braid.graph.v1 import findings_pb2, history_pb2, ontology_pb2, query_pb2, structure_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2
 from braid.vector.v1 import search_pb2 as vector
@@ -102,7 +103,7 @@ def ruled(message: type[Message], name: str) -> tuple[object, object]:
         getattr(told, word) if told.HasField(word) else None
         for word in words.get(kind, ("gte", "lte"))
     )
-    not_blank = any(rule.id == "string.not_blank" for rule in rules.cel)
+    not_blank = rules.string.Extensions[rules_pb2.not_blank]
     return 1 if not_blank else least, most
 
 

@@ -42,9 +42,9 @@ class History(Connection):
         """A page of an entity's facts, current and past, in time order; on the first page the whole in numbers.
 
         `relation_type` is an exact name, letter case ignored; `since` leaves out what had ended by then; `as_of` is the
-        time that counts as now; `known_at` tells it as it was known then. `page_size` is up to 200 facts (0: 50); `page_token` is
-        the `next_page_token` of the page before. Where several entities share the name, `homonyms` lists them and
-        nothing else is set. None leaves the contract's default.
+        time that counts as now; `known_at` tells it as it was known then. `page_size` is up to 200 facts (0: 50).
+        `page_token` is the `next_page_token` of the page before. Where several entities share the name, `homonyms`
+        lists them and nothing else is set.
         """
         request = history_pb2.GetEntityHistoryRequest(
             entity=entity_selector(entity),

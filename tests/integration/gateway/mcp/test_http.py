@@ -196,7 +196,7 @@ async def test_an_upload_reports_its_progress(served: Served, era: Era) -> None:
     searchable.MergeFrom(accepted)
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=accepted))
     served.script.answer(
-        "WatchIngestJob",
+        "WatchJob",
         jobs_pb2.WatchJobResponse(job=accepted),
         jobs_pb2.WatchJobResponse(job=searchable),
     )
