@@ -320,6 +320,6 @@ async def test_jobs_are_listed_in_pages_the_latest_first_and_by_state(world: Wor
     rest, end = await listed(page_size=3, page_token=token)
     assert (first + rest, end) == ([job.id for job in reversed(jobs)], "")
     assert (await listed(states=[CANCELLED]))[0] == [jobs[2].id]
-    assert (await listed(kind="other"))[0] == []
+    assert (await listed(kinds=[jobs_pb2.JOB_KIND_DELETE]))[0] == []
     with pytest.raises(grpc.aio.AioRpcError):
         await listed(states=[CANCELLED], page_token=token)

@@ -122,7 +122,7 @@ class Reader:
             if self.word and self.word in episode.content:
                 self.tries += 1
                 raise AnswerUnusable("malformed answer")
-            self._world.graph.episodes["alice", episode.uuid] = episode
+            self._world.graph.episodes["alice", episode.chunk_id] = episode
 
 
 def long_text(*words: str) -> str:

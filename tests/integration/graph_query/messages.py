@@ -22,7 +22,7 @@ def stamp(text: str) -> Timestamp:
 def episode(document: str, title: str, content: str, **more: Any) -> ingest_pb2.EpisodeInput:
     """A chunk with an id of its own."""
     return ingest_pb2.EpisodeInput(
-        chunk_id=more.pop("uuid", str(uuid.uuid4())),
+        chunk_id=more.pop("chunk_id", str(uuid.uuid4())),
         document_id=document,
         document_title=title,
         content=content,

@@ -65,14 +65,14 @@ def stating(one: ingest_pb2.FactInput) -> Call:
         (search(limit=-1), "limit"),
         (around(entity_name=""), "entity_name"),
         (around(entity_name="x", limit=101), "limit"),
-        (listing(page_size=0), "page_size"),
+        (listing(page_size=-1), "page_size"),
         (listing(page_token="nonsense"), "page_token"),
-        (adding(uuid="nonsense"), "episode.uuid"),
+        (adding(chunk_id="nonsense"), "episode.chunk_id"),
         (adding(content=""), "episode.content"),
         (adding(content="a\x00b"), "episode.content"),
         (adding(content="x" * 32_769), "episode.content"),
         (adding(document_id=""), "episode.document_id"),
-        (stating(fact("a", "DROP; --", "b")), "facts[0].relation"),
+        (stating(fact("a", "DROP; --", "b")), "facts[0].relation_type"),
         (stating(fact("", "IS", "b")), "facts[0].subject.name"),
         (stating(fact("a", "IS", "b", subject_type="a`b")), "facts[0].subject.type"),
     ],
@@ -87,7 +87,7 @@ async def test_what_is_wrong_is_told_by_its_field(tier: Tier, call: Call, field:
     assert (stats.space_revision, stats.entity_count) == (0, 0)
 
 
-async def test_the_same_uuid_twice_in_a_batch_is_refused(tier: Tier) -> None:
+async def test_the_same_chunk_twice_in_a_batch_is_refused(tier: Tier) -> None:
     one = episode("d", "t", "text")
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await tier.ingest.BatchAddEpisodes(

@@ -8,6 +8,7 @@ from typing import Any
 import grpc
 import pytest
 
+from braid.common.v1 import retrieval_pb2
 from braid.graph.internal.v1 import deletion_pb2
 from braid.graph.v1 import expansion_pb2, ingest_pb2, query_pb2, relations_pb2
 from braid.graph.v1.relations_pb2 import ChunkRelationType
@@ -91,9 +92,9 @@ async def test_hops_types_strength_direction_and_time_bound_the_walk(tier: Tier)
     )
     assert scores(await expand(tier, {a: 1.0})) == {a: 1.0, b: 0.384}
     two = {a: 1.0, b: 0.384, c: 0.8 * 0.35 * 0.6 * 0.64}
-    assert scores(await expand(tier, {a: 1.0}, hops=2)) == two
-    assert scores(await expand(tier, {a: 1.0}, hops=3)) == two
-    then = await expand(tier, {a: 1.0}, hops=3, as_of=stamp("2024-06-01"))
+    assert scores(await expand(tier, {a: 1.0}, max_hops=2)) == two
+    assert scores(await expand(tier, {a: 1.0}, max_hops=3)) == two
+    then = await expand(tier, {a: 1.0}, max_hops=3, as_of=stamp("2024-06-01"))
     assert scores(then)[d] == 0.8 * 0.35 * 0.6 * 0.512
     assert set(scores(await expand(tier, {b: 1.0}, min_strength=0.6))) == {a, b}
     incoming = relations_pb2.RELATION_DIRECTION_INCOMING
@@ -112,7 +113,7 @@ async def test_cycles_and_contradictions_end(tier: Tier) -> None:
         relation(c, "FOLLOWS", a),
         relation(c, "CONTRADICTS", b),
     )
-    found = await expand(tier, {a: 1.0, c: 0.5}, hops=3)
+    found = await expand(tier, {a: 1.0, c: 0.5}, max_hops=3)
     assert sorted(scores(found)) == sorted([a, b, c])
     # c is contradicting by what a passes on to it, which is more than its own score.
     assert scores(found)[b] == 0.384 - 0.8 * 0.5 * 0.6 * 0.64
@@ -123,7 +124,7 @@ async def test_a_hub_of_ten_thousand_relations_is_followed_as_far_as_the_cap(tie
     told = [relation(spoke, "RELATED", hub) for spoke in spokes]
     for begin in range(0, HUB, 1000):
         await put(tier, *told[begin : begin + 1000])
-    found = await expand(tier, {hub: 1.0}, hops=3, limit=1000, max_degree=200)
+    found = await expand(tier, {hub: 1.0}, max_hops=3, limit=1000, max_degree=200)
     assert found.truncated
     assert len(found.items) == 201
     assert (found.stats.followed_relation_count, found.stats.incident_relation_count) == (200, HUB)
@@ -137,7 +138,7 @@ async def test_an_answer_is_remembered_until_something_changes(tier: Tier) -> No
     again = await expand(tier, {a: 1.0})
     assert again.cached
     assert set(scores(again)) == {a, b}
-    assert not (await expand(tier, {a: 1.0}, bypass_cache=True)).cached
+    assert not (await expand(tier, {a: 1.0}, cache=retrieval_pb2.CACHE_MODE_BYPASS)).cached
     await put(tier, relation(a, "FIXES", c))
     renewed = await expand(tier, {a: 1.0})
     assert not renewed.cached
@@ -229,7 +230,7 @@ async def test_bad_relations_are_refused_field_by_field_and_nothing_is_stored(ti
     unknown = relations_pb2.ChunkRelationInput(source_id=a, target_id=b, relation_type=99)  # type: ignore[arg-type]
     assert await refused(put(tier, good, unknown)) == ["relations[1].type"]
     assert await listed(tier) == []
-    assert await refused(expand(tier, {a: 1.0}, hops=4)) == ["hops"]
+    assert await refused(expand(tier, {a: 1.0}, max_hops=4)) == ["hops"]
     assert await refused(expand(tier, {a: 1.5})) == ["seeds[0].score"]
     assert await refused(expand(tier, {})) == ["seeds"]
 

@@ -58,12 +58,12 @@ async def test_a_finding_is_found_by_meaning_words_and_confidence(tier: Tier) ->
         type="cause",
         confidence=0.93,
         methodology="log review",
-        id="cause-1",
+        external_id="cause-1",
         about_entities=[findings_pb2.FindingSubject(name="payments")],
-        episode_uuids=[note.chunk_id],
+        chunk_ids=[note.chunk_id],
     )
     added = await adding(sure, finding("Perhaps it is the network", confidence=0.9))(tier)
-    assert (added.added, added.without_vector) == (2, 0)
+    assert (added.added_count, added.without_vector_count) == (2, 0)
     above = findings_pb2.NumberRange(greater_than=0.9)
     answer = await searching(
         "what starves payments", filter=findings_pb2.FindingFilter(confidence=above)
@@ -73,10 +73,10 @@ async def test_a_finding_is_found_by_meaning_words_and_confidence(tier: Tier) ->
         legs_pb2.LEG_STATUS_OK,
         retrieval_pb2.VECTOR_PATH_EXACT,
     )
-    assert (hit.finding.finding.confidence, hit.finding.id) == (0.93, "cause-1")
+    assert (hit.finding.finding.confidence, hit.finding.external_id) == (0.93, "cause-1")
     assert (hit.scores.text_rank, hit.scores.vector_rank) == (1, 1)
     assert [end.name for end in hit.finding.about_entities] == ["Payments"]
-    assert hit.finding.about_entities[0].uuid
+    assert hit.finding.about_entities[0].id
     assert [cited.document_id for cited in hit.finding.sources] == ["note"]
     assert hit.finding.sources[0].source == "note.md"
 
@@ -89,7 +89,7 @@ async def test_intents_and_outcomes_keep_their_fields(tier: Tier) -> None:
     result = outcome(metrics=[metric], blockers=["No staging"])
     result.about_finding_ids.append("move")
     await adding(findings_pb2.FindingInput(external_id="move", intent=goal), result)(tier)
-    answer = await only(about_finding="move")(tier)
+    answer = await only(about_finding_id="move")(tier)
     assert answer.hits[0].finding.outcome == result.outcome
     answer = await only(ids=["move"])(tier)
     assert answer.hits[0].finding.intent == goal
@@ -118,7 +118,7 @@ async def test_words_alone_are_searched_where_the_caller_says_so(tier: Tier) -> 
 async def test_deleting_the_episode_deletes_what_came_from_it_alone(tier: Tier) -> None:
     note = episode("note", "Payments", "Payments fail at night.")
     await tier.ingest.AddEpisode(ingest_pb2.AddEpisodeRequest(episode=note), metadata=tier.ours)
-    await adding(finding("From it", episode_uuids=[note.chunk_id]), finding("From elsewhere"))(tier)
+    await adding(finding("From it", chunk_ids=[note.chunk_id]), finding("From elsewhere"))(tier)
     gone = await tier.deletion.DeleteEpisodes(
         deletion_pb2.DeleteEpisodesRequest(chunk_ids=[note.chunk_id]), metadata=tier.ours
     )
@@ -127,13 +127,15 @@ async def test_deleting_the_episode_deletes_what_came_from_it_alone(tier: Tier) 
 
 
 async def test_findings_of_another_space_are_never_seen_nor_linked(tier: Tier) -> None:
-    added = await adding(finding("Ours", id="ours"))(tier)
+    added = await adding(finding("Ours", external_id="ours"))(tier)
     request = findings_pb2.SearchFindingsRequest(
-        filter=findings_pb2.FindingFilter(ids=[added.uuids[0], "ours"])
+        filter=findings_pb2.FindingFilter(ids=[added.finding_ids[0], "ours"])
     )
     theirs = await tier.query.SearchFindings(request, metadata=tier.theirs)
     assert (list(theirs.hits), theirs.status) == ([], legs_pb2.LEG_STATUS_NO_MATCH)
-    about = findings_pb2.AddFindingsRequest(findings=[finding(about_findings=[added.uuids[0]])])
+    about = findings_pb2.AddFindingsRequest(
+        findings=[finding(about_finding_ids=[added.finding_ids[0]])]
+    )
     refused = await tier.ingest.AddFindings(about, metadata=tier.theirs)
     assert (refused.added_count, [one.index for one in refused.refused]) == (0, [0])
 
@@ -148,7 +150,7 @@ async def test_findings_of_another_space_are_never_seen_nor_linked(tier: Tier) -
         (adding(finding(confidence=1.1)), "findings[0].finding.confidence"),
         (adding(finding(confidence=float("nan"))), "findings[0].finding.confidence"),
         (adding(finding(type="a\x00b")), "findings[0].finding.type"),
-        (adding(finding(episode_uuids=["nonsense"])), "findings[0].episode_uuids[0]"),
+        (adding(finding(chunk_ids=["nonsense"])), "findings[0].chunk_ids[0]"),
         (adding(finding(embedding=[1.0, 0.0]), embedding_model="model"), "findings[0].embedding"),
         (adding(finding(embedding=[0.0] * 384), embedding_model="model"), "findings[0].embedding"),
         (adding(finding(embedding=unit(1))), "embedding_model"),
@@ -162,12 +164,11 @@ async def test_findings_of_another_space_are_never_seen_nor_linked(tier: Tier) -
         ),
         (searching("a\x00b"), "query"),
         (searching("x" * 4_097), "query"),
-        (searching(page_size=0), "page_size"),
-        (searching(page_size=201), "page_size"),
+        (searching(page_size=-1), "page_size"),
         (searching(page_token="nonsense"), "page_token"),
         (searching("words", page_token="nonsense"), "page_token"),
         (only(kinds=[0]), "filter.kinds[0]"),
-        (only(episode_uuid="nonsense"), "filter.episode_uuid"),
+        (only(chunk_id="nonsense"), "filter.chunk_id"),
     ],
 )
 async def test_what_is_wrong_is_told_by_its_field(tier: Tier, call: Call, field: str) -> None:

@@ -69,11 +69,11 @@ async def test_facts_are_listed_as_of_now_an_instant_or_a_range(tier: Tier) -> N
     await owners(tier)
     asked = {"object": entity("payments"), "relation_type": "owns"}
     assert await listed(tier, **asked) == ["Mira Okafor OWNS Payments"]
-    then = await listed(tier, **asked, as_of=instant("2020-01-01"))
+    then = await listed(tier, **asked, time=instant("2020-01-01"))
     assert then == ["Karl Otto OWNS Payments"]
-    year = await listed(tier, **asked, as_of=span("2022-01-01", "2023-01-01"))
+    year = await listed(tier, **asked, time=span("2022-01-01", "2023-01-01"))
     assert year == ["Karl Otto OWNS Payments", "Mira Okafor OWNS Payments"]
-    assert len(await listed(tier, **asked, as_of=span())) == 3
+    assert len(await listed(tier, **asked, time=span())) == 3
 
 
 async def test_pages_of_facts_go_on_where_they_ended_and_belong_to_their_question(

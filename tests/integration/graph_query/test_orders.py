@@ -100,8 +100,8 @@ async def test_what_was_known_is_told_as_it_was_known(tier: Tier) -> None:
 
 
 async def test_few_facts_of_a_relation_are_found_among_many_of_others(tier: Tier) -> None:
-    many = [fact("Payments", "LIKES", f"Song {n}", fact="Payments") for n in range(200)]
-    rare = fact("Payments", "IS", "Service", fact="Payments is a service of ours")
+    many = [fact("Payments", "LIKES", f"Song {n}", statement="Payments") for n in range(200)]
+    rare = fact("Payments", "IS", "Service", statement="Payments is a service of ours")
     request = ingest_pb2.AddFactsRequest(facts=[*many, rare])
     await tier.ingest.AddFacts(iter([request]), metadata=tier.ours)
     assert targets(await search(tier, relation_type="is", limit=1)) == ["Service"]

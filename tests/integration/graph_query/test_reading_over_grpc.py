@@ -39,7 +39,7 @@ class Reads:
     async def add(self) -> ingest_pb2.EpisodeCounts:
         """Adds the note's chunk."""
         request = ingest_pb2.AddEpisodeRequest(
-            episode=episode("note", "Guilds", NOTE, uuid=self.chunk)
+            episode=episode("note", "Guilds", NOTE, chunk_id=self.chunk)
         )
         answer = await self.tier.ingest.AddEpisode(request, metadata=self.tier.ours, timeout=30)
         return answer.counts
@@ -104,7 +104,7 @@ async def test_a_chunk_is_added_without_the_model_where_the_caller_wants_that(
     store: Neo4jStore, tmp_path: Path
 ) -> None:
     async with reading_tier(store, tmp_path) as reads:
-        one = episode("note", "Guilds", NOTE, uuid=reads.chunk)
+        one = episode("note", "Guilds", NOTE, chunk_id=reads.chunk)
         request = ingest_pb2.BatchAddEpisodesRequest(episodes=[one], skip_language_model=True)
         answer = await reads.tier.ingest.BatchAddEpisodes(request, metadata=reads.tier.ours)
         assert (answer.counts.added_episode_count, answer.counts.added_fact_count) == (1, 0)

@@ -41,7 +41,7 @@ async def test_an_entity_is_found_by_exact_name_whatever_its_case(tier: Tier) ->
         ("Anna Bell", "Person", 1)
     ]
     assert found[0].HasField("first_seen_time")
-    assert [one.entity for one in await details(tier, uuid=found[0].entity.id)] == [found[0].entity]
+    assert [one.entity for one in await details(tier, id=found[0].entity.id)] == [found[0].entity]
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await details(tier, name="Anna")
     assert error_from_rpc(failed.value).reason == errors_pb2.ERROR_REASON_NOT_FOUND

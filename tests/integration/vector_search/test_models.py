@@ -42,9 +42,9 @@ async def filled(tier: Tier) -> Tier:
     return tier
 
 
-async def missing(tier: Tier, **more: object) -> list[models_pb2.UnembeddedChunk]:
+async def missing(tier: Tier) -> list[models_pb2.UnembeddedChunk]:
     """What the new model has no vector of."""
-    request = models_pb2.ListChunksWithoutEmbeddingRequest(embedding_model=NEW, **more)  # type: ignore[arg-type]
+    request = models_pb2.ListChunksWithoutEmbeddingRequest(embedding_model=NEW)
     answer = await tier.models.ListChunksWithoutEmbedding(request, metadata=ADMIN)
     return list(answer.chunks)
 
@@ -139,12 +139,15 @@ async def test_vectors_of_chunks_renamed_or_deleted_meanwhile_are_left_out(fille
 
 
 async def test_chunks_are_listed_in_pages_by_id(filled: Tier) -> None:
-    first = await missing(filled, page_size=2)
-    rest = await missing(filled, page_size=2, after_chunk_id=first[-1].chunk_id)
-    ids = [chunk.chunk_id for chunk in (*first, *rest)]
+    request = models_pb2.ListChunksWithoutEmbeddingRequest(embedding_model=NEW, page_size=2)
+    first = await filled.models.ListChunksWithoutEmbedding(request, metadata=ADMIN)
+    request.page_token = first.next_page_token
+    rest = await filled.models.ListChunksWithoutEmbedding(request, metadata=ADMIN)
+    assert (bool(first.next_page_token), rest.next_page_token) == (True, "")
+    ids = [chunk.chunk_id for chunk in (*first.chunks, *rest.chunks)]
     assert len(ids) == 3
     assert ids == sorted(ids)
-    assert all(sha256(c.text.encode()).hexdigest() == c.text_sha256 for c in first)
+    assert all(sha256(c.text.encode()).hexdigest() == c.text_sha256 for c in first.chunks)
 
 
 async def test_a_former_model_may_be_removed_and_the_active_one_may_not(filled: Tier) -> None:
