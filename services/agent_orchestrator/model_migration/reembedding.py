@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from braid.common.v1 import errors_pb2
 from braid.graph.internal.v1 import embeddings_pb2
@@ -24,6 +24,8 @@ from services.models.embedding.embedder import Embedder
 from services.models.embedding.registry import length_of
 from services.runtime.context import call_scope, current_call
 from services.runtime.errors import BraidError, WrongStateError
+
+Answer = TypeVar("Answer")
 
 EMBED_SECONDS = 120.0
 HOLD_SECONDS = 20
@@ -93,7 +95,7 @@ class Reembedding:
         await move.chunks(keep_former=bool(task.job.arguments.get("keep_former")))
         await move.graph()
 
-    async def call(self, work: Callable[[], Awaitable[Any]]) -> Any:
+    async def call(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
         """A tier's answer, asked for again while it is away for a moment."""
         return await self._retries.run(work)
 
@@ -123,7 +125,7 @@ class _Move:
         No store has room for both under one name, and those that are there would pass for what was asked for.
         """
         state = await self._parts.call(self._graph.state)
-        of_graph = state.dimension if state.model == self._embedder.model else 0
+        of_graph = state.dimension if state.embedding_model == self._embedder.model else 0
         there = {one for one in (held.get(self._embedder.model, 0), of_graph) if one}
         if not there:
             return
@@ -148,10 +150,10 @@ class _Move:
     async def graph(self) -> None:
         """The graph tier's part; nothing where nothing could have a vector. What came meanwhile is made up for."""
         state = await self._parts.call(self._graph.state)
-        if not state.vectors and not state.next_embedding_model and not await self._has_texts():
+        if not state.vector_count and not state.next_embedding_model and not await self._has_texts():
             await self._save(graph_ready=True)
             return
-        if state.model != self._embedder.model:
+        if state.embedding_model != self._embedder.model:
             # A change that was begun goes on first: until it has ended, no vector is taken.
             for kind in KINDS if state.next_embedding_model != self._embedder.model else ():
                 await self._fill_texts(kind)

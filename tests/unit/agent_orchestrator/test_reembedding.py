@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from braid.graph.internal.v1 import embeddings_pb2
+from braid.vector.internal.v1 import models_pb2
 from services.agent_orchestrator.clients.space_models import Recorded
 from services.agent_orchestrator.ingest.pipeline.space_embedder import Registry, SingleModel
 from services.agent_orchestrator.jobs.retries import Retries
@@ -54,7 +55,9 @@ class Tiers:
 
     async def missing(self, *asked: object) -> Any:
         of_the_graph = len(asked) > 2
-        return embeddings_pb2.ListUnembeddedTextsResponse() if of_the_graph else []
+        if of_the_graph:
+            return embeddings_pb2.ListUnembeddedTextsResponse()
+        return models_pb2.ListChunksWithoutEmbeddingResponse()
 
 
 async def reembed(registry: Registry, tiers: Tiers, model: str) -> Mapping[str, Any]:
