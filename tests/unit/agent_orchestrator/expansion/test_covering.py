@@ -49,7 +49,7 @@ def test_once_two_passages_cover_the_question_weakly_supported_ones_follow_by_re
         ReachedPassage("far", 6.0, 0.1, None),
         ReachedPassage("similar", 5.0, 0.5, None),
     ]
-    question = "Why was the ferry from the harbour late: fog?"
+    question = "Was the ferry from the harbour late because of fog?"
     assert ids(cover(question, found, texts)) == ["ferry", "late", "near", "similar", "far"]
     partly = {**texts, "late": "It was cold."}
     assert ids(cover(question, found, partly)) == ["ferry", "late", "near", "far", "similar"]
