@@ -17,6 +17,7 @@ from gateway.cli.findings import findings
 from gateway.cli.graph import graph
 from gateway.cli.ingest.command import ingest
 from gateway.cli.jobs import jobs
+from gateway.cli.keys import keys
 from gateway.cli.mcp import mcp
 from gateway.cli.memories import memories
 from gateway.cli.memory import memory
@@ -36,6 +37,7 @@ GROUPS = {
     "memories": memories,
     "ontology": ontology,
     "memory": memory,
+    "keys": keys,
 }
 COMMANDS = (
     questions.ask,

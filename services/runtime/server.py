@@ -12,10 +12,11 @@ from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.runtime.health import HealthMonitor
-from services.runtime.identity import Authenticator, KeyRing
+from services.runtime.identity import Authenticator
 from services.runtime.interceptors import build_pipeline
 from services.runtime.listen import check_listen, is_loopback
 from services.runtime.loop import freeze_gc
+from services.runtime.security.certificates import Certificates, server_credentials
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -46,11 +47,17 @@ class RunningServer:
     """A started server: its port, and its end."""
 
     def __init__(
-        self, server: grpc.aio.Server, monitor: HealthMonitor, port: int, drain_seconds: float
+        self,
+        server: grpc.aio.Server,
+        monitor: HealthMonitor,
+        authenticator: Authenticator,
+        port: int,
+        drain_seconds: float,
     ) -> None:
         self.port = port
         self._server = server
         self._monitor = monitor
+        self._authenticator = authenticator
         self._drain_seconds = drain_seconds
         self._polling = asyncio.create_task(monitor.run(), name="health")
 
@@ -60,6 +67,7 @@ class RunningServer:
         await self._server.stop(self._drain_seconds)
         self._polling.cancel()
         await asyncio.gather(self._polling, return_exceptions=True)
+        await self._authenticator.close()
 
 
 async def start_server(
@@ -70,7 +78,7 @@ async def start_server(
     probes: Mapping[str, Probe],
 ) -> RunningServer:
     """Starts serving on `listen` (`host:port`, port 0 for a free one). ListenError when it may not listen there."""
-    check_listen(listen, authenticated=settings.api_keys_file is not None)
+    check_listen(listen, authenticated=settings.authenticated)
     monitor = HealthMonitor([service.name for service in services], probes)
     most = settings.max_concurrent_calls
     queues = {
@@ -78,7 +86,10 @@ async def start_server(
         for service in services
         for method, slots in service.queues.items()
     }
-    pipeline = build_pipeline(_authenticator(settings, listen), max_calls=most, queues=queues)
+    authenticator = Authenticator.of(
+        settings, allow_local=settings.allow_local and is_loopback(listen)
+    )
+    pipeline = build_pipeline(authenticator, max_calls=most, queues=queues)
     server = grpc.aio.server(
         interceptors=[pipeline],
         options=_options(settings),
@@ -90,9 +101,9 @@ async def start_server(
     names = [service.name for service in services]
     reflection.enable_server_reflection([*names, "grpc.health.v1.Health"], server)
     await monitor.poll()
-    port = server.add_insecure_port(listen)
+    port = _add_port(server, listen, settings)
     await server.start()
-    return RunningServer(server, monitor, port, settings.drain_seconds)
+    return RunningServer(server, monitor, authenticator, port, settings.drain_seconds)
 
 
 async def serve(
@@ -116,17 +127,22 @@ async def serve(
     await running.stop()
 
 
+def _add_port(server: grpc.aio.Server, listen: str, settings: RuntimeSettings) -> int:
+    """Plain text without a certificate; with one TLS alone. CertificateError when it cannot be used."""
+    if settings.tls_cert_file is None:
+        return server.add_insecure_port(listen)
+    certificates = Certificates(
+        chain=settings.tls_cert_file,
+        key=settings.tls_key_file,
+        authorities=settings.tls_client_ca_file,
+    )
+    mutual = settings.tls_client_ca_file is not None
+    return server.add_secure_port(listen, server_credentials(certificates, require_peer=mutual))
+
+
 def _queued(queues: Mapping[str, AdmissionQueue]) -> int:
     """How many calls the methods' slots let in; some share theirs."""
     return sum(slots.capacity for slots in set(queues.values()))
-
-
-def _authenticator(settings: RuntimeSettings, listen: str) -> Authenticator:
-    ring = None
-    if settings.api_keys_file is not None:
-        ring = KeyRing(settings.api_keys_file)
-        ring.reload()
-    return Authenticator(ring, allow_local=settings.allow_local and is_loopback(listen))
 
 
 def _options(settings: RuntimeSettings) -> list[tuple[str, int]]:

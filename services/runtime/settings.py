@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
 from services.runtime.admission import AdmissionLimits
+from services.runtime.security.settings import SecuritySettings
 
 
-class RuntimeSettings(BaseSettings):
+class RuntimeSettings(SecuritySettings):
     """`BRAID_*` settings of the server bootstrap; each service adds its own beside them."""
 
     model_config = SettingsConfigDict(
@@ -60,6 +61,11 @@ class RuntimeSettings(BaseSettings):
         le=60,
         description="How long a search waits to be run before it is answered RESOURCE_EXHAUSTED.",
     )
+
+    @property
+    def authenticated(self) -> bool:
+        """Whether callers can present a credential: an API key or a token."""
+        return self.api_keys_file is not None or self.tokens_accepted
 
     def search_limits(self) -> AdmissionLimits:
         """What bounds the searches of a process. Waiting costs little: callers that come back at once cost more."""
