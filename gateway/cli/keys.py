@@ -158,7 +158,7 @@ def _default_file(session: Session) -> Path:
     local = session.data / _LOCAL_FILE
     if local.exists():
         return local
-    raise CliError(f"name the key file: --file, or {_FILE_SETTING}", reason="USAGE", code=2)
+    raise CliError(f"name the key file: --file, or {_FILE_SETTING}", reason="USAGE")
 
 
 def _show_secret(session: Session, record: KeyRecord, secret: str, as_json: bool) -> None:
@@ -210,5 +210,5 @@ def _span(text: str, field: str) -> timedelta:
 
 def _wrong(field: str, description: str) -> CliError:
     return CliError(
-        f"{field}: {description}", reason="INVALID_FIELD", fields=((field, description),), code=2
+        f"{field}: {description}", reason="INVALID_FIELD", fields=((field, description),)
     )

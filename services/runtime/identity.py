@@ -42,13 +42,13 @@ _NO_SPACE = "no_space"
 class Identity:
     """Space, user and scopes that a call works with.
 
-    `credential_id` is the API key's id, `jwt:<id>` of a token, or empty for a caller without a credential.
+    `key_id` is the API key's id, `jwt:<id>` of a token, or empty for a caller without a credential.
     """
 
     space: str
     user: str
     scopes: frozenset[str]
-    credential_id: str = ""
+    key_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,14 @@ class _RefusedError(Exception):
     def __init__(
         self,
         reason: str,
-        credential_id: str = "",
+        key_id: str = "",
         *,
         event: str = events.CREDENTIAL_REFUSED,
         answer: BraidError | None = None,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.credential_id = credential_id
+        self.key_id = key_id
         self.event = event
         self.answer = answer or InvalidCredentialError()
 
@@ -129,7 +129,7 @@ class Authenticator:
             self.events.record(
                 refused.event,
                 reason=refused.reason,
-                key_id=refused.credential_id,
+                key_id=refused.key_id,
                 method=method,
                 request_id=request_id,
             )
@@ -203,6 +203,6 @@ def _delegated(credential: _Credential, metadata: Mapping[str, str]) -> Identity
     return Identity(space, user, credential.scopes, credential.id)
 
 
-def _delegation_refused(reason: str, credential_id: str, answer: BraidError) -> _RefusedError:
+def _delegation_refused(reason: str, key_id: str, answer: BraidError) -> _RefusedError:
     """A caller named a space or a user that it may not name."""
-    return _RefusedError(reason, credential_id, event=events.DELEGATION_REFUSED, answer=answer)
+    return _RefusedError(reason, key_id, event=events.DELEGATION_REFUSED, answer=answer)

@@ -37,7 +37,7 @@ class AuthenticationStage(Stage):
             self._authenticator.events.record(
                 events.SCOPE_MISSING,
                 scope=scope,
-                key_id=identity.credential_id,
+                key_id=identity.key_id,
                 method=call.method,
                 request_id=call.request_id,
             )

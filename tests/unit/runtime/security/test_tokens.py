@@ -95,11 +95,12 @@ async def test_a_token_with_wrong_claims_is_refused(
     assert refused.value.reason == reason
 
 
-@pytest.mark.parametrize("claims", [{"exp": NOW - 10}, {"nbf": NOW + 10}, {"iat": NOW + 10}])
+@pytest.mark.parametrize(("claim", "seconds"), [("exp", -10), ("nbf", 10), ("iat", 10)])
 async def test_clocks_may_differ_a_little(
-    issuer: Issuer, tokens: TokenVerifier, claims: dict[str, Any]
+    issuer: Issuer, tokens: TokenVerifier, claim: str, seconds: int
 ) -> None:
-    assert (await tokens.verify(issuer.token(braid_space="acme", **claims))).space == "acme"
+    token = issuer.token(braid_space="acme", **{claim: int(time.time()) + seconds})
+    assert (await tokens.verify(token)).space == "acme"
 
 
 @pytest.mark.parametrize(
