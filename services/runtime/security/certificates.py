@@ -101,7 +101,7 @@ class Certificates:
     def _read(self) -> None:
         try:
             stamps = self._stamp()
-            chain, key, authorities = (path and path.read_bytes() for path in self.paths)
+            chain, key, authorities = (path.read_bytes() if path else None for path in self.paths)
         except OSError as error:
             raise CertificateError(f"{error.filename}: {_reason(error)}") from None
         # A key that belongs to another certificate, as in the middle of a replacement, is found here.
@@ -169,7 +169,8 @@ def server_credentials(certificates: Certificates, *, require_peer: bool) -> grp
         seen[0] = material.version
         return _configuration(material)
 
-    return grpc.dynamic_ssl_server_credentials(_configuration(first), fetch, require_peer)
+    # Its types do not know that None means no change.
+    return grpc.dynamic_ssl_server_credentials(_configuration(first), fetch, require_peer)  # type: ignore[arg-type]
 
 
 def channel_credentials(material: Material) -> grpc.ChannelCredentials:
@@ -178,7 +179,7 @@ def channel_credentials(material: Material) -> grpc.ChannelCredentials:
 
 
 def _configuration(material: Material) -> grpc.ServerCertificateConfiguration:
-    pairs = [(material.key, material.chain)]
+    pairs = [(material.key or b"", material.chain or b"")]
     return grpc.ssl_server_certificate_configuration(pairs, material.authorities)
 
 
