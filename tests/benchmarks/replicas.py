@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 import time
+import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -140,8 +141,10 @@ async def _callers(stack: LocalStack, queries: Iterator[str]) -> AsyncIterator[l
 
     async def write() -> None:
         number = next(numbers)
-        document = documents_pb2.Document(id=f"w{number}", title=f"Note {number}")
-        document.chunks.add(content=f"Note {number} says nothing of interest.")
+        document = documents_pb2.DocumentInput(document_id=f"w{number}", title=f"Note {number}")
+        document.chunks.add(
+            id=str(uuid.UUID(int=number + 1)), content=f"Note {number} says nothing of interest."
+        )
         request = documents_pb2.UpsertDocumentRequest(document=document)
         await documents.UpsertDocument(request, timeout=_DEADLINE)
 
