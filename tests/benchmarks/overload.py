@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 import grpc
 import psutil
@@ -80,7 +81,7 @@ async def run(options: Options) -> None:
     ):
         await ingest(stack, data.documents)
         await compare({"all": doors.comprehensive}, islice(queries, _WARM_UP))
-        nothing = channel.unary_unary(NOTHING)
+        nothing: Any = channel.unary_unary(NOTHING)
         await _measure(
             _door(doors, mode), lambda _: nothing(b"", timeout=_DEADLINE), queries, stack, figures
         )
