@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SERVICES = ("agent_orchestrator", "vector_search", "graph_query")
 HEALTH_TIMEOUT = 1.0
+SERVING = "SERVING"
 
 
 class Health(NamedTuple):
@@ -75,7 +76,8 @@ def open_clients(settings: GatewaySettings) -> Clients:
     """Clients of the services that the settings name. Channels connect on first use; needs a running loop."""
     targets = (settings.agent_target, settings.vector_target, settings.graph_target)
     agent, vector, graph = (
-        open_channel(target, max_message_bytes=settings.max_message_bytes) for target in targets
+        open_channel(target, max_message_bytes=settings.max_message_bytes, security=settings)
+        for target in targets
     )
     return Clients(
         agent=agent_pb2_grpc.AgentServiceStub(agent),
@@ -96,6 +98,12 @@ def open_clients(settings: GatewaySettings) -> Clients:
 
 
 async def _health(channel: grpc.aio.Channel) -> Health:
+    """The best of two answers: replicas take turns, and one that is away is not the service."""
+    first, second = await asyncio.gather(_health_of_one(channel), _health_of_one(channel))
+    return second if second.state == SERVING else first
+
+
+async def _health_of_one(channel: grpc.aio.Channel) -> Health:
     stub: Any = health_pb2_grpc.HealthStub(channel)  # untyped in its package
     call = stub.Check(health_pb2.HealthCheckRequest(), timeout=HEALTH_TIMEOUT)
     try:

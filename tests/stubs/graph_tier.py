@@ -182,6 +182,12 @@ class GraphStub(
             self.known_facts.add(bare.SerializeToString(deterministic=True))
             self.facts.append(fact)
 
+    async def PutRelations(
+        self, request: relations_pb2.PutRelationsRequest, context: Any
+    ) -> relations_pb2.PutRelationsResponse:
+        await self.script.note("PutRelations", request)
+        return relations_pb2.PutRelationsResponse(created_count=len(request.relations))
+
 
 @dataclass
 class GraphEmbeddingStub(embeddings_pb2_grpc.GraphEmbeddingServiceServicer):

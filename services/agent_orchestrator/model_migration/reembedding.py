@@ -150,7 +150,11 @@ class _Move:
     async def graph(self) -> None:
         """The graph tier's part; nothing where nothing could have a vector. What came meanwhile is made up for."""
         state = await self._parts.call(self._graph.state)
-        if not state.vector_count and not state.next_embedding_model and not await self._has_texts():
+        if (
+            not state.vector_count
+            and not state.next_embedding_model
+            and not await self._has_texts()
+        ):
             await self._save(graph_ready=True)
             return
         if state.embedding_model != self._embedder.model:

@@ -236,7 +236,7 @@ async def test_the_same_chunk_id_lives_in_two_spaces_apart(filled: Tier) -> None
             ),
         ),
         (
-            "query_embedding.model",
+            "query_embedding.embedding_model",
             search_pb2.HybridSearchRequest(query="x", query_embedding=embedding(NORTH, "a\x00")),
         ),
         (
