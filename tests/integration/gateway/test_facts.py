@@ -55,7 +55,7 @@ async def test_facts_are_taken_as_json_or_as_lines(
         "refused_total": 1,
     }
     (fact,) = served.script.seen[0].message.facts
-    assert (fact.subject.name, fact.subject.type, fact.relation) == (
+    assert (fact.subject.name, fact.subject.type, fact.relation_type) == (
         "Jonas Weber",
         "Person",
         "OWNS",
@@ -218,7 +218,7 @@ async def test_relations_of_the_world_are_taken(served: Served, relation: str) -
     served.script.answer("IngestFacts", TAKEN)
     response = await served.http.post("/api/facts", json={"facts": [FACT | {"relation": relation}]})
     assert response.status_code == 200
-    assert served.script.seen[0].message.facts[0].relation == relation
+    assert served.script.seen[0].message.facts[0].relation_type == relation
 
 
 async def test_openapi_has_the_contracts_rule_for_relations(served: Served) -> None:

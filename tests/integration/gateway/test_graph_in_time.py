@@ -121,7 +121,7 @@ async def test_a_range_may_be_open_at_either_side(
     served.script.answer("GetSnapshot", history_pb2.GetSnapshotResponse())
     response = await served.http.get("/api/graph/snapshot", params={"as_of": text})
     assert response.json() == {"facts": [], "next_cursor": None, "changes": None}
-    selector = served.script.seen[0].message.as_of
+    selector = served.script.seen[0].message.time
     assert selector.WhichOneof("at") == "range"
     found = selector.range
     assert (found.HasField("start_time"), found.HasField("end_time")) == (start, end)

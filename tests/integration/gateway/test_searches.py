@@ -27,7 +27,7 @@ OK = legs_pb2.LEG_STATUS_OK
 FOUND: dict[str, Any] = {"hits": [CHUNK_HIT], "status": OK, "space_revision": 7, "cached": True}
 BY_VECTOR: dict[str, Any] = {
     "vector_path": retrieval_pb2.VECTOR_PATH_INDEX,
-    "embedding": retrieval_pb2.EMBEDDING_SOURCE_STORED,
+    "embedding_source": retrieval_pb2.EMBEDDING_SOURCE_STORED,
 }
 CHUNK_SEARCHES = [
     ("vector", "VectorSearch", vector.VectorSearchResponse(**FOUND, **BY_VECTOR)),
@@ -144,7 +144,7 @@ async def test_a_graph_search_is_about_an_instant_or_a_span(
 ) -> None:
     served.script.answer("SearchFacts", query_pb2.SearchFactsResponse(status=OK))
     await served.http.post("/api/search/graph", json={"query": "owner", "as_of": as_of})
-    selector = served.script.seen[0].message.as_of
+    selector = served.script.seen[0].message.time
     start = selector.instant if kind == "instant" else selector.range.start_time
     assert selector.WhichOneof("at") == kind
     assert start == to_timestamp(DAY)
