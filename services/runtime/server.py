@@ -16,6 +16,7 @@ from services.runtime.identity import Authenticator, KeyRing
 from services.runtime.interceptors import build_pipeline
 from services.runtime.listen import check_listen, is_loopback
 from services.runtime.loop import freeze_gc
+from services.runtime.queue_metrics import observe_queues
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ async def start_server(
         for service in services
         for method, slots in service.queues.items()
     }
+    observe_queues(queues)
     pipeline = build_pipeline(_authenticator(settings, listen), max_calls=most, queues=queues)
     server = grpc.aio.server(
         interceptors=[pipeline],

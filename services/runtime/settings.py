@@ -30,6 +30,10 @@ class RuntimeSettings(BaseSettings):
         validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT",
         description="Collector for measures and traces over gRPC, `http://host:4317`; none by default.",
     )
+    metrics_listen: str | None = Field(
+        default=None,
+        description="Where `/metrics` is served for Prometheus, host:port without a credential; nowhere by default.",
+    )
     api_keys_file: Path | None = Field(
         default=None, description="JSON file of hashed API keys; read again when it changes."
     )
@@ -60,6 +64,11 @@ class RuntimeSettings(BaseSettings):
         le=60,
         description="How long a search waits to be run before it is answered RESOURCE_EXHAUSTED.",
     )
+
+    @property
+    def exports_metrics(self) -> bool:
+        """Whether anything reads this process's metrics."""
+        return self.otlp_endpoint is not None or self.metrics_listen is not None
 
     def search_limits(self) -> AdmissionLimits:
         """What bounds the searches of a process. Waiting costs little: callers that come back at once cost more."""

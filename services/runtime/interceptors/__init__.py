@@ -10,6 +10,7 @@ from services.runtime.interceptors.failures import FailureStage
 from services.runtime.interceptors.limit import LimitStage
 from services.runtime.interceptors.pipeline import Pipeline
 from services.runtime.interceptors.request_id import RequestIdStage
+from services.runtime.interceptors.tracing import TraceStage
 from services.runtime.interceptors.validation import ValidationStage
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def build_pipeline(
     max_calls: int,
     queues: Mapping[str, AdmissionQueue] | None = None,
 ) -> Pipeline:
-    """The pipeline of every server: request id → log → metrics → limit → auth/space → validation → errors → queue.
+    """The pipeline of every server: request id → trace → log → metrics → limit → auth → validation → errors → queue.
 
     `max_calls` run at once; each further one is refused. Methods in `queues` (full name → slots) wait there instead.
     """
@@ -33,6 +34,7 @@ def build_pipeline(
     return Pipeline(
         [
             RequestIdStage(),
+            TraceStage(),
             LogStage(),
             MetricsStage(),
             LimitStage(max_calls, queues),

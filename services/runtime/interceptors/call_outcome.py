@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from opentelemetry import metrics
 
 from services.runtime.errors import BraidError
-from services.runtime.exporting import DURATION_BUCKETS
+from services.runtime.instruments import RPC_DURATION, histogram
 from services.runtime.interceptors.stage import Call, Stage
 from services.runtime.status import code_of, reason_name
 from services.runtime.telemetry import get_logger
@@ -73,10 +73,7 @@ class MetricsStage(Stage):
     name: ClassVar[str] = "metrics"
 
     def __init__(self, meter: metrics.Meter | None = None) -> None:
-        meter = meter or metrics.get_meter("braid")
-        self._duration = meter.create_histogram(
-            "rpc.server.duration", unit="s", explicit_bucket_boundaries_advisory=DURATION_BUCKETS
-        )
+        self._duration = histogram(RPC_DURATION, meter)
 
     def around(self, call: Call) -> AbstractContextManager[None]:
         return record_outcome(lambda outcome: self._record(call, outcome))

@@ -38,6 +38,7 @@ def test_the_stages_run_in_the_documented_order() -> None:
     pipeline = build_pipeline(Authenticator(None, allow_local=True), max_calls=8)
     assert [stage.name for stage in pipeline.stages] == [
         "request_id",
+        "trace",
         "log",
         "metrics",
         "limit",
