@@ -19,7 +19,7 @@ class NamedQuery(str):
         """The text, with its name."""
         made = super().__new__(cls, text)
         made.name = name
-        made.text = text
+        made.text = text_of(text)
         return made
 
 
