@@ -223,8 +223,9 @@ def translated_errors() -> Iterator[None]:
         raise DeadlineError from None
     except _GONE as error:
         raise StoreUnavailableError(STORE) from error
-    except asyncpg.DeadlockDetectedError as error:
-        # Nothing was done, and may be tried again: the same to a caller as a server that is away for a moment.
+    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError) as error:
+        # Nothing was done, and may be tried again: the same to a caller as a server that is away for a moment. The
+        # second is a replica's, which ended a statement to go on replaying.
         raise StoreUnavailableError(STORE) from error
     except asyncpg.InternalClientError as error:
         # A server that dies between the steps of a statement: the driver finds the connection in no state to go on.
