@@ -38,7 +38,8 @@ class Standby(Postgres):
         self._cluster.folder.mkdir(parents=True, exist_ok=True)
         if user:
             owner = pwd.getpwnam(user)
-            os.chmod(self._data, 0o711)
+            # The other user passes through, and reads nothing.
+            self._data.chmod(0o711)
             os.chown(self._cluster.folder, owner.pw_uid, owner.pw_gid)
         process = await asyncio.create_subprocess_exec(
             self._cluster.binaries / "pg_basebackup",

@@ -87,7 +87,7 @@ MODEL_TOKENS = Instrument(
 MODEL_COST = Instrument(
     "braid.model.cost",
     Kind.COUNTER,
-    "USD",
+    "{USD}",
     "Cost of those tokens at the configured prices, by space and model.",
     ("space", "model"),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 
 import asyncpg
@@ -71,15 +71,20 @@ def monitor_of(store: PostgresStore, max_lag: float = 10.0) -> ReplicaMonitor:
     return ReplicaMonitor(store._readers, store._probe, load_queries(), max_lag=max_lag)
 
 
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Waits for what a server is about to do."""
+    async with asyncio.timeout(30):
+        while not await holds():  # noqa: ASYNC110 - another process is waited for
+            await asyncio.sleep(0.01)
+
+
 async def caught_up(database: TestDatabase, standby: Standby) -> None:
     """Waits until the replica has replayed all that the primary has written."""
     admin = await asyncpg.connect(database.stores.postgres.admin_dsn)
     replica = await asyncpg.connect(standby.admin_dsn)
     try:
         written = await admin.fetchval("select pg_current_wal_lsn()")
-        async with asyncio.timeout(30):
-            while await replica.fetchval("select pg_last_wal_replay_lsn() < $1", written):
-                await asyncio.sleep(0.01)
+        await until(lambda: replica.fetchval("select pg_last_wal_replay_lsn() >= $1", written))
     finally:
         await admin.close()
         await replica.close()
@@ -91,9 +96,9 @@ async def paused(standby: Standby) -> AsyncIterator[None]:
     admin = await asyncpg.connect(standby.admin_dsn)
     try:
         await admin.execute("select pg_wal_replay_pause()")
-        async with asyncio.timeout(10):
-            while await admin.fetchval("select pg_get_wal_replay_pause_state()") != "paused":
-                await asyncio.sleep(0.01)
+        await until(
+            lambda: admin.fetchval("select pg_get_wal_replay_pause_state() = 'paused'"),
+        )
         yield
     finally:
         await admin.execute("select pg_wal_replay_resume()")
@@ -181,10 +186,12 @@ async def test_a_replica_that_lags_is_left_out_and_comes_back(
     async with paused(standby):
         await write(store, "harbour")
         await monitor.look()
-        async with asyncio.timeout(10):
-            while replica_of(store).usable:
-                await asyncio.sleep(0.02)
-                await monitor.look()
+
+        async def left_out() -> bool:
+            await monitor.look()
+            return not replica_of(store).usable
+
+        await until(left_out)
         lag, usable = numbers(reader)
         assert lag > 0.05
         assert usable == 0
