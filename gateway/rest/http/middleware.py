@@ -28,6 +28,7 @@ from gateway.rest.http.errors import (
 from gateway.rest.mapping.openapi import GUARDED
 from services.runtime.errors import BraidError, FieldError, InternalError, InvalidFieldError
 from services.runtime.instruments import HTTP_DURATION, REQUESTS_BY_KEY, Bounded, counter, histogram
+from services.runtime.security import events
 from services.runtime.telemetry import get_logger
 from services.runtime.tracing import fail
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _CLIENT_GONE = 499
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_FORBIDDEN = 403
 _PASS_OVER_BYTES = 16 * 1024 * 1024
 _PASS_OVER_SECONDS = 2.0
 
@@ -124,7 +126,7 @@ class RequestMiddleware:
             await send(message)
 
         try:
-            self._check(state, scope, headers)
+            await self._check(state, scope, headers)
             limit = self._body_limit(scope["path"])
             steady = _steady(receive, self._idle_seconds)
             limited = _limited(steady, limit, content_length(headers))
@@ -143,10 +145,13 @@ class RequestMiddleware:
                 raise
             await self._refusal(error, state.request_id)(scope, receive, answer)
 
-    def _check(self, state: RequestState, scope: Scope, headers: Headers) -> None:
+    async def _check(self, state: RequestState, scope: Scope, headers: Headers) -> None:
         _check_utf8(scope)
         if scope["path"].startswith(GUARDED):
-            state.identity = identify(headers, self._authenticator)
+            method = f"HTTP {scope['method']}"
+            state.identity = await identify(
+                headers, self._authenticator, method=method, request_id=state.request_id
+            )
 
     def _refusal(self, error: Exception, request_id: str) -> Response:
         if isinstance(error, HTTPException):
@@ -169,6 +174,13 @@ class RequestMiddleware:
         self._duration.record(took, attributes)
         if state.identity is not None and state.identity.key_id:
             self._requests.add(1, {"key": self._keys.of(state.identity.key_id)})
+        if status == _FORBIDDEN and state.identity is not None:
+            self._authenticator.events.record(
+                events.SCOPE_MISSING,
+                key_id=state.identity.key_id,
+                method=f"HTTP {scope['method']} {route}",
+                request_id=state.request_id,
+            )
         self._log.info(
             "request",
             method=scope["method"],
