@@ -155,7 +155,10 @@ async def open_app(
         ordering = _language_model(options, models.question_throttles)
         reranking = build_reranking(settings, embedders.queries, ordering, reranker)
         stack.push_async_callback(reranking.close)
-        search = build_search(settings, tiers, embedders.queries, expander, reranking)
+        memories = _memories(
+            tiers, database, reranking, names_spaces=runtime.service_key is not None
+        )
+        search = build_search(settings, tiers, embedders.queries, expander, reranking, memories)
         hybrid = ExpandedHybrid(
             vector=tiers.vector,
             expander=expander,
@@ -186,9 +189,7 @@ async def open_app(
             _consistency_service(_consistency(tiers, database, jobs)),
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
             _entity_memory_service(entity_memory.servicer),
-            _memory_service(
-                _memories(tiers, database, reranking, names_spaces=runtime.service_key is not None)
-            ),
+            _memory_service(memories),
         ]
         listener = Listener(settings.database(), JOB_CHANGED, watchers.wake)
         watching = [
@@ -284,6 +285,7 @@ def build_search(
     embedder: Embedder,
     expander: Expander,
     reranking: Reranking,
+    memories: MemoryServicer,
 ) -> ComprehensiveSearch:
     """The search of all tiers, for its own service and for the agent."""
     queries = QueryEmbeddings(
@@ -298,6 +300,7 @@ def build_search(
         expander=expander,
         reranking=reranking,
         models=SpaceModels(),
+        memories=MemoryLeg(lambda request: memories.SearchMemories(request, None)),
         seconds=settings.search_seconds,
         leg_seconds=settings.leg_seconds,
     )
