@@ -192,9 +192,9 @@ class ComprehensiveSearch:
                     lambda: self._queries.embed(request.query, clock.left(), use_cache=use_cache),
                 )
                 chunks = self._chunks(request, query, clock)
-                vector = group.create_task(self._reported(VECTOR_LEG, chunks, query, ended))
+                vector = group.create_task(self._reported("vector", chunks, query, ended))
                 facts = self._facts(request, query, clock)
-                graph = group.create_task(self._reported(GRAPH_LEG, facts, query, ended))
+                graph = group.create_task(self._reported("graph", facts, query, ended))
         except ExceptionGroup as failures:
             # A leg raises nothing but what is wrong with the request: that is the caller's answer.
             raise failures.exceptions[0] from None
@@ -448,7 +448,7 @@ def _describe(made: trace.Span, outcome: LegOutcome) -> None:
     report = outcome.report
     made.set_attribute("leg.status", _name(report))
     made.set_attribute("leg.reason", legs_pb2.LegReason.Name(report.reason))
-    made.set_attribute("leg.hits", report.hits)
+    made.set_attribute("leg.hits", report.hit_count)
     if outcome.failed:
         fail(made, legs_pb2.LegReason.Name(report.reason))
 
