@@ -182,11 +182,12 @@ class Neo4j:
 
     async def ping(self, terminator: TlsTerminator, scheme: str = "bolt", **files: Path) -> None:
         """Asks Neo4j, as the tier's health does, with these settings."""
+        given: dict[str, Any] = {f"neo4j_{name}": path for name, path in files.items()}
         settings = GraphSettings(
             _env_file=None,
             neo4j_uri=f"{scheme}://127.0.0.1:{terminator.port}",
             neo4j_password=SecretStr(self._stores.neo4j.password),
-            **{f"neo4j_{name}": path for name, path in files.items()},
+            **given,
         )
         async with open_driver(
             settings.neo4j_uri,
@@ -214,7 +215,10 @@ async def test_neo4j_is_reached_by_verified_tls(
 async def test_neo4j_may_ask_for_a_certificate(neo4j: Neo4j, authority: Authority) -> None:
     context = context_of(authority.issue("neo4j"), clients=authority)
     own = authority.issue("braid")
-    certificate = {"client_cert_file": own.chain, "client_key_file": own.key}
+    certificate: dict[str, Any] = {
+        "client_cert_file": own.chain,
+        "client_key_file": own.key,
+    }
     async with neo4j.behind(context) as terminator:
         await neo4j.ping(terminator, ca_file=authority.file, **certificate)
         with pytest.raises(StoreUnavailableError):

@@ -42,6 +42,7 @@ from tests.stubs.openai_server import server_error
 METHOD = "/braid.vector.v1.VectorSearchService/TextSearch"
 SEARCH = "/api/search/text"
 HOUR = 3600
+TARGETS = ("agent_target", "vector_target", "graph_target")
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -79,23 +80,19 @@ class Doors:
 async def doors(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Doors]:
     path = tmp_path_factory.mktemp("keys") / "keys.json"
     keys = KeyEditor(path)
-    secrets = {}
-    for name, scopes in (("reader", ["read"]), ("writer", ["write"]), ("other", ["read"])):
-        space = "team-b" if name == "other" else "team-a"
-        _, secrets[name] = keys.create(
-            key_id=name, space=space, user=None, scopes=scopes, expires_at=None
-        )
-    for name, space in (("service", None), ("bound", "team-a")):
-        _, secrets[name] = keys.create(
-            key_id=name,
-            space=space,
-            user=None,
-            scopes=["read", "write", "admin", "delegate"],
-            expires_at=None,
-        )
-    _, secrets["revoked"] = keys.create(
-        key_id="revoked", space="team-a", user=None, scopes=["read"], expires_at=None
-    )
+    delegate = ["read", "write", "admin", "delegate"]
+    wanted: dict[str, tuple[str | None, list[str]]] = {
+        "reader": ("team-a", ["read"]),
+        "writer": ("team-a", ["write"]),
+        "other": ("team-b", ["read"]),
+        "revoked": ("team-a", ["read"]),
+        "service": (None, delegate),
+        "bound": ("team-a", delegate),
+    }
+    secrets = {
+        name: keys.create(key_id=name, space=space, user=None, scopes=scopes, expires_at=None)[1]
+        for name, (space, scopes) in wanted.items()
+    }
     keys.revoke("revoked")
     script, recorded = Script(), []
     script.answer("TextSearch", search_pb2.TextSearchResponse())
@@ -108,6 +105,7 @@ async def doors(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Doors
             accepted = issuer.settings(api_keys_file=path, allow_local=False)
             server = await start_scripted((*AGENT, *VECTOR, *GRAPH), script, **accepted)
             target = f"{LOOPBACK}:{server.port}"
+            targets: dict[str, Any] = dict.fromkeys(TARGETS, target)
             settings = GatewaySettings(
                 _env_file=None,
                 gateway_listen=f"{LOOPBACK}:0",
@@ -115,7 +113,7 @@ async def doors(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Doors
                 log_level="error",
                 drain_seconds=1,
                 **accepted,
-                **dict.fromkeys(("agent_target", "vector_target", "graph_target"), target),
+                **targets,
             )
             async with (
                 serve_gateway(settings, script) as served,
