@@ -16,7 +16,7 @@ from gateway.mcp.endpoint import McpEndpoint
 from gateway.rest.app import create_app
 from services.runtime.identity import Authenticator, KeyRing
 from services.runtime.listen import ListenError, check_listen, is_loopback
-from services.runtime.loop import settle
+from services.runtime.loop import freeze_gc
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ async def serve(settings: GatewaySettings) -> None:
     """
     async with gateway_server(settings) as (server, listener):
         host, port = listener.getsockname()[:2]
-        settle()
+        freeze_gc()
         get_logger("server").info("serving", listen=host, port=port)
         await server.serve(sockets=[listener])
 

@@ -59,17 +59,17 @@ from services.agent_orchestrator.typed_memory.search import MemorySearch
 from services.agent_orchestrator.typed_memory.servicer import MemoryServicer
 from services.agent_orchestrator.typed_memory.sessions import Sessions
 from services.agent_orchestrator.typed_memory.store import MemoryStore
-from services.models.embedder import Embedder
-from services.models.language import LanguageModel
-from services.models.language_factory import build_language_model
-from services.models.reranker import Reranker
-from services.models.reranker_language import LanguageReranker
-from services.models.reranker_local import SentenceReranker
+from services.models.embedding.embedder import Embedder
+from services.models.language.factory import build_language_model
+from services.models.language.model import LanguageModel
+from services.models.reranking.language_model import LanguageReranker
+from services.models.reranking.local import SentenceReranker
+from services.models.reranking.reranker import Reranker
+from services.runtime.admission import AdmissionQueue
 from services.runtime.channels import Outgoing, open_channel
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import Service
 from services.runtime.settings import RuntimeSettings
-from services.runtime.slots import Slots
 
 if TYPE_CHECKING:
     from services.agent_orchestrator.agent.models.configured import AnswerModels
@@ -174,7 +174,7 @@ async def open_app(
             _open_agent(options, models, runtime, tiers, database, search, entity_memory)
         )
         services = [
-            _search_service(search, hybrid, Slots(runtime.search_limits())),
+            _search_service(search, hybrid, AdmissionQueue(runtime.search_limits())),
             _agent_service(agent),
             _ingest_service(ingest),
             _consistency_service(_consistency(tiers, database, jobs)),
@@ -398,7 +398,9 @@ def _memories(
     )
 
 
-def _search_service(search: ComprehensiveSearch, hybrid: ExpandedHybrid, slots: Slots) -> Service:
+def _search_service(
+    search: ComprehensiveSearch, hybrid: ExpandedHybrid, slots: AdmissionQueue
+) -> Service:
     servicer = SearchServicer(search, hybrid, slots)
     return Service(
         SEARCH_SERVICE,

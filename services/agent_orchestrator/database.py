@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from services.agent_orchestrator.settings import AgentSettings
 from services.postgres.pool import Pool, PoolLimits
-from services.runtime.pools import observe_pools
+from services.runtime.pool_metrics import observe_pools
 from services.runtime.queries import Queries
 
 _ROOMS = ("jobs", "deletion", "consistency", "typed_memory")

@@ -9,21 +9,21 @@ from services.agent_orchestrator.app import Embedders, open_app
 from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
 from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.worker import open_worker
-from services.models.cache import CachedEmbedder
-from services.models.circuits import Circuits
-from services.models.factory import build_embedder
-from services.models.language_settings import FallbackModelSettings, LanguageModelSettings
-from services.models.registry import EmbedderRegistry
-from services.models.reranker_settings import RerankerSettings, build_reranker
-from services.models.settings import EmbeddingSettings
+from services.models.breaker import Breakers
+from services.models.embedding.cache import CachedEmbedder
+from services.models.embedding.factory import build_embedder
+from services.models.embedding.registry import EmbedderRegistry
+from services.models.embedding.settings import EmbeddingSettings
+from services.models.language.settings import FallbackModelSettings, LanguageModelSettings
+from services.models.reranking.settings import RerankerSettings, build_reranker
 from services.runtime.read_settings import read_settings
 from services.runtime.server import serve
 from services.runtime.settings import RuntimeSettings
 
 
-def build_embedders(settings: EmbeddingSettings, circuits: Circuits) -> Embedders:
+def build_embedders(settings: EmbeddingSettings, breakers: Breakers) -> Embedders:
     """One model: behind its cache for queries, without for documents."""
-    documents = build_embedder(settings.model_copy(update={"cache_entries": 0}), circuits)
+    documents = build_embedder(settings.model_copy(update={"cache_entries": 0}), breakers)
     if settings.cache_entries == 0:
         return Embedders(queries=documents, documents=documents)
     return Embedders(CachedEmbedder(documents, settings.cache_entries), documents)
@@ -38,9 +38,9 @@ def read_agent_options() -> AgentOptions:
 async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) -> None:
     """Accepts, reads and streams until told to stop."""
     embedding = read_settings(EmbeddingSettings)
-    circuits = Circuits()
-    embedders = build_embedders(embedding, circuits)
-    registry = EmbedderRegistry(embedding, embedders.documents, circuits)
+    breakers = Breakers()
+    embedders = build_embedders(embedding, breakers)
+    registry = EmbedderRegistry(embedding, embedders.documents, breakers)
     try:
         embedders = replace(embedders, documents=registry)
         async with open_app(
@@ -64,9 +64,9 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
 async def serve_worker(settings: AgentSettings, runtime: RuntimeSettings) -> None:
     """Works on jobs until told to stop; answers for its health."""
     embedding = read_settings(EmbeddingSettings)
-    circuits = Circuits()
-    embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}), circuits)
-    registry = EmbedderRegistry(embedding, embedder, circuits)
+    breakers = Breakers()
+    embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}), breakers)
+    registry = EmbedderRegistry(embedding, embedder, breakers)
     try:
         async with open_worker(settings, runtime, embedder, registry) as probes:
             await serve(settings=runtime, listen=settings.worker_listen, services=[], probes=probes)

@@ -43,7 +43,7 @@ from services.agent_orchestrator.model_migration.reextraction import Reextractio
 from services.agent_orchestrator.model_migration.servicer import REEMBED, REEXTRACT
 from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.typed_memory.store import MemoryStore
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 from services.runtime.health import Probe
 from services.runtime.settings import RuntimeSettings
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from services.graph_query import app
 from services.graph_query.neo4j.schema import SchemaError
 from services.graph_query.settings import GraphSettings
-from services.models.language_settings import LanguageModelSettings
-from services.models.reranker_settings import RerankerSettings
-from services.models.settings import EmbeddingSettings
+from services.models.embedding.settings import EmbeddingSettings
+from services.models.language.settings import LanguageModelSettings
+from services.models.reranking.settings import RerankerSettings
 from services.runtime.loop import run
 from services.runtime.read_settings import read_settings
 from services.runtime.settings import RuntimeSettings

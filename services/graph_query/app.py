@@ -38,22 +38,22 @@ from services.graph_query.servicers.ontology import OntologyHandler
 from services.graph_query.servicers.query import GraphQueryServicer
 from services.graph_query.servicers.relations import ExpansionCalls, RelationCalls
 from services.graph_query.settings import GraphSettings
-from services.models.circuits import Circuits
-from services.models.embedder import Embedder
-from services.models.factory import build_embedder
-from services.models.language import LanguageModel
-from services.models.language_factory import build_language_model
-from services.models.language_settings import LanguageModelSettings
-from services.models.registry import EmbedderRegistry
-from services.models.reranker import Reranker
-from services.models.reranker_settings import RerankerSettings, build_reranker
-from services.models.settings import EmbeddingSettings
+from services.models.breaker import Breakers
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.factory import build_embedder
+from services.models.embedding.registry import EmbedderRegistry
+from services.models.embedding.settings import EmbeddingSettings
+from services.models.language.factory import build_language_model
+from services.models.language.model import LanguageModel
+from services.models.language.settings import LanguageModelSettings
+from services.models.reranking.reranker import Reranker
+from services.models.reranking.settings import RerankerSettings, build_reranker
+from services.runtime.admission import AdmissionLimits, AdmissionQueue
 from services.runtime.errors import StoreUnavailableError
-from services.runtime.pools import observe_pools
+from services.runtime.pool_metrics import observe_pools
 from services.runtime.queries import Queries
 from services.runtime.server import Service, serve
 from services.runtime.settings import RuntimeSettings
-from services.runtime.slots import SlotLimits, Slots
 from services.runtime.telemetry import get_logger
 
 _SCHEMA_RETRY_SECONDS = 0.5
@@ -96,7 +96,7 @@ def build_services(
     embedder: Embedder,
     reader: EpisodeExtractor | None = None,
     reranker: Reranker | None = None,
-    searches: Slots | None = None,
+    searches: AdmissionQueue | None = None,
 ) -> list[Service]:
     """The services of the tier over one store and one embedder.
 
@@ -152,11 +152,11 @@ def build_services(
 def build_store(settings: GraphSettings) -> Neo4jStore:
     """The store that the settings name; it connects when first used."""
     queries = load_queries()
-    limits = SlotLimits(settings.pool_size, settings.queue_size, settings.queue_seconds)
+    limits = AdmissionLimits(settings.pool_size, settings.queue_size, settings.queue_seconds)
     return Neo4jStore(
         _database(settings, queries, limits),
         load_schema(),
-        probed=_database(settings, queries, SlotLimits(size=1)),
+        probed=_database(settings, queries, AdmissionLimits(size=1)),
     )
 
 
@@ -167,7 +167,7 @@ def open_store(settings: GraphSettings) -> Neo4jStore:
     return store
 
 
-def _database(settings: GraphSettings, queries: Queries, limits: SlotLimits) -> Database:
+def _database(settings: GraphSettings, queries: Queries, limits: AdmissionLimits) -> Database:
     driver = open_driver(
         settings.neo4j_uri, settings.neo4j_user, settings.neo4j_password, limits.size
     )
@@ -208,9 +208,9 @@ async def run(
     language_model: LanguageModelSettings,
 ) -> None:
     """Serves until it is stopped; healthy once Neo4j answers and has its indexes."""
-    circuits = Circuits()
-    embedder = build_embedder(embedding, circuits)
-    registry = EmbedderRegistry(embedding, embedder, circuits)
+    breakers = Breakers()
+    embedder = build_embedder(embedding, breakers)
+    registry = EmbedderRegistry(embedding, embedder, breakers)
     reranker = build_reranker(reranking)
     language = build_language_model(language_model)
     store = open_store(settings)
@@ -224,7 +224,7 @@ async def run(
                 registry,
                 build_extractor(store, language),
                 reranker,
-                Slots(runtime.search_limits()),
+                AdmissionQueue(runtime.search_limits()),
             ),
             probes={"neo4j": store.ping},
         ),

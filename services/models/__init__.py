@@ -1,4 +1,4 @@
-"""Embedders, language models and rerankers: one small interface each, one file per provider.
+"""Embedders, language models and rerankers: one small interface each, one room for each kind.
 
 Importing this package loads no model and no provider's library.
 """

@@ -1,21 +1,20 @@
-"""A circuit breaker: a provider that keeps failing is left alone for a while, then tried by one call."""
+"""A circuit breaker: a provider that keeps failing is not called for a while, then tried by one call."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from typing import Any
-
-from purgatory import AsyncCircuitBreakerFactory
-from purgatory.domain.model import HALF_OPENED, OpenedState
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from enum import StrEnum
 
 from services.runtime.telemetry import get_logger
 
-# An attempt that is given up tells something of the provider only after so many seconds (a search waits for up to two),
-# and after so many times what the provider last took to answer: else callers in a hurry would shut off a slow one.
-_FAIR_WAIT = 1.8
-_SLOWNESS = 2
+# A cancelled attempt counts as a failure only after this many seconds (a search waits for up to two), and after twice
+# the time of the provider's last answer: else callers with short deadlines would open the circuit of a slow provider.
+_MIN_SILENCE_SECONDS = 1.8
+_SILENCE_FACTOR = 2
+_PROBE_RETRY_SECONDS = 1.0
 
 
 class CircuitOpen(Exception):  # noqa: N818 - the state's own name
@@ -26,10 +25,19 @@ class CircuitOpen(Exception):  # noqa: N818 - the state's own name
         self.retry_after = retry_after
 
 
+class State(StrEnum):
+    """CLOSED lets every attempt through, OPEN none, HALF_OPEN one at a time."""
+
+    CLOSED = "closed"
+    OPEN = "opened"
+    HALF_OPEN = "half-opened"
+
+
 class Breaker:
     """One provider's circuit, closed at first: `failures` in a row open it for `seconds`.
 
-    After that one attempt goes through: its success closes the circuit, its failure opens it again.
+    After that one attempt goes through: its success closes the circuit, its failure opens it again. To be used on one
+    event loop.
     """
 
     def __init__(
@@ -38,16 +46,18 @@ class Breaker:
         *,
         failures: int = 5,
         seconds: float = 15.0,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`clock` tells seconds since the epoch, as the library reads them."""
+        """`clock` gives seconds."""
         self._name = name
+        self._max_failures = failures
         self._seconds = seconds
         self._clock = clock
+        self._state = State.CLOSED
+        self._failures = 0
+        self._opened_at = 0.0
         self._probing = False
-        self._last_took = 0.0
-        self._circuits = AsyncCircuitBreakerFactory(default_threshold=failures, default_ttl=seconds)
-        self._circuits.add_listener(_log)
+        self._last_seconds = 0.0
 
     @asynccontextmanager
     async def guard(
@@ -55,46 +65,76 @@ class Breaker:
     ) -> AsyncIterator[None]:
         """Around one attempt. CircuitOpen instead of it while the circuit is open.
 
-        An exception that `counts` is a failure, and so is an attempt that its caller gave up after the provider had
-        been silent for long; anything else says nothing of the provider.
+        An exception that `counts` is a failure, and so is a cancelled attempt after a long silence of the provider;
+        anything else says nothing of the provider.
         """
-        circuit = await self._circuits.get_breaker(self._name)
-        try:
-            await circuit.__aenter__()
-        except OpenedState as opened:
-            left = opened.opened_at + self._seconds - self._clock()
-            raise CircuitOpen(max(left, 0.1)) from None
+        probe = self._admit()
         started = self._clock()
-        with self._alone(circuit.context.state):
-            try:
-                yield
-            except BaseException as error:
-                failed = counts(error) if isinstance(error, Exception) else self._is_silent(started)
-                if failed:
-                    await circuit.__aexit__(type(error), error, None)
-                raise
-            self._last_took = self._clock() - started
-            await circuit.__aexit__(None, None, None)
+        try:
+            yield
+        except BaseException as error:
+            failed = counts(error) if isinstance(error, Exception) else self._is_silent(started)
+            if failed:
+                self._record_failure()
+            raise
+        else:
+            self._last_seconds = self._clock() - started
+            self._record_success()
+        finally:
+            if probe:
+                self._probing = False
+
+    def _admit(self) -> bool:
+        """Whether the attempt is the one that probes a provider again. CircuitOpen where it may not be made."""
+        if self._state is State.OPEN:
+            left = self._opened_at + self._seconds - self._clock()
+            if left > 0:
+                raise CircuitOpen(max(left, 0.1))
+            self._enter(State.HALF_OPEN)
+        if self._state is not State.HALF_OPEN:
+            return False
+        if self._probing:
+            raise CircuitOpen(_PROBE_RETRY_SECONDS)
+        self._probing = True
+        return True
 
     def _is_silent(self, started: float) -> bool:
         """Whether a provider that was asked then, and has not answered yet, is more than slow."""
-        return self._clock() - started >= max(_FAIR_WAIT, _SLOWNESS * self._last_took)
+        limit = max(_MIN_SILENCE_SECONDS, _SILENCE_FACTOR * self._last_seconds)
+        return self._clock() - started >= limit
 
-    @contextmanager
-    def _alone(self, state: str) -> Iterator[None]:
-        """Only one attempt at a time while it is not known whether the provider is back."""
-        if state != HALF_OPENED:
-            yield
+    def _record_failure(self) -> None:
+        self._failures += 1
+        if self._state is State.HALF_OPEN or self._failures >= self._max_failures:
+            self._opened_at = self._clock()
+            self._enter(State.OPEN)
+
+    def _record_success(self) -> None:
+        # An attempt from before the circuit opened may still succeed: the wait goes on, as the later ones failed.
+        if self._state is State.OPEN:
             return
-        if self._probing:
-            raise CircuitOpen(1.0)
-        self._probing = True
-        try:
-            yield
-        finally:
-            self._probing = False
+        self._failures = 0
+        self._enter(State.CLOSED)
+
+    def _enter(self, state: State) -> None:
+        if state is not self._state:
+            self._state = state
+            get_logger("models").warning("circuit", provider=self._name, state=state.value)
 
 
-def _log(name: str, event: str, change: Any) -> None:
-    if event == "state_changed":
-        get_logger("models").warning("circuit", provider=name, state=change.state)
+class Breakers:
+    """One circuit breaker for each endpoint, shared by all of its models. Safe to share between threads."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` gives seconds."""
+        self._clock = clock
+        # Clients are made in threads, each in one of its own.
+        self._lock = threading.Lock()
+        self._breakers: dict[str, Breaker] = {}
+
+    def for_endpoint(self, endpoint: str) -> Breaker:
+        """The endpoint's circuit breaker."""
+        with self._lock:
+            if endpoint not in self._breakers:
+                self._breakers[endpoint] = Breaker("openai", clock=self._clock)
+            return self._breakers[endpoint]

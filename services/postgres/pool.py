@@ -10,10 +10,10 @@ from typing import Any
 
 import asyncpg
 
-from services.runtime.context import in_a_hurry, remaining
+from services.runtime.admission import AdmissionLimits, AdmissionQueue
+from services.runtime.context import is_short_timeout, remaining
 from services.runtime.errors import DeadlineError, StoreUnavailableError
-from services.runtime.pools import PoolNumbers
-from services.runtime.slots import SlotLimits, Slots
+from services.runtime.pool_metrics import PoolStats
 
 STORE = "postgresql"
 _CONNECT_SECONDS = 5.0
@@ -34,7 +34,7 @@ _GONE = (
 
 
 @dataclass(frozen=True, slots=True)
-class PoolLimits(SlotLimits):
+class PoolLimits(AdmissionLimits):
     """How many connections, how many calls may wait for one and how long, how long a statement may run."""
 
     statement_seconds: float = 30.0
@@ -90,7 +90,7 @@ class Pool:
         self.name = name
         self._pool = pool
         self._limits = limits
-        self._slots = Slots(limits)
+        self._slots = AdmissionQueue(limits)
 
     @classmethod
     async def open(
@@ -117,12 +117,12 @@ class Pool:
         )
         return cls(pool, limits, application)
 
-    def numbers(self) -> PoolNumbers:
+    def stats(self) -> PoolStats:
         """How full the pool and the queue in front of it are."""
         idle = self._pool.get_idle_size()
         # Read from another thread, the two may be of different moments.
         used = max(0, self._pool.get_size() - idle)
-        return PoolNumbers(self._limits.size, used, idle, self._slots.waiting)
+        return PoolStats(self._limits.size, used, idle, self._slots.waiting)
 
     async def close(self) -> None:
         """Closes all connections, those in use as well."""
@@ -132,14 +132,14 @@ class Pool:
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """A connection for single statements."""
-        async with self._slots.one(), self._connection() as connection:
+        async with self._slots.slot(), self._connection() as connection:
             with translated_errors():
                 yield Session(connection, self._limits.statement_seconds)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
         """A connection within a transaction: committed at the end, rolled back on any error."""
-        async with self._slots.one(), self._connection() as connection:
+        async with self._slots.slot(), self._connection() as connection:
             with translated_errors():
                 async with _transaction(connection):
                     yield Session(connection, self._limits.statement_seconds)
@@ -152,7 +152,7 @@ class Pool:
         try:
             connection = await self._pool.acquire(timeout=limit)
         except TimeoutError as error:
-            if in_a_hurry(limit):
+            if is_short_timeout(limit):
                 raise DeadlineError from None
             raise StoreUnavailableError(STORE) from error
         except _GONE as error:

@@ -29,8 +29,8 @@ class CallContext:
     deadline: float | None = None
 
 
-# Whoever leaves a provider less time than this is in a hurry: what is late then is not away.
-HURRY_SECONDS = 0.25
+# A timeout this short does not mean that the provider is down.
+SHORT_TIMEOUT_SECONDS = 0.25
 
 _current: ContextVar[CallContext] = ContextVar("braid_call")
 
@@ -71,14 +71,14 @@ def remaining(limit: float) -> float:
     return min(limit, left)
 
 
-def part_of_the_time(share: float) -> float | None:
-    """So many seconds of the caller's time that is left; None without a deadline. DeadlineError when none is left."""
+def share_of_remaining(share: float) -> float | None:
+    """Seconds: that share of the time left to the caller's deadline; None without one. DeadlineError past it."""
     call = _current.get(None)
     if call is None or call.deadline is None:
         return None
     return remaining(float("inf")) * share
 
 
-def in_a_hurry(seconds: float | None) -> bool:
-    """Whether a caller leaves a provider so little time that its lateness says nothing of the provider."""
-    return seconds is not None and seconds < HURRY_SECONDS
+def is_short_timeout(seconds: float | None) -> bool:
+    """Whether a timeout is too short to say anything about the provider's health."""
+    return seconds is not None and seconds < SHORT_TIMEOUT_SECONDS

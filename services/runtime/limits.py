@@ -1,12 +1,12 @@
-"""What more than one service holds its callers to."""
+"""Limits on metadata that several services enforce."""
 
 from __future__ import annotations
 
-MOST_LEVELS = 32
-"""Of values within values of metadata: protobuf reads no deeper messages, and an answer holds it within some."""
+MAX_METADATA_DEPTH = 32
+"""Nesting levels of metadata: protobuf parses at most 100, and answers nest it within other messages."""
 
-MOST_METADATA_BYTES = 512 * 1024
-"""Of a document's metadata as a message: every hit of the document carries it."""
+MAX_METADATA_BYTES = 512 * 1024
+"""Size of a document's metadata as a message: every hit of the document carries it."""
 
-MOST_METADATA_TEXT = 128 * 1024
-"""Bytes of an ingested document's names and texts in metadata: with as many values as there may be, it still fits."""
+MAX_METADATA_TEXT_BYTES = 128 * 1024
+"""Names and texts of an ingested document's metadata; with the maximal number of values it still fits a message."""

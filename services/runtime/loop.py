@@ -16,7 +16,7 @@ def run(main: Coroutine[Any, Any, None]) -> None:
     uvloop.run(main)
 
 
-def settle() -> None:
-    """Leaves what a start has made out of garbage collections: each would look through all of it during some call."""
+def freeze_gc() -> None:
+    """Excludes what the start allocated from garbage collection: each collection would scan it during some call."""
     gc.collect()
     gc.freeze()

@@ -15,15 +15,15 @@ from services.runtime.health import HealthMonitor
 from services.runtime.identity import Authenticator, KeyRing
 from services.runtime.interceptors import build_pipeline
 from services.runtime.listen import check_listen, is_loopback
-from services.runtime.loop import settle
+from services.runtime.loop import freeze_gc
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from services.runtime.admission import AdmissionQueue
     from services.runtime.health import Probe
     from services.runtime.settings import RuntimeSettings
-    from services.runtime.slots import Slots
 
 # Calls that Braid itself refuses, and checks of health, as a multiple of those served; gRPC ends the rest.
 _TURNED_AWAY = 4
@@ -39,7 +39,7 @@ class Service:
 
     name: str
     add: Callable[[grpc.aio.Server], None]
-    queues: Mapping[str, Slots] = field(default_factory=dict)
+    queues: Mapping[str, AdmissionQueue] = field(default_factory=dict)
 
 
 class RunningServer:
@@ -78,7 +78,7 @@ async def start_server(
         for service in services
         for method, slots in service.queues.items()
     }
-    pipeline = build_pipeline(_authenticator(settings, listen), most_calls=most, queues=queues)
+    pipeline = build_pipeline(_authenticator(settings, listen), max_calls=most, queues=queues)
     server = grpc.aio.server(
         interceptors=[pipeline],
         options=_options(settings),
@@ -108,7 +108,7 @@ async def serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
     running = await start_server(settings=settings, listen=listen, services=services, probes=probes)
-    settle()
+    freeze_gc()
     log = get_logger("server")
     log.info("serving", listen=listen, port=running.port)
     await stopped.wait()
@@ -116,7 +116,7 @@ async def serve(
     await running.stop()
 
 
-def _queued(queues: Mapping[str, Slots]) -> int:
+def _queued(queues: Mapping[str, AdmissionQueue]) -> int:
     """How many calls the methods' slots let in; some share theirs."""
     return sum(slots.capacity for slots in set(queues.values()))
 

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from services.runtime.slots import SlotLimits
+from services.runtime.admission import AdmissionLimits
 
 
 class RuntimeSettings(BaseSettings):
@@ -61,9 +61,9 @@ class RuntimeSettings(BaseSettings):
         description="How long a search waits to be run before it is answered RESOURCE_EXHAUSTED.",
     )
 
-    def search_limits(self) -> SlotLimits:
+    def search_limits(self) -> AdmissionLimits:
         """What bounds the searches of a process. Waiting costs little: callers that come back at once cost more."""
-        return SlotLimits(
+        return AdmissionLimits(
             size=self.search_concurrency,
             queue_size=2 * self.max_concurrent_calls,
             queue_seconds=self.search_queue_seconds,

@@ -16,11 +16,11 @@ _LAST = datetime.max.replace(tzinfo=UTC) - _MICROSECOND
 
 def to_datetime(value: Timestamp) -> datetime:
     """The instant as an aware UTC datetime, to the microsecond; the ends of time as the instants next to them."""
-    return within_time(value.ToDatetime(tzinfo=UTC))
+    return clamp_time(value.ToDatetime(tzinfo=UTC))
 
 
-def within_time(value: datetime) -> datetime:
-    """The instant, or the one next to it at either end of what a datetime can tell: one that every store can hold."""
+def clamp_time(value: datetime) -> datetime:
+    """The instant, clamped to the range that every store can hold."""
     return min(max(value, _FIRST), _LAST)
 
 

@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 _GOOGLE = "google.protobuf"
 
 
-def known_alone(message: Message, path: str) -> None:
-    """InvalidFieldError when the message, or one within it, holds unknown fields.
+def reject_unknown_fields(message: Message, path: str) -> None:
+    """InvalidFieldError when the message, or one within it, has unknown fields.
 
-    Elsewhere they may be passed over. A filter without one of its wishes would let through what it was to keep out.
+    Elsewhere they are ignored; a filter that ignored one would let through what it should exclude.
     """
     unknown = UnknownFieldSet(message)
     if len(unknown):
-        told = f"has fields that are not known here: number {unknown[0].field_number}"
-        raise InvalidFieldError(FieldError(path, told))
+        description = f"has fields that are not known here: number {unknown[0].field_number}"
+        raise InvalidFieldError(FieldError(path, description))
     for field, value in message.ListFields():
         if field.message_type is None or field.message_type.file.package == _GOOGLE:
             continue
         if field.is_repeated:
             for place, item in enumerate(value):
-                known_alone(item, f"{path}.{field.name}[{place}]")
+                reject_unknown_fields(item, f"{path}.{field.name}[{place}]")
         else:
-            known_alone(value, f"{path}.{field.name}")
+            reject_unknown_fields(value, f"{path}.{field.name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from services.models.settings import EmbeddingSettings
+from services.models.embedding.settings import EmbeddingSettings
 from services.postgres.migrations import MigrationError, Stage
 from services.runtime.loop import run
 from services.runtime.read_settings import read_settings

@@ -10,18 +10,18 @@ from braid.vector.v1 import (
     models_pb2_grpc,
     search_pb2_grpc,
 )
-from services.models.cache import CachedEmbedder
-from services.models.circuits import Circuits
-from services.models.embedder import Embedder
-from services.models.factory import build_embedder
-from services.models.queries import QueryEmbedder
-from services.models.registry import EmbedderRegistry
-from services.models.settings import EmbeddingSettings
+from services.models.breaker import Breakers
+from services.models.embedding.cache import CachedEmbedder
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.factory import build_embedder
+from services.models.embedding.query_embedder import QueryEmbedder
+from services.models.embedding.registry import EmbedderRegistry
+from services.models.embedding.settings import EmbeddingSettings
 from services.postgres.pool import PoolLimits
-from services.runtime.pools import observe_pools
+from services.runtime.admission import AdmissionQueue
+from services.runtime.pool_metrics import observe_pools
 from services.runtime.server import Service, serve
 from services.runtime.settings import RuntimeSettings
-from services.runtime.slots import Slots
 from services.vector_search.documents.version_activation import VersionActivation
 from services.vector_search.documents.writer import DocumentWriter
 from services.vector_search.indexing.index_queue import IndexQueue
@@ -46,7 +46,7 @@ def build_services(
     result_cache_bytes: int = 0,
     registry: Registry | None = None,
     indexing: IndexQueue | None = None,
-    searches: Slots | None = None,
+    searches: AdmissionQueue | None = None,
 ) -> list[Service]:
     """The services of the tier over one store and one embedder.
 
@@ -122,9 +122,9 @@ async def run(
     """Serves until the process is asked to stop."""
     store = await open_store(settings)
     # Documents are embedded once and would only evict queries from the cache.
-    circuits = Circuits()
-    embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}), circuits)
-    registry = EmbedderRegistry(embedding, embedder, circuits)
+    breakers = Breakers()
+    embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}), breakers)
+    registry = EmbedderRegistry(embedding, embedder, breakers)
     queries = build_queries(settings, embedding, store, registry)
     indexing = IndexQueue(store)
     services = build_services(
@@ -134,7 +134,7 @@ async def run(
         result_cache_bytes=settings.result_cache_mib * 1024 * 1024,
         registry=registry,
         indexing=indexing,
-        searches=Slots(runtime.search_limits()),
+        searches=AdmissionQueue(runtime.search_limits()),
     )
     try:
         async with indexing.running(), VersionActivation(store).running():

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from services.models.queries import VectorSource
+from services.models.embedding.query_embedder import VectorSource
 from services.runtime.errors import FieldError, InvalidFieldError
 
 Vector = NDArray[np.float32]

@@ -17,8 +17,8 @@ from typing import Any
 
 import uvloop
 
-from services.models.engine import Engine
-from services.models.local import MAX_TOKENS
+from services.models.embedding.local import MAX_TOKENS
+from services.models.embedding.local_engine import Engine
 from tests.stubs.openai_server import OpenAIStub, Reply
 
 MODEL = "measured-model"

@@ -17,7 +17,7 @@ from deploy.local.stack import LocalStack
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.names import canonical_name
 from services.agent_orchestrator.entity_memory.store import vector_text
-from services.models.local import MODEL
+from services.models.embedding.local import MODEL
 from tests.benchmarks.command import Options
 from tests.benchmarks.credentials import Metadata, credential
 from tests.benchmarks.figures import Figures, note

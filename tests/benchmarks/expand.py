@@ -18,7 +18,7 @@ from braid.graph.v1 import ingest_pb2, ingest_pb2_grpc
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from deploy.local.stack import LocalStack
-from services.models.vectors import Matrix
+from services.models.embedding.vectors import Matrix
 from services.runtime.ids import chunk_id, content_sha256
 from tests.benchmarks.callers import Sample, timed
 from tests.benchmarks.command import MeasureError, Options, UsageError

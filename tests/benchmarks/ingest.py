@@ -8,7 +8,7 @@ import psutil
 
 from braid.agent.v1 import ingest_pb2_grpc
 from deploy.local.stack import LocalStack
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 from tests.benchmarks import ingest_workers
 from tests.benchmarks.command import Options
 from tests.benchmarks.figures import Figures, note

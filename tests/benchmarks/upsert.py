@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from braid.vector.v1 import documents_pb2_grpc
 from deploy.local.stack import LocalStack
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 from tests.benchmarks.command import Options
 from tests.benchmarks.credentials import credential
 from tests.benchmarks.figures import Figures, note

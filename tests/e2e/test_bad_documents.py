@@ -15,7 +15,7 @@ from gateway.cli.api import Api
 from tests.e2e.conftest import HOSTILE_KEY, System
 
 # What the contract lets a chunk have, in characters.
-MOST_CHARACTERS = 32_768
+MAX_CHARACTERS = 32_768
 DAY = "2024-01-05T00:00:00Z"
 
 
@@ -37,14 +37,14 @@ def found(http: httpx.Client, query: str, document_id: str, **more: Any) -> list
 
 
 def test_a_text_longer_than_a_chunk_may_be_is_cut_wherever_it_has_no_end(system: System) -> None:
-    text = "unbroken " + "x" * (2 * MOST_CHARACTERS)
+    text = "unbroken " + "x" * (2 * MAX_CHARACTERS)
     with system.client(HOSTILE_KEY) as http:
         job = upload(http, id="long", text=text)
         assert (job["state"], job["failures"]) == ("SUCCEEDED", [])
         chunks = found(http, "unbroken", "long")
         stored = http.get("/api/documents/long").json()
     assert stored["chunk_count"] == job["chunks_written"] == len(stored["chunk_ids"]) > 2
-    assert max(map(len, chunks)) < MOST_CHARACTERS
+    assert max(map(len, chunks)) < MAX_CHARACTERS
 
 
 def test_of_two_versions_with_the_same_valid_time_the_later_upload_holds_from_now_on(

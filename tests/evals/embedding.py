@@ -9,13 +9,13 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 
 
 @contextlib.asynccontextmanager
 async def local_embedder() -> AsyncIterator[Embedder]:
     """The local embedder on every core of this process, its model converted in a temporary folder."""
-    from services.models.local import LocalEmbedder  # noqa: PLC0415 (heavy)
+    from services.models.embedding.local import LocalEmbedder  # noqa: PLC0415 (heavy)
 
     with tempfile.TemporaryDirectory(prefix="braid-model-") as folder:
         embedder = LocalEmbedder(Path(folder), workers=len(os.sched_getaffinity(0)))

@@ -13,7 +13,7 @@ from pathlib import Path
 from deploy.local.stack import LocalStack
 from gateway.cli.ingest.files import Source
 from gateway.content_types import CONTENT_TYPES
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 from tests.benchmarks.command import Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import running_stack

@@ -9,8 +9,8 @@ from hashlib import sha256
 
 import numpy as np
 
+from services.models.embedding.vectors import Matrix, unit_rows
 from services.models.errors import EmbedderUnavailable, TextsRefused
-from services.models.vectors import Matrix, unit_rows
 
 
 @dataclass

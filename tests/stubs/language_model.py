@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 from pydantic import SecretStr
 
-from services.models.language import LanguageModel
-from services.models.language_factory import build_language_model
-from services.models.language_settings import LanguageModelSettings
+from services.models.language.factory import build_language_model
+from services.models.language.model import LanguageModel
+from services.models.language.settings import LanguageModelSettings
 from tests.stubs.language import Script
 from tests.stubs.openai_server import OpenAIStub
 

@@ -12,9 +12,9 @@ from gateway.settings import GatewaySettings
 from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
 from services.agent_orchestrator.settings import AgentSettings
 from services.graph_query.settings import GraphSettings
-from services.models.language_settings import LanguageModelSettings
-from services.models.reranker_settings import RerankerSettings
-from services.models.settings import EmbeddingSettings
+from services.models.embedding.settings import EmbeddingSettings
+from services.models.language.settings import LanguageModelSettings
+from services.models.reranking.settings import RerankerSettings
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.settings import VectorSettings
 

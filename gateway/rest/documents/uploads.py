@@ -24,7 +24,7 @@ from gateway.rest.mapping.field_types import (
 )
 from gateway.rest.mapping.validation_errors import invalid
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.limits import MOST_LEVELS, MOST_METADATA_TEXT
+from services.runtime.limits import MAX_METADATA_DEPTH, MAX_METADATA_TEXT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _JSON_OBJECT: TypeAdapter[dict[str, Any]] = TypeAdapter(JsonObject)
 _NAMES = MappingProxyType({"id": "document_id"})
 _METADATA = (
-    f"A JSON object of at most {MAX_VALUES:,} keys and values, {MOST_METADATA_TEXT // 1024} KiB of names and texts, "
-    f"and {MOST_LEVELS} levels of values within values."
+    f"A JSON object of at most {MAX_VALUES:,} keys and values, {MAX_METADATA_TEXT_BYTES // 1024} KiB of "
+    f"names and texts, and {MAX_METADATA_DEPTH} levels of values within values."
 )
 _ALSO_CALLED = {
     "application/x-ndjson": "application/jsonl",

@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from gateway.rest.mapping.validation_errors import INSIDE, MAX_PROBLEMS, NO_INSTANT
-from services.runtime.limits import MOST_LEVELS
+from services.runtime.limits import MAX_METADATA_DEPTH
 from services.runtime.times import to_timestamp
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _transportable(value: dict[str, Any]) -> dict[str, Any]:
 def _check_size(value: dict[str, Any]) -> None:
     level: list[Any] = [value]
     values = containers = 0
-    for _ in range(MOST_LEVELS + 1):
+    for _ in range(MAX_METADATA_DEPTH + 1):
         keys = sum(len(one) for one in level if isinstance(one, dict))
         level = [inner for one in level for inner in _inside(one)]
         inner_containers = sum(isinstance(one, dict | list) for one in level)
@@ -95,7 +95,7 @@ def _check_size(value: dict[str, Any]) -> None:
             raise ValueError(f"may hold at most {MAX_VALUES} keys and values")
         if not level:
             return
-    raise ValueError(f"may nest at most {MOST_LEVELS} deep")
+    raise ValueError(f"may nest at most {MAX_METADATA_DEPTH} deep")
 
 
 def _check_numbers(value: Any, *steps: str | int) -> None:

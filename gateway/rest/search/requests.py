@@ -26,7 +26,7 @@ from gateway.rest.mapping.field_types import (
 )
 from gateway.rest.mapping.times import Between, selector
 from gateway.rest.search.expansion import ExpansionField, RerankField, rerank_mode
-from services.runtime.limits import MOST_LEVELS
+from services.runtime.limits import MAX_METADATA_DEPTH
 
 _MATCHES = {
     None: chunks_pb2.TEXT_MATCH_UNSPECIFIED,
@@ -73,7 +73,7 @@ class Filter(ContractModel):
     metadata: JsonObject | None = Field(
         default=None,
         description="Only documents whose metadata contains all of this; at most "
-        f"{MAX_VALUES:,} keys and values and {MOST_LEVELS} levels of values within values.",
+        f"{MAX_VALUES:,} keys and values and {MAX_METADATA_DEPTH} levels of values within values.",
     )
 
     def message(self) -> chunks_pb2.ChunkFilter:

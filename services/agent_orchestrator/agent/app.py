@@ -24,7 +24,7 @@ from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.entity_memory.app import EntityMemoryParts
 from services.agent_orchestrator.entity_memory.tools import GUIDANCE, MemoryTools
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
-from services.models.language_factory import build_language_model
+from services.models.language.factory import build_language_model
 from services.postgres.pool import Pool
 from services.runtime.channels import Outgoing
 from services.runtime.errors import BraidError

@@ -8,7 +8,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
-from services.models.language_settings import LanguageModelSettings
+from services.models.language.settings import LanguageModelSettings
 
 
 class AnswerSettings(BaseSettings):

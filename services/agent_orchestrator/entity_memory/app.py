@@ -16,8 +16,8 @@ from services.agent_orchestrator.entity_memory.servicer import EntityMemoryServi
 from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
 from services.agent_orchestrator.entity_memory.store import EntityMemoryStore
 from services.agent_orchestrator.entity_memory.turns import Extractor, LocalExtractor
-from services.models.embedder import Embedder
-from services.models.language import LanguageModel
+from services.models.embedding.embedder import Embedder
+from services.models.language.model import LanguageModel
 from services.postgres.pool import Pool
 
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from cachetools import TTLCache
 
 from services.agent_orchestrator.clients.space_models import Recorded
-from services.models.embedder import Embedder
-from services.models.registry import embedder_of, has_length
-from services.models.vectors import Matrix
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.registry import embedder_of, has_length
+from services.models.embedding.vectors import Matrix
 from services.runtime.context import current_call
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger

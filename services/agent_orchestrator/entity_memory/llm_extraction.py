@@ -21,7 +21,7 @@ from services.agent_orchestrator.entity_memory.turns import (
     news_of,
     shortened,
 )
-from services.models.language import LanguageModel, Message, Prompt, Role
+from services.models.language.model import LanguageModel, Message, Prompt, Role
 from services.runtime.telemetry import get_logger
 
 _MAX_TOKENS: Final = 2_000

@@ -6,8 +6,8 @@ from collections import defaultdict
 
 from services.agent_orchestrator.entity_memory.records import Owner
 from services.agent_orchestrator.entity_memory.store import EntityMemoryStore
-from services.models.embedder import Embedder
-from services.models.vectors import Matrix
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.vectors import Matrix
 
 _BATCH = 128
 

@@ -24,7 +24,7 @@ from services.agent_orchestrator.entity_memory.records import (
     Usage,
     reinforced,
 )
-from services.models.vectors import Matrix
+from services.models.embedding.vectors import Matrix
 from services.postgres.pool import Pool, Row, Session
 from services.runtime.queries import Queries
 

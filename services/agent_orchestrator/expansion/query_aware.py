@@ -24,7 +24,7 @@ from services.agent_orchestrator.expansion.propagation import (
     Passage,
     Propagation,
 )
-from services.models.relevance import unbend
+from services.models.embedding.relevance import unbend
 
 if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp

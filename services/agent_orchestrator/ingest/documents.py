@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 
-from services.runtime.limits import MOST_LEVELS, MOST_METADATA_TEXT
-from services.runtime.times import within_time
+from services.runtime.limits import MAX_METADATA_DEPTH, MAX_METADATA_TEXT_BYTES
+from services.runtime.times import clamp_time
 
 MAX_ID = 512
 MAX_TITLE = 1000
@@ -89,8 +89,8 @@ def check_values(document_id: str, title: str, source: str, metadata: Metadata) 
             raise UnreadableError(f"metadata has more than {MAX_VALUES} values")
         check_text("metadata", text)
         size += len(text.encode())
-        if size > MOST_METADATA_TEXT:
-            reason = f"metadata has more than {MOST_METADATA_TEXT} bytes of names and texts"
+        if size > MAX_METADATA_TEXT_BYTES:
+            reason = f"metadata has more than {MAX_METADATA_TEXT_BYTES} bytes of names and texts"
             raise UnreadableError(reason)
 
 
@@ -106,8 +106,8 @@ def check_text(name: str, text: str) -> None:
 
 def _texts(value: Any, depth: int = 0) -> Iterator[str]:
     """Every key and text in a JSON value, and "" for every other value: bounded work, however it is nested."""
-    if depth > MOST_LEVELS:
-        raise UnreadableError(f"metadata is nested deeper than {MOST_LEVELS} levels")
+    if depth > MAX_METADATA_DEPTH:
+        raise UnreadableError(f"metadata is nested deeper than {MAX_METADATA_DEPTH} levels")
     if isinstance(value, dict):
         for key, inner in value.items():
             yield key
@@ -174,9 +174,9 @@ def read_date(name: str, value: Any) -> datetime | None:
     if isinstance(value, str):
         value = _from_text(name, value)
     if isinstance(value, datetime):
-        return within_time(_in_utc(name, value))
+        return clamp_time(_in_utc(name, value))
     if isinstance(value, date):
-        return within_time(datetime.combine(value, time(), UTC))
+        return clamp_time(datetime.combine(value, time(), UTC))
     raise UnreadableError(f"{name} is not an ISO 8601 date")
 
 

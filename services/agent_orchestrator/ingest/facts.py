@@ -17,8 +17,8 @@ from braid.graph.v1 import ingest_pb2 as graph_pb2
 from services.agent_orchestrator.clients.models import GraphModels, VectorModels
 from services.agent_orchestrator.clients.space_models import Recorded
 from services.agent_orchestrator.clients.tiers import GraphTier
-from services.models.embedder import Embedder
-from services.models.registry import embedder_of, length_of
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.registry import embedder_of, length_of
 from services.runtime.errors import BraidError
 from services.runtime.status import reason_name
 from services.runtime.telemetry import get_logger

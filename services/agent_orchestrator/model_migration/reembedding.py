@@ -20,8 +20,8 @@ from services.agent_orchestrator.ingest.pipeline.space_embedder import AGAIN_SEC
 from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.tasks import Counts, Task
 from services.agent_orchestrator.jobs.time_slice import WaitingError
-from services.models.embedder import Embedder
-from services.models.registry import length_of
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.registry import length_of
 from services.runtime.context import call_scope, current_call
 from services.runtime.errors import BraidError, WrongStateError
 

@@ -18,7 +18,7 @@ from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
     from services.agent_orchestrator.clients.budget import Budget
-    from services.models.reranker import Reranker
+    from services.models.reranking.reranker import Reranker
 
 Mode: TypeAlias = reranking_pb2.RerankMode.ValueType
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from braid.agent.v1 import search_pb2
 from braid.graph.v1 import facts_pb2
-from services.models.relevance import bend, unbend
+from services.models.embedding.relevance import bend, unbend
 
 if TYPE_CHECKING:
     from braid.common.v1 import retrieval_pb2

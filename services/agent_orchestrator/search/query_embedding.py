@@ -6,16 +6,16 @@ import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from braid.common.v1 import retrieval_pb2
-from services.models.queries import QueryEmbedder
-from services.runtime.context import in_a_hurry
+from services.models.embedding.query_embedder import QueryEmbedder
+from services.runtime.context import is_short_timeout
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from services.models.embedder import Embedder
-    from services.models.queries import EmbeddedQuery
+    from services.models.embedding.embedder import Embedder
+    from services.models.embedding.query_embedder import EmbeddedQuery
 
 Source: TypeAlias = retrieval_pb2.EmbeddingSource.ValueType
 NO_SOURCE = retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED
@@ -57,7 +57,7 @@ class QueryEmbeddings:
         except (BraidError, TimeoutError) as error:
             cause = getattr(error, "cause", type(error).__name__)
             get_logger("search").warning("query not embedded", cause=cause)
-            hurry = budget / 2 < self._seconds and in_a_hurry(budget / 2)
+            hurry = budget / 2 < self._seconds and is_short_timeout(budget / 2)
             return Embedded(late=hurry and isinstance(error, TimeoutError))
         return self._embedded(found)
 

@@ -13,7 +13,7 @@ from services.runtime.errors import BraidError, FieldError, InvalidFieldError
 if TYPE_CHECKING:
     from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
     from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
-    from services.runtime.slots import Slots
+    from services.runtime.admission import AdmissionQueue
 
 Part = search_pb2.StreamComprehensiveSearchResponse
 
@@ -24,7 +24,9 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     A stream takes one of `slots` for its search alone: a caller who is slow to read keeps nobody waiting.
     """
 
-    def __init__(self, search: ComprehensiveSearch, hybrid: ExpandedHybrid, slots: Slots) -> None:
+    def __init__(
+        self, search: ComprehensiveSearch, hybrid: ExpandedHybrid, slots: AdmissionQueue
+    ) -> None:
         self._search = search
         self._hybrid = hybrid
         self._slots = slots
@@ -65,7 +67,7 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
         self, request: search_pb2.ComprehensiveSearchRequest, parts: asyncio.Queue[Part | None]
     ) -> search_pb2.ComprehensiveSearchResponse:
         try:
-            async with self._slots.one():
+            async with self._slots.slot():
                 return await self._search.run(
                     request, lambda outcome: parts.put_nowait(Part(leg=_leg(outcome)))
                 )

@@ -13,9 +13,9 @@ from services.graph_query.core.store import (
     SpaceState,
 )
 from services.graph_query.embeddings.domain import RETRY_SECONDS, EmbeddingStore, Vectors
-from services.models.embedder import Embedder
-from services.models.registry import embedder_of, length_of
-from services.models.vectors import Matrix
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.registry import embedder_of, length_of
+from services.models.embedding.vectors import Matrix
 from services.runtime.errors import (
     EmbedderUnavailableError,
     FieldError,
@@ -26,7 +26,7 @@ from services.runtime.errors import (
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
-    from services.models.vectors import Matrix
+    from services.models.embedding.vectors import Matrix
 
 EXACT_LIMIT = 1_000
 

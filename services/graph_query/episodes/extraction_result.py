@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from services.graph_query.core.domain import DescribedEntity, EpisodeCounts, GivenFact, Passage
 from services.graph_query.findings.domain import GivenFinding
 from services.graph_query.ontology.domain import Ontology
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 
 
 class EpisodeExtractor(Protocol):

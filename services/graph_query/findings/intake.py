@@ -9,7 +9,7 @@ from services.graph_query.core.names import name_key
 from services.graph_query.core.store import MAX_DIMENSION
 from services.graph_query.embeddings.space_models import SpaceModels
 from services.graph_query.findings.domain import FindingCounts, FindingStore, GivenFinding
-from services.models.vectors import Matrix
+from services.models.embedding.vectors import Matrix
 from services.runtime.errors import FieldError, InvalidFieldError, WrongStateError
 
 

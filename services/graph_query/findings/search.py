@@ -17,7 +17,7 @@ from services.graph_query.embeddings.space_models import (
 )
 from services.graph_query.findings.domain import Finding, FindingFilter, FindingStore, Position
 from services.graph_query.search.ranking import Ranked, Scores, fuse
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 
 # Fused lists need to reach deeper than what is shown.
 _DEPTH = 20

@@ -14,9 +14,9 @@ from services.graph_query.episodes.extraction_result import EpisodeExtractor, Ex
 from services.graph_query.llm_extraction.findings import EmbeddedFindingExtractor
 from services.graph_query.llm_extraction.graph_reader import GraphReader
 from services.graph_query.ontology.domain import Ontology
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable, PromptRefused
-from services.models.language import LanguageModel, Message, Prompt, Role
+from services.models.language.model import LanguageModel, Message, Prompt, Role
 
 if TYPE_CHECKING:
     from services.graph_query.llm_extraction.graphiti_session import Session

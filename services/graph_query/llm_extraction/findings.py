@@ -20,9 +20,9 @@ from services.graph_query.findings.domain import (
     finding_uuid,
 )
 from services.graph_query.findings.intake import with_vectors
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 from services.models.errors import AnswerUnusable
-from services.models.language import LanguageModel, Message, Prompt, Role
+from services.models.language.model import LanguageModel, Message, Prompt, Role
 
 
 def _text(value: object) -> object:

@@ -23,7 +23,7 @@ from services.graph_query.episodes.extraction_result import (
 )
 from services.graph_query.llm_extraction.graph_reader import KnownFact
 from services.graph_query.ontology.domain import AttributeKind, AttributeType, Ontology
-from services.models.vectors import Matrix
+from services.models.embedding.vectors import Matrix
 
 _KINDS: dict[AttributeKind, type] = {
     AttributeKind.STRING: str,

@@ -16,9 +16,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from services.graph_query.llm_extraction.graphiti_failures import Failures
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 from services.models.errors import AnswerUnusable
-from services.models.language import LanguageModel, Message, Prompt, Role
+from services.models.language.model import LanguageModel, Message, Prompt, Role
 
 _ATTEMPTS = 2
 

@@ -25,8 +25,8 @@ from services.graph_query.llm_extraction.graphiti_language import (
 )
 from services.graph_query.llm_extraction.graphiti_search import BraidSearch
 from services.graph_query.ontology.domain import Ontology
-from services.models.embedder import Embedder
-from services.models.language import LanguageModel
+from services.models.embedding.embedder import Embedder
+from services.models.language.model import LanguageModel
 from services.runtime.times import utc_now
 
 _AT_ONCE = 8

@@ -12,11 +12,11 @@ from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncResult, AsyncTransaction
 from neo4j.exceptions import ClientError, DriverError, Neo4jError, TransientError
 from pydantic import SecretStr
 
+from services.runtime.admission import AdmissionLimits, AdmissionQueue
 from services.runtime.context import remaining
 from services.runtime.errors import BraidError, DeadlineError, StoreUnavailableError
-from services.runtime.pools import PoolNumbers
+from services.runtime.pool_metrics import PoolStats
 from services.runtime.queries import Queries
-from services.runtime.slots import SlotLimits, Slots
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ WRITE_LIMIT = 120.0
 _STORE = "neo4j"
 
 
-_LIMITS = SlotLimits()
+_LIMITS = AdmissionLimits()
 
 
 _POPULATING = (
@@ -98,17 +98,19 @@ class Database:
 
     name = "braid-graph"
 
-    def __init__(self, driver: AsyncDriver, queries: Queries, limits: SlotLimits = _LIMITS) -> None:
+    def __init__(
+        self, driver: AsyncDriver, queries: Queries, limits: AdmissionLimits = _LIMITS
+    ) -> None:
         """The driver must have as many connections as `limits` say."""
         self._driver = driver
         self._limits = limits
-        self._slots = Slots(limits)
+        self._slots = AdmissionQueue(limits)
         self._answered = float("-inf")
         self._queries = {name: _with_fixed_plan(queries[name]) for name in queries.names()}
 
-    def numbers(self) -> PoolNumbers:
+    def stats(self) -> PoolStats:
         """How full the pool and the queue in front of it are."""
-        return PoolNumbers(self._limits.size, self._slots.held, None, self._slots.waiting)
+        return PoolStats(self._limits.size, self._slots.active, None, self._slots.waiting)
 
     def answered_since(self, when: float) -> bool:
         """Whether Neo4j has answered a query since `when`, on the event loop's clock."""
@@ -116,7 +118,7 @@ class Database:
 
     async def read(self, name: str, **parameters: Any) -> Rows:
         """All rows of a named query that changes nothing, in one round trip."""
-        async with self._slots.one(), _braid_errors(READ_LIMIT) as limit:
+        async with self._slots.slot(), _braid_errors(READ_LIMIT) as limit:
             query = Query(self._queries[name], timeout=limit)
             for attempt in range(1, _READ_ATTEMPTS + 1):
                 try:
@@ -128,7 +130,7 @@ class Database:
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """Runs `work` in one transaction: all of it or none. A deadlock's victim is tried again."""
-        async with self._slots.one(), _braid_errors(WRITE_LIMIT) as limit:
+        async with self._slots.slot(), _braid_errors(WRITE_LIMIT) as limit:
             for attempt in range(1, _WRITE_ATTEMPTS + 1):
                 try:
                     return await self._write_once(work, limit)
@@ -140,7 +142,7 @@ class Database:
     async def warm_up(self, name: str, **parameters: Any) -> None:
         """Runs a named query and rolls it back: Neo4j keeps the plan."""
         async with (
-            self._slots.one(),
+            self._slots.slot(),
             _braid_errors(READ_LIMIT) as limit,
             self._driver.session() as session,
             await session.begin_transaction(timeout=limit) as transaction,
@@ -151,7 +153,7 @@ class Database:
     async def run_text(self, text: str, **parameters: Any) -> Rows:
         """Runs one statement outside of the named queries: the schema's."""
         async with (
-            self._slots.one(),
+            self._slots.slot(),
             _braid_errors(WRITE_LIMIT),
             self._driver.session() as session,
         ):

@@ -31,12 +31,12 @@ from services.graph_query.search.ranking import (
     relevant,
 )
 from services.graph_query.search.reranking import FactReranker, Order, Ordering, RerankingStore
-from services.models.calibration import Calibrations
-from services.models.embedder import Embedder
-from services.models.relevance import Relevance
-from services.models.reranker import Reranker
-from services.models.vectors import Matrix
-from services.runtime.context import in_a_hurry, part_of_the_time
+from services.models.embedding.calibration import Calibrations
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.relevance import Relevance
+from services.models.embedding.vectors import Matrix
+from services.models.reranking.reranker import Reranker
+from services.runtime.context import is_short_timeout, share_of_remaining
 from services.runtime.errors import DeadlineError
 
 # How many facts are looked at, whatever the limit: the first facts of a longer list are the facts of a shorter one.
@@ -203,7 +203,7 @@ class FactSearcher:
     ) -> _Near:
         """As `_near`; when that is late for the caller's deadline, what words find must do."""
         try:
-            async with asyncio.timeout(part_of_the_time(VECTOR_SHARE)):
+            async with asyncio.timeout(share_of_remaining(VECTOR_SHARE)):
                 return await self._near(space, search, state)
         except (TimeoutError, DeadlineError):
             return _Near(shortfall=Shortfall.LATE)
@@ -252,14 +252,14 @@ class FactSearcher:
         """The list by vectors of a space that is as `state` says; empty when nothing is known of it."""
         if state is None:
             return _Near()
-        seconds = part_of_the_time(EMBEDDER_SHARE)
+        seconds = share_of_remaining(EMBEDDER_SHARE)
         try:
             async with asyncio.timeout(seconds):
                 vector, shortfall = await query_vector(
                     self._embedder, search.query, search.vector, state, text_only=search.text_only
                 )
         except TimeoutError:
-            shortfall = Shortfall.LATE if in_a_hurry(seconds) else Shortfall.EMBEDDER
+            shortfall = Shortfall.LATE if is_short_timeout(seconds) else Shortfall.EMBEDDER
             vector = None
         if vector is None:
             return _Near(shortfall=shortfall)

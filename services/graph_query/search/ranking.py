@@ -15,7 +15,7 @@ from services.graph_query.core.domain import Fact, Origin
 from services.graph_query.core.full_text import names_relation, text_stems
 from services.graph_query.core.names import link_key, name_key
 from services.graph_query.core.store import Hit, WordHits
-from services.models.relevance import Relevance, bend, unbend
+from services.models.embedding.relevance import Relevance, bend, unbend
 
 _K = 60
 

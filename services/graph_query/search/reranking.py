@@ -14,7 +14,7 @@ from services.graph_query.neo4j.database import Database
 from services.graph_query.neo4j.row_mapping import entity
 from services.graph_query.search.ranking import FoundFact
 from services.models.errors import RerankerUnavailable
-from services.models.reranker import Reranker
+from services.models.reranking.reranker import Reranker
 from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError, WrongStateError
 
 # Distances beyond this many facts count as equal.

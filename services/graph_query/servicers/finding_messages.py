@@ -27,7 +27,7 @@ from services.graph_query.findings.domain import (
 from services.graph_query.findings.search import FindingAnswer, FoundFinding
 from services.graph_query.servicers import messages as mapping
 from services.runtime.times import to_datetime, to_timestamp
-from services.runtime.unknown_fields import known_alone
+from services.runtime.unknown_fields import reject_unknown_fields
 
 _KINDS = {
     findings_pb2.FINDING_KIND_FINDING: FindingKind.FINDING,
@@ -50,7 +50,7 @@ def finding_filter(space: str, message: findings_pb2.FindingFilter) -> FindingFi
 
     InvalidFieldError for white space alone, and for a wish that is not known here.
     """
-    known_alone(message, "filter")
+    reject_unknown_fields(message, "filter")
     since, until = _span(message)
     references = candidates(space, message.about_finding) if message.about_finding else ()
     return FindingFilter(

@@ -11,7 +11,7 @@ from services.graph_query.findings.intake import FindingIntake
 from services.graph_query.findings.search import FindingSearch, FindingSearcher
 from services.graph_query.servicers import finding_messages as mapping
 from services.graph_query.servicers.finding_messages import finding_filter
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.paging import decode_token, encode_token

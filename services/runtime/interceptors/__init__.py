@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from services.runtime.interceptors.authentication import AuthenticationStage
+from services.runtime.interceptors.call_outcome import LogStage, MetricsStage
 from services.runtime.interceptors.failures import FailureStage
 from services.runtime.interceptors.limit import LimitStage
-from services.runtime.interceptors.logs import LogStage
-from services.runtime.interceptors.measures import MetricsStage
 from services.runtime.interceptors.pipeline import Pipeline
 from services.runtime.interceptors.request_id import RequestIdStage
 from services.runtime.interceptors.validation import ValidationStage
@@ -16,16 +15,19 @@ from services.runtime.interceptors.validation import ValidationStage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from services.runtime.admission import AdmissionQueue
     from services.runtime.identity import Authenticator
-    from services.runtime.slots import Slots
 
 
 def build_pipeline(
-    authenticator: Authenticator, *, most_calls: int, queues: Mapping[str, Slots] | None = None
+    authenticator: Authenticator,
+    *,
+    max_calls: int,
+    queues: Mapping[str, AdmissionQueue] | None = None,
 ) -> Pipeline:
     """The pipeline of every server: request id → log → metrics → limit → auth/space → validation → errors → queue.
 
-    `most_calls` run at once; each further one is refused. Methods in `queues` (full name → slots) wait there instead.
+    `max_calls` run at once; each further one is refused. Methods in `queues` (full name → slots) wait there instead.
     """
     queues = queues or {}
     return Pipeline(
@@ -33,7 +35,7 @@ def build_pipeline(
             RequestIdStage(),
             LogStage(),
             MetricsStage(),
-            LimitStage(most_calls, queues),
+            LimitStage(max_calls, queues),
             AuthenticationStage(authenticator),
             ValidationStage(),
             FailureStage(),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from google.protobuf.message import Message
 
-    from services.runtime.slots import Slots
+    from services.runtime.admission import AdmissionQueue
 
 # Health and reflection are asked before a caller has a credential, and hold nothing of a space.
 _OPEN_PREFIXES = ("/grpc.health.", "/grpc.reflection.")
@@ -48,7 +48,7 @@ class Pipeline(grpc.aio.ServerInterceptor):
         stages: Sequence[Stage],
         *,
         idle_seconds: float = STREAM_IDLE_SECONDS,
-        queues: Mapping[str, Slots] | None = None,
+        queues: Mapping[str, AdmissionQueue] | None = None,
     ) -> None:
         self._idle_seconds = idle_seconds
         self.stages = tuple(stages)
@@ -137,7 +137,7 @@ class Pipeline(grpc.aio.ServerInterceptor):
 
     def _slot(self, method: str) -> AbstractAsyncContextManager[None]:
         slots = self._queues.get(method)
-        return slots.one() if slots is not None else nullcontext()
+        return slots.slot() if slots is not None else nullcontext()
 
     def _enter(self, stack: ExitStack, call: Call) -> None:
         for stage in self.stages:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import protovalidate
 
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.interceptors.sentences import sentence
 from services.runtime.interceptors.stage import Call, Stage
 from services.runtime.interceptors.timestamps import Timestamps
+from services.runtime.interceptors.violation_messages import message_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ class ValidationStage(Stage):
         if message.ByteSize() <= _LISTED_BYTES:
             # First: rules that compare timestamps are about instants.
             self._check_instants(message)
-            _refuse(_told(self._validator.collect_violations(message)))
+            _refuse(_field_errors(self._validator.collect_violations(message)))
             return
         # First: no list is longer than it may be when each of its items is looked at.
         try:
@@ -63,10 +63,10 @@ class ValidationStage(Stage):
             return iter(())
         elements = violations[0].proto.field.elements if violations[0].proto.field else ()
         if not elements or elements[0].subscript is None:
-            return _told(violations)
+            return _field_errors(violations)
         # None of them is wrong by itself where the rule is one of the list.
         found = list(islice(self._of_each(elements[0].field_name, message), _MOST))
-        return iter(found) if found else _told(violations)
+        return iter(found) if found else _field_errors(violations)
 
     def _of_each(self, name: str, message: Message) -> Iterator[FieldError]:
         """The first wrong field of each message of a list; nothing for other lists."""
@@ -74,7 +74,7 @@ class ValidationStage(Stage):
         if kind is None or kind.GetOptions().map_entry:
             return
         for place, item in enumerate(getattr(message, name)):
-            for error in _told(self._validator.collect_violations(item, fail_fast=True)):
+            for error in _field_errors(self._validator.collect_violations(item, fail_fast=True)):
                 yield FieldError(_within(f"{name}[{place}]", error.field), error.description)
 
 
@@ -83,8 +83,8 @@ def _refuse(errors: Iterator[FieldError]) -> None:
         raise InvalidFieldError(*found)
 
 
-def _told(violations: list[protovalidate.Violation]) -> Iterator[FieldError]:
-    return (FieldError(_path(one.proto), sentence(one)) for one in violations)
+def _field_errors(violations: list[protovalidate.Violation]) -> Iterator[FieldError]:
+    return (FieldError(_path(one.proto), message_of(one)) for one in violations)
 
 
 def _within(item: str, path: str) -> str:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from services.models.embedder import Embedder
-from services.models.registry import has_length, length_of
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.registry import has_length, length_of
 from services.runtime.context import current_call
 from services.runtime.errors import (
     FieldError,

@@ -8,7 +8,7 @@ from hashlib import sha256
 import numpy as np
 from pgvector import HalfVector
 
-from services.models.vectors import Matrix
+from services.models.embedding.vectors import Matrix
 from services.postgres.pool import Pool, Row, Session
 from services.runtime.context import current_call
 from services.runtime.errors import (

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from cachetools import LRUCache
 
-from services.models.embedder import Embedder
-from services.models.queries import QueryEmbedder
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.query_embedder import QueryEmbedder
 from services.vector_search.domain import Model, QueryVector
 
 MAX_SPACES = 10_000

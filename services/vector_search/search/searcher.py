@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, auto
 
-from services.models.calibration import Calibrations
-from services.models.queries import QueryEmbedder, VectorSource
-from services.models.relevance import Relevance
-from services.models.vectors import Matrix
+from services.models.embedding.calibration import Calibrations
+from services.models.embedding.query_embedder import QueryEmbedder, VectorSource
+from services.models.embedding.relevance import Relevance
+from services.models.embedding.vectors import Matrix
 from services.runtime.context import (
     current_call,
-    in_a_hurry,
-    part_of_the_time,
+    is_short_timeout,
     remaining,
+    share_of_remaining,
 )
 from services.runtime.errors import (
     DeadlineError,
@@ -252,12 +252,12 @@ class Searcher:
     ) -> tuple[QueryVector, VectorSource]:
         """EmbedderUnavailableError, also after `share` of the time that is left; DeadlineError when that is little."""
         embedder = await self._embedder()
-        seconds = part_of_the_time(share)
+        seconds = share_of_remaining(share)
         try:
             async with asyncio.timeout(seconds):
                 embedded = await embedder.embed(query, use_cache=use_cache)
         except TimeoutError:
-            if in_a_hurry(seconds):
+            if is_short_timeout(seconds):
                 raise _HurriedError from None
             raise EmbedderUnavailableError from None
         vector = QueryVector(embedder.model, unit_vector(embedded.row, "query"))

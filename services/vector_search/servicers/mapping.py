@@ -12,9 +12,9 @@ from google.protobuf import json_format, struct_pb2, timestamp_pb2
 from braid.common.v1 import retrieval_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.limits import MOST_LEVELS, MOST_METADATA_BYTES
+from services.runtime.limits import MAX_METADATA_BYTES, MAX_METADATA_DEPTH
 from services.runtime.times import to_datetime, to_timestamp
-from services.runtime.unknown_fields import known_alone
+from services.runtime.unknown_fields import reject_unknown_fields
 from services.vector_search.domain import (
     Chunk,
     Document,
@@ -46,14 +46,16 @@ def metadata(message: struct_pb2.Struct, field: str) -> Metadata:
     """A JSON object. InvalidFieldError for what JSON in PostgreSQL or an answer cannot hold."""
     if not message.fields:
         return {}
-    if message.ByteSize() > MOST_METADATA_BYTES:
-        raise InvalidFieldError(FieldError(field, f"must be at most {MOST_METADATA_BYTES} bytes"))
+    if message.ByteSize() > MAX_METADATA_BYTES:
+        raise InvalidFieldError(FieldError(field, f"must be at most {MAX_METADATA_BYTES} bytes"))
     try:
         found: Any = json_format.MessageToDict(message)
     except (json_format.SerializeToJsonError, ValueError, RecursionError):
         raise InvalidFieldError(FieldError(field, "must be plain JSON")) from None
-    if not _nested(found, MOST_LEVELS):
-        raise InvalidFieldError(FieldError(field, f"must not be deeper than {MOST_LEVELS} levels"))
+    if not _nested(found, MAX_METADATA_DEPTH):
+        raise InvalidFieldError(
+            FieldError(field, f"must not be deeper than {MAX_METADATA_DEPTH} levels")
+        )
     if not _storable(found):
         raise InvalidFieldError(
             FieldError(field, "must not hold NUL characters or infinite numbers")
@@ -63,7 +65,7 @@ def metadata(message: struct_pb2.Struct, field: str) -> Metadata:
 
 def chunk_filter(message: chunks_pb2.ChunkFilter) -> tuple[tuple[str, ...], Metadata]:
     """Document ids and metadata of a filter. InvalidFieldError for a wish that is not known here."""
-    known_alone(message, "filter")
+    reject_unknown_fields(message, "filter")
     for i, document_id in enumerate(message.document_ids):
         no_nul(document_id, f"filter.document_ids[{i}]")
     return tuple(message.document_ids), metadata(message.metadata, "filter.metadata")

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2, search_pb2_grpc
-from services.models.queries import VectorSource
+from services.models.embedding.query_embedder import VectorSource
 from services.runtime.context import current_call
 from services.vector_search.domain import (
     Chunk,

@@ -17,7 +17,7 @@ from services.agent_orchestrator.app import ENTITY_MEMORY_SERVICE
 from services.agent_orchestrator.clients.space_models import Recorded
 from services.agent_orchestrator.entity_memory.app import EntityMemoryParts, open_entity_memory
 from services.agent_orchestrator.entity_memory.settings import EntityMemorySettings
-from services.models.vectors import Matrix
+from services.models.embedding.vectors import Matrix
 from services.postgres.pool import Pool, PoolLimits
 from services.runtime.channels import open_channel
 from services.runtime.errors import EmbedderUnavailableError

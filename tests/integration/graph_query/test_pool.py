@@ -16,11 +16,11 @@ from services.graph_query.app import build_store
 from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.neo4j.database import Database, open_driver
 from services.graph_query.neo4j.queries import load_queries, load_schema
+from services.runtime.admission import AdmissionLimits
 from services.runtime.errors import OverloadedError, StoreUnavailableError
 from services.runtime.health import PROBE_TIMEOUT
-from services.runtime.pools import PoolNumbers
+from services.runtime.pool_metrics import PoolStats
 from services.runtime.queries import Queries
-from services.runtime.slots import SlotLimits
 from tests.integration.graph_query.conftest import serve_tier
 from tests.integration.graph_query.messages import fact, stream
 from tests.store_suite.graph.builders import new_space
@@ -32,7 +32,7 @@ WITH sum(a % 7 * b) AS s RETURN s"""
 _REAL = load_queries()
 
 
-def database(stores: LocalStores, limits: SlotLimits, **instead: str) -> Database:
+def database(stores: LocalStores, limits: AdmissionLimits, **instead: str) -> Database:
     """A database of the tier's queries, some of them replaced."""
     found = settings(stores)
     driver = open_driver(found.neo4j_uri, found.neo4j_user, found.neo4j_password, limits.size)
@@ -44,15 +44,15 @@ def database(stores: LocalStores, limits: SlotLimits, **instead: str) -> Databas
 @pytest.fixture
 async def busy(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
     """A store whose connections are all taken for hours, with room for one more call to wait."""
-    limits = SlotLimits(size=2, queue_size=1, queue_seconds=60)
+    limits = AdmissionLimits(size=2, queue_size=1, queue_seconds=60)
     store = Neo4jStore(
         database(graph_stores, limits, graph_stats=_ENDLESS),
         load_schema(),
-        probed=database(graph_stores, SlotLimits(size=1)),
+        probed=database(graph_stores, AdmissionLimits(size=1)),
     )
     await store.ensure_schema()
     calls = [asyncio.create_task(store.stats(new_space())) for _ in range(limits.size)]
-    await until(store, PoolNumbers(most=2, used=2, idle=None, waiting=0))
+    await until(store, PoolStats(max=2, used=2, idle=None, waiting=0))
     yield store
     for call in calls:
         assert not call.done()
@@ -61,9 +61,9 @@ async def busy(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
     await store.close()
 
 
-async def until(store: Neo4jStore, numbers: PoolNumbers) -> None:
+async def until(store: Neo4jStore, numbers: PoolStats) -> None:
     async with asyncio.timeout(10):
-        while store.pools[0].numbers() != numbers:  # noqa: ASYNC110 - numbers have no event
+        while store.pools[0].stats() != numbers:  # noqa: ASYNC110 - numbers have no event
             await asyncio.sleep(0)
 
 
@@ -76,33 +76,33 @@ async def test_a_call_beyond_the_queue_is_refused_at_once_and_told_when_to_come_
     busy: Neo4jStore,
 ) -> None:
     waiting = asyncio.create_task(busy.facts(new_space(), ["nowhere"]))
-    await until(busy, PoolNumbers(most=2, used=2, idle=None, waiting=1))
+    await until(busy, PoolStats(max=2, used=2, idle=None, waiting=1))
     with pytest.raises(OverloadedError) as refused:
         await busy.facts(new_space(), ["nowhere"])
     assert refused.value.retry_after == 60
     assert not waiting.done()
     waiting.cancel()
     await asyncio.wait([waiting])
-    assert busy.pools[0].numbers().waiting == 0
+    assert busy.pools[0].stats().waiting == 0
 
 
 async def test_a_place_that_is_free_again_is_had_by_who_waits(graph_stores: LocalStores) -> None:
-    limits = SlotLimits(size=1, queue_seconds=60)
+    limits = AdmissionLimits(size=1, queue_seconds=60)
     single = database(graph_stores, limits, graph_stats=_ENDLESS)
     first = asyncio.create_task(single.read("graph_stats", space=new_space()))
     waiting = asyncio.create_task(single.read("index_states"))
     await asyncio.sleep(0)
-    assert single.numbers().waiting == 1
+    assert single.stats().waiting == 1
     first.cancel()
     assert await waiting
-    assert single.numbers() == PoolNumbers(most=1, used=0, idle=None, waiting=0)
+    assert single.stats() == PoolStats(max=1, used=0, idle=None, waiting=0)
     await single.close()
 
 
 async def test_who_waits_too_long_is_told_of_load_and_not_of_an_outage(
     graph_stores: LocalStores,
 ) -> None:
-    limits = SlotLimits(size=1, queue_seconds=0.1)
+    limits = AdmissionLimits(size=1, queue_seconds=0.1)
     single = database(graph_stores, limits, graph_stats=_ENDLESS)
     first = asyncio.create_task(single.read("graph_stats", space=new_space()))
     await asyncio.sleep(0)
@@ -137,9 +137,9 @@ async def test_searches_and_writes_at_once_do_not_block_each_other_over_one_conn
 async def late(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
     """A store whose probe gets no answer."""
     store = Neo4jStore(
-        database(graph_stores, SlotLimits()),
+        database(graph_stores, AdmissionLimits()),
         load_schema(),
-        probed=database(graph_stores, SlotLimits(size=1), index_states=_ENDLESS),
+        probed=database(graph_stores, AdmissionLimits(size=1), index_states=_ENDLESS),
     )
     await store.ensure_schema()
     yield store

@@ -9,15 +9,15 @@ from braid.common.v1 import errors_pb2, legs_pb2
 from braid.graph.v1 import query_pb2, query_pb2_grpc
 from services.graph_query.app import build_services
 from services.graph_query.graph_store import Neo4jStore
+from services.runtime.admission import AdmissionLimits, AdmissionQueue
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
-from services.runtime.slots import SlotLimits, Slots
 from services.runtime.status import error_from_rpc
 from tests.unit.graph_query.embedder import CountingEmbedder
 
 
 async def test_a_search_is_refused_with_the_time_to_come_again(store: Neo4jStore) -> None:
-    slots = Slots(SlotLimits(size=1, queue_seconds=0.05, retry_seconds=1.0))
+    slots = AdmissionQueue(AdmissionLimits(size=1, queue_seconds=0.05, retry_seconds=1.0))
     server = await start_server(
         settings=RuntimeSettings(drain_seconds=0),
         listen="127.0.0.1:0",
@@ -27,7 +27,7 @@ async def test_a_search_is_refused_with_the_time_to_come_again(store: Neo4jStore
     request = query_pb2.SearchFactsRequest(query="who owns it")
     async with grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
         query = query_pb2_grpc.GraphQueryServiceStub(channel)
-        async with slots.one():
+        async with slots.slot():
             with pytest.raises(grpc.aio.AioRpcError) as failed:
                 await query.SearchFacts(request, timeout=5)
             await query.ListEntities(query_pb2.ListEntitiesRequest(), timeout=30)

@@ -29,7 +29,7 @@ from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.worker import open_worker
 from services.graph_query import app as graph_app
 from services.graph_query.graph_store import Neo4jStore
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 from services.runtime.channels import open_channel
 from services.runtime.identity import hash_key
 from services.runtime.server import start_server

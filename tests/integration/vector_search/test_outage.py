@@ -10,7 +10,7 @@ import pytest
 from services.postgres.pool import Pool, PoolLimits
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import DeadlineError, OverloadedError, StoreUnavailableError
-from services.runtime.pools import PoolNumbers
+from services.runtime.pool_metrics import PoolStats
 from services.vector_search.postgres import PostgresStore
 from tests.store_suite.vector.builders import MODEL, SPACE, document, words
 from tests.stores import TestDatabase, open_vector_store
@@ -27,19 +27,19 @@ async def test_calls_beyond_the_queue_are_refused_at_once_and_waiting_ones_in_ti
 ) -> None:
     limits = PoolLimits(size=1, queue_size=1, queue_seconds=0.2)
     pool = await Pool.open(vector_database.dsn("braid_reader"), limits, application="test")
-    assert pool.numbers() == PoolNumbers(most=1, used=0, idle=0, waiting=0)
+    assert pool.stats() == PoolStats(max=1, used=0, idle=0, waiting=0)
     async with pool.session() as busy:
         assert await busy.value("select 1") == 1
         waiting = asyncio.create_task(_one(pool))
         await asyncio.sleep(0)
-        assert pool.numbers() == PoolNumbers(most=1, used=1, idle=0, waiting=1)
+        assert pool.stats() == PoolStats(max=1, used=1, idle=0, waiting=1)
         with pytest.raises(OverloadedError) as refused:
             await _one(pool)
         assert refused.value.retry_after is not None
         with pytest.raises(OverloadedError):
             await waiting
     assert await _one(pool) == 1
-    assert pool.numbers() == PoolNumbers(most=1, used=0, idle=1, waiting=0)
+    assert pool.stats() == PoolStats(max=1, used=0, idle=1, waiting=0)
     await pool.close()
 
 

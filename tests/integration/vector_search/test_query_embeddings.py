@@ -10,9 +10,9 @@ import pytest
 
 from braid.common.v1 import retrieval_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2
-from services.models.cache import CachedEmbedder
-from services.models.queries import QueryEmbedder
-from services.models.vectors import unit_rows
+from services.models.embedding.cache import CachedEmbedder
+from services.models.embedding.query_embedder import QueryEmbedder
+from services.models.embedding.vectors import unit_rows
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import StoreUnavailableError
 from services.vector_search.models.postgres import StoredEmbeddings

@@ -10,9 +10,9 @@ import pytest
 
 from braid.common.v1 import errors_pb2, legs_pb2
 from braid.vector.v1 import search_pb2, search_pb2_grpc
+from services.runtime.admission import AdmissionLimits, AdmissionQueue
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
-from services.runtime.slots import SlotLimits, Slots
 from services.runtime.status import error_from_rpc
 from services.vector_search.app import build_services
 from services.vector_search.postgres import PostgresStore
@@ -20,13 +20,13 @@ from tests.unit.vector_search.embedder import CompassEmbedder
 
 
 @pytest.fixture
-def slots() -> Slots:
-    return Slots(SlotLimits(size=1, queue_seconds=0.05, retry_seconds=1.0))
+def slots() -> AdmissionQueue:
+    return AdmissionQueue(AdmissionLimits(size=1, queue_seconds=0.05, retry_seconds=1.0))
 
 
 @pytest.fixture
 async def search(
-    store: PostgresStore, slots: Slots
+    store: PostgresStore, slots: AdmissionQueue
 ) -> AsyncIterator[search_pb2_grpc.VectorSearchServiceStub]:
     server = await start_server(
         settings=RuntimeSettings(drain_seconds=0),
@@ -40,7 +40,7 @@ async def search(
 
 
 async def test_every_search_waits_and_is_refused_with_the_time_to_come_again(
-    search: search_pb2_grpc.VectorSearchServiceStub, slots: Slots
+    search: search_pb2_grpc.VectorSearchServiceStub, slots: AdmissionQueue
 ) -> None:
     searches = {
         "VectorSearch": search_pb2.VectorSearchRequest(query="north"),
@@ -48,7 +48,7 @@ async def test_every_search_waits_and_is_refused_with_the_time_to_come_again(
         "HybridSearch": search_pb2.HybridSearchRequest(query="north"),
     }
     for method, request in searches.items():
-        async with slots.one():
+        async with slots.slot():
             with pytest.raises(grpc.aio.AioRpcError) as failed:
                 await getattr(search, method)(request, timeout=5)
         error = error_from_rpc(failed.value)
@@ -59,9 +59,9 @@ async def test_every_search_waits_and_is_refused_with_the_time_to_come_again(
 
 
 async def test_chunks_are_read_while_searches_wait(
-    search: search_pb2_grpc.VectorSearchServiceStub, slots: Slots
+    search: search_pb2_grpc.VectorSearchServiceStub, slots: AdmissionQueue
 ) -> None:
-    async with slots.one():
+    async with slots.slot():
         answer = await search.GetChunks(
             search_pb2.GetChunksRequest(chunk_ids=[str(uuid4())]), timeout=5
         )

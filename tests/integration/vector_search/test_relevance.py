@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from braid.common.v1 import legs_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2
-from services.models.local import LocalEmbedder
-from services.models.relevance import bend, unbend
+from services.models.embedding.local import LocalEmbedder
+from services.models.embedding.relevance import bend, unbend
 from services.vector_search.postgres import PostgresStore
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import document, upsert

@@ -11,9 +11,9 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.common.v1 import errors_pb2, legs_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
-from services.models.relevance import bend
+from services.models.embedding.relevance import bend
 from services.runtime.errors import BraidError
-from services.runtime.limits import MOST_METADATA_BYTES
+from services.runtime.limits import MAX_METADATA_BYTES
 from services.runtime.status import error_from_rpc
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import EAST, NORTH, document, embedding, upsert
@@ -124,7 +124,7 @@ async def test_without_embedder_hybrid_is_degraded_and_vector_unavailable(filled
 async def test_a_page_of_documents_with_much_metadata_ends_before_it_fits_in_no_message(
     tier: Tier,
 ) -> None:
-    much = {"text": "x" * (MOST_METADATA_BYTES - 100)}
+    much = {"text": "x" * (MAX_METADATA_BYTES - 100)}
     ids = [f"d{number:02}" for number in range(40)]
     new = [document(one, "text", at=[NORTH], metadata=much) for one in ids]
     for few in (new[:20], new[20:]):

@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from services.models.relevance import bend
+from services.models.embedding.relevance import bend
 from services.vector_search.domain import FusionKind, Scores
 
 K1 = 1.5

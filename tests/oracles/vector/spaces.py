@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from services.models.relevance import bend
+from services.models.embedding.relevance import bend
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.vector_search.documents.versions import (
     StoredVersion,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from services.models.relevance import bend
+from services.models.embedding.relevance import bend
 from services.runtime.errors import NotFoundError, WrongStateError
 from services.runtime.times import utc_now
 from services.vector_search.documents.versions import plan_version, same_content

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from services.models.relevance import bend
+from services.models.embedding.relevance import bend
 from services.vector_search.domain import FusionKind, Hit, Search, TextMatch
 from services.vector_search.store import VectorStore
 from tests.oracles.vector.bm25 import full_text_score, terms_of

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from services.models.relevance import bend
+from services.models.embedding.relevance import bend
 from services.vector_search.domain import FusionKind, Search, SpaceState, VectorPath
 from services.vector_search.store import VectorStore
 from tests.oracles.vector.bm25 import FUSED_POOL, full_text_score, fuse, terms_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.models.relevance import bend
+from services.models.embedding.relevance import bend
 from services.vector_search.domain import TextMatch
 from services.vector_search.store import VectorStore
 from tests.oracles.vector.bm25 import bm25, full_text_score, terms_of

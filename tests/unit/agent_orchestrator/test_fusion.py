@@ -18,7 +18,7 @@ from services.agent_orchestrator.search.fusion import (
     ranked_chunks,
     unscored_chunks,
 )
-from services.models.relevance import bend
+from services.models.embedding.relevance import bend
 from tests.stubs.graph_tier import fact_hit
 from tests.stubs.vector_tier import chunk_hit
 

@@ -6,7 +6,7 @@ import asyncio
 
 from braid.common.v1 import retrieval_pb2
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
-from services.models.cache import CachedEmbedder
+from services.models.embedding.cache import CachedEmbedder
 from tests.stubs.embedders import StubEmbedder
 
 BUDGET = 10.0

@@ -14,7 +14,7 @@ from services.agent_orchestrator.ingest.pipeline.space_embedder import (
     SpaceEmbedder,
 )
 from services.agent_orchestrator.jobs.time_slice import WaitingError
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 from services.models.errors import EmbedderUnavailable
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import FieldError, InvalidFieldError

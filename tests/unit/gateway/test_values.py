@@ -19,7 +19,7 @@ from gateway.rest.mapping.json_encoding import encode
 from gateway.rest.mapping.validation_errors import invalid
 from services.agent_orchestrator.ingest.documents import UnreadableError, check_values
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.limits import MOST_LEVELS
+from services.runtime.limits import MAX_METADATA_DEPTH
 from services.vector_search.servicers import mapping
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text()
@@ -78,7 +78,7 @@ CONTAINERS = st.sampled_from([dict, list])
 
 
 @given(
-    kinds=st.lists(CONTAINERS, min_size=MOST_LEVELS - 3, max_size=MOST_LEVELS + 2),
+    kinds=st.lists(CONTAINERS, min_size=MAX_METADATA_DEPTH - 3, max_size=MAX_METADATA_DEPTH + 2),
     innermost=st.sampled_from([None, "text", {}, []]),
 )
 def test_metadata_may_be_as_deep_as_the_contract_says(kinds: list[type], innermost: object) -> None:
@@ -88,7 +88,7 @@ def test_metadata_may_be_as_deep_as_the_contract_says(kinds: list[type], innermo
     try:
         mapping.metadata(message, "metadata")
     except InvalidFieldError:
-        with pytest.raises(ValidationError, match=f"at most {MOST_LEVELS} deep"):
+        with pytest.raises(ValidationError, match=f"at most {MAX_METADATA_DEPTH} deep"):
             TypeAdapter(JsonObject).validate_python(value)
     else:
         assert TypeAdapter(JsonObject).validate_python(value) == value
@@ -96,7 +96,7 @@ def test_metadata_may_be_as_deep_as_the_contract_says(kinds: list[type], innermo
 
 @pytest.mark.parametrize("kind", [dict, list])
 def test_metadata_as_deep_as_it_may_be_survives_the_wire(kind: type) -> None:
-    value = within([kind] * (MOST_LEVELS - 1), "text")
+    value = within([kind] * (MAX_METADATA_DEPTH - 1), "text")
     TypeAdapter(JsonObject).validate_python(value)
     message = to_struct(value)
     assert message is not None

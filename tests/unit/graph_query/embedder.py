@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from services.models.embedding.vectors import Matrix
 from services.models.errors import EmbedderUnavailable
-from services.models.vectors import Matrix
 from tests.store_suite.graph.builders import DIMENSION, unit
 
 

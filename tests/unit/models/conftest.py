@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from services.models.local import LocalEmbedder
+from services.models.embedding.local import LocalEmbedder
 from tests.stubs.openai_server import OpenAIStub
 
 

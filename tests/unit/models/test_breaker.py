@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from types import SimpleNamespace
 
 import pytest
 
-from services.models.circuits import Circuits
+from services.models.breaker import Breakers
+from services.models.embedding.factory import build_embedder
+from services.models.embedding.openai import OpenAIEmbedder
+from services.models.embedding.registry import EmbedderRegistry
+from services.models.embedding.settings import EmbeddingSettings
 from services.models.errors import EmbedderUnavailable
-from services.models.factory import build_embedder
-from services.models.openai import OpenAIEmbedder
-from services.models.registry import EmbedderRegistry
-from services.models.settings import EmbeddingSettings
 from tests.stubs.openai_server import (
     OpenAIStub,
     Reply,
@@ -22,8 +21,6 @@ from tests.stubs.openai_server import (
     server_error,
     vectors,
 )
-
-pytestmark = pytest.mark.usefixtures("clock")
 
 
 class Clock:
@@ -37,10 +34,8 @@ class Clock:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    moved = Clock()
-    monkeypatch.setattr("purgatory.domain.model.time", SimpleNamespace(time=moved.time))
-    return moved
+def clock() -> Clock:
+    return Clock()
 
 
 @pytest.fixture
@@ -50,7 +45,7 @@ async def embedder(stub: OpenAIStub, clock: Clock) -> AsyncIterator[OpenAIEmbedd
         base_url=stub.base_url,
         api_key="sk-test",
         attempt_timeout=5,
-        circuits=Circuits(clock.time),
+        breakers=Breakers(clock.time),
     )
     yield made
     await made.close()
@@ -98,9 +93,9 @@ async def test_a_provider_that_fails_one_model_is_left_alone_by_the_others(
     settings = EmbeddingSettings(
         provider="openai", base_url=stub.base_url, model="text-embedding-3-large", cache_entries=0
     )
-    circuits = Circuits(clock.time)
-    default = build_embedder(settings, circuits)
-    models = EmbedderRegistry(settings, default, circuits)
+    breakers = Breakers(clock.time)
+    default = build_embedder(settings, breakers)
+    models = EmbedderRegistry(settings, default, breakers)
     former, another = models.named("text-embedding-3-small", 512), models.named("any-other")
     assert isinstance(former, OpenAIEmbedder)
     assert isinstance(another, OpenAIEmbedder)
@@ -119,9 +114,11 @@ async def test_a_provider_that_fails_one_model_is_left_alone_by_the_others(
 
 
 def test_what_fails_at_one_endpoint_says_nothing_of_another() -> None:
-    circuits = Circuits()
-    assert circuits.of("http://here/v1") is circuits.of("http://here/v1")
-    assert circuits.of("http://here/v1") is not circuits.of("http://elsewhere/v1")
+    breakers = Breakers()
+    assert breakers.for_endpoint("http://here/v1") is breakers.for_endpoint("http://here/v1")
+    assert breakers.for_endpoint("http://here/v1") is not breakers.for_endpoint(
+        "http://elsewhere/v1"
+    )
 
 
 async def test_after_the_wait_one_success_closes_the_circuit(
@@ -247,7 +244,7 @@ async def test_nobody_listening_opens_the_circuit(clock: Clock) -> None:
         model="text-embedding-3-small",
         base_url="http://127.0.0.1:1/v1",
         api_key="sk-test",
-        circuits=Circuits(clock.time),
+        breakers=Breakers(clock.time),
     )
     await opened_by_retries(away)
     assert (await fails(away)).cause == "circuit open"

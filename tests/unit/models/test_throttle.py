@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from services.models.breaker import CircuitOpen
-from services.models.language_limits import Limits
+from services.models.language.limited_model import Limits
 from services.models.throttle import Throttle
 
 

@@ -156,5 +156,5 @@ async def fail_within(pool: Pool) -> None:
 
 
 def test_a_connection_that_goes_while_a_pool_is_counted_makes_nothing_negative() -> None:
-    numbers = pool_over(Connections(Connection(LOST))).numbers()
-    assert (numbers.used, numbers.idle) == (0, 1)
+    stats = pool_over(Connections(Connection(LOST))).stats()
+    assert (stats.used, stats.idle) == (0, 1)

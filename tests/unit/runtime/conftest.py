@@ -11,11 +11,11 @@ import grpc
 import pytest
 
 from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc, search_pb2, search_pb2_grpc
+from services.runtime.admission import AdmissionQueue
 from services.runtime.channels import open_channel
 from services.runtime.context import CallContext, current_call
 from services.runtime.server import RunningServer, Service, start_server
 from services.runtime.settings import RuntimeSettings
-from services.runtime.slots import Slots
 from services.runtime.status import error_from_rpc
 
 QUESTION = search_pb2.ComprehensiveSearchRequest(query="who owns it?")
@@ -71,7 +71,7 @@ class Ingest(ingest_pb2_grpc.IngestServiceServicer):
         return ingest_pb2.IngestDocumentResponse()
 
 
-def services(seen: Seen, slots: Slots | None = None) -> list[Service]:
+def services(seen: Seen, slots: AdmissionQueue | None = None) -> list[Service]:
     """Both methods of the search in the same slots, where there are any."""
     methods = ("ComprehensiveSearch", "StreamComprehensiveSearch")
     return [
@@ -118,7 +118,9 @@ async def start() -> AsyncIterator[Start]:
     """Starts servers with settings and probes of the test's choice, and ends them."""
     running: list[Harness] = []
 
-    async def begin(probes: Any = None, slots: Slots | None = None, **settings: Any) -> Harness:
+    async def begin(
+        probes: Any = None, slots: AdmissionQueue | None = None, **settings: Any
+    ) -> Harness:
         seen = Seen()
         server = await start_server(
             settings=RuntimeSettings(_env_file=None, drain_seconds=0.2, **settings),

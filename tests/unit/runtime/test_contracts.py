@@ -15,7 +15,7 @@ from google.protobuf.message_factory import GetMessageClass
 from braid.graph.v1 import query_pb2
 from braid_protocol.channel import CONTRACTS, methods, service_config
 from services.runtime.interceptors.authentication import required_scope
-from services.runtime.interceptors.sentences import PATTERNS
+from services.runtime.interceptors.violation_messages import PATTERNS
 from services.runtime.paging import encode_token
 
 BLANKS = ["", " ", "\t\r\n\v\f", "\x85", "\u00a0", "\u2003\u2028\u2029", " \u3000 "]

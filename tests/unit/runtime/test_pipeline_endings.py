@@ -77,7 +77,7 @@ async def test_a_caller_that_cancels_stops_the_handler(harness: Harness) -> None
 
 
 async def test_a_caller_that_stops_in_the_middle_of_a_stream_is_not_waited_for() -> None:
-    stages = build_pipeline(Authenticator(None, allow_local=True), most_calls=8).stages
+    stages = build_pipeline(Authenticator(None, allow_local=True), max_calls=8).stages
     server = grpc.aio.server(interceptors=[Pipeline(stages, idle_seconds=0.05)])
 
     async def count(requests: AsyncIterator[Any], context: Any) -> Any:

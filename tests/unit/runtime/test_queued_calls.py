@@ -10,13 +10,13 @@ from typing import Any
 import grpc
 
 from braid.agent.v1 import ingest_pb2, search_pb2
+from services.runtime.admission import AdmissionLimits, AdmissionQueue
 from services.runtime.errors import FieldError
 from services.runtime.settings import RuntimeSettings
-from services.runtime.slots import SlotLimits, Slots
 from services.runtime.status import reason_name
 from tests.unit.runtime.conftest import QUESTION, Harness, Start, refused
 
-LIMITS = SlotLimits(size=2, queue_size=10, queue_seconds=0.2, retry_seconds=1.0)
+LIMITS = AdmissionLimits(size=2, queue_size=10, queue_seconds=0.2, retry_seconds=1.0)
 
 
 @asynccontextmanager
@@ -41,34 +41,34 @@ def ask(harness: Harness, seconds: float = 5) -> Any:
     return harness.search.ComprehensiveSearch(QUESTION, timeout=seconds)
 
 
-async def until_waiting(slots: Slots, count: int) -> None:
+async def until_waiting(slots: AdmissionQueue, count: int) -> None:
     async with asyncio.timeout(5):
         while slots.waiting != count:  # noqa: ASYNC110 - a wait has no event
             await asyncio.sleep(0.001)
 
 
-async def until_held(slots: Slots, count: int) -> None:
+async def until_held(slots: AdmissionQueue, count: int) -> None:
     async with asyncio.timeout(5):
-        while slots.held != count:  # noqa: ASYNC110 - a slot has no event
+        while slots.active != count:  # noqa: ASYNC110 - a slot has no event
             await asyncio.sleep(0.001)
 
 
 async def test_a_call_that_waits_is_served_when_another_one_ends(start: Start) -> None:
-    slots = Slots(SlotLimits(size=2, queue_seconds=60))
+    slots = AdmissionQueue(AdmissionLimits(size=2, queue_seconds=60))
     harness = await start(slots=slots)
     async with all_running(harness, 2) as done:
         third = asyncio.ensure_future(ask(harness))
         await until_waiting(slots, 1)
-        assert (slots.held, len(harness.seen.calls)) == (2, 2)
+        assert (slots.active, len(harness.seen.calls)) == (2, 2)
         done.set()
         await third
-    assert (slots.held, slots.waiting) == (0, 0)
+    assert (slots.active, slots.waiting) == (0, 0)
 
 
 async def test_a_call_that_has_waited_its_time_is_refused_and_told_when_to_come_again(
     start: Start,
 ) -> None:
-    harness = await start(slots=Slots(LIMITS))
+    harness = await start(slots=AdmissionQueue(LIMITS))
     loop = asyncio.get_running_loop()
     async with all_running(harness, 2):
         began = loop.time()
@@ -81,14 +81,14 @@ async def test_a_call_that_has_waited_its_time_is_refused_and_told_when_to_come_
 
 
 async def test_a_deadline_that_passes_in_the_queue_is_the_callers(start: Start) -> None:
-    harness = await start(slots=Slots(SlotLimits(size=2, queue_seconds=60)))
+    harness = await start(slots=AdmissionQueue(AdmissionLimits(size=2, queue_seconds=60)))
     async with all_running(harness, 2):
         raw, _ = await refused(ask(harness, seconds=0.1))
     assert raw.code() is grpc.StatusCode.DEADLINE_EXCEEDED
 
 
 async def test_a_caller_who_leaves_the_queue_takes_no_slot(start: Start) -> None:
-    slots = Slots(SlotLimits(size=2, queue_seconds=60))
+    slots = AdmissionQueue(AdmissionLimits(size=2, queue_seconds=60))
     harness = await start(slots=slots)
     async with all_running(harness, 2):
         waiting = ask(harness)
@@ -96,11 +96,11 @@ async def test_a_caller_who_leaves_the_queue_takes_no_slot(start: Start) -> None
         waiting.cancel()
         await until_waiting(slots, 0)
     await ask(harness)
-    assert slots.held == 0
+    assert slots.active == 0
 
 
 async def test_bad_input_is_refused_without_a_wait(start: Start) -> None:
-    harness = await start(slots=Slots(SlotLimits(size=2, queue_seconds=60)))
+    harness = await start(slots=AdmissionQueue(AdmissionLimits(size=2, queue_seconds=60)))
     async with all_running(harness, 2):
         wrong = search_pb2.ComprehensiveSearchRequest(query=" ")
         _, error = await refused(harness.search.ComprehensiveSearch(wrong, timeout=5))
@@ -110,7 +110,7 @@ async def test_bad_input_is_refused_without_a_wait(start: Start) -> None:
 async def test_a_method_that_streams_holds_its_slot_to_the_end_and_gives_it_back(
     start: Start,
 ) -> None:
-    slots = Slots(LIMITS)
+    slots = AdmissionQueue(LIMITS)
     harness = await start(slots=slots)
     request = search_pb2.StreamComprehensiveSearchRequest(search=QUESTION)
     parts = aiter(harness.search.StreamComprehensiveSearch(request, timeout=5))
@@ -120,7 +120,7 @@ async def test_a_method_that_streams_holds_its_slot_to_the_end_and_gives_it_back
         raw, _ = await refused(ask(harness))
         assert raw.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert len([part async for part in parts]) == 1
-    assert slots.held == 0
+    assert slots.active == 0
 
 
 async def test_other_methods_neither_wait_nor_are_refused_for_those_that_do(start: Start) -> None:
@@ -130,7 +130,7 @@ async def test_other_methods_neither_wait_nor_are_refused_for_those_that_do(star
         for _ in ():
             yield ingest_pb2.IngestDocumentRequest()
 
-    slots = Slots(SlotLimits(size=2, queue_seconds=60))
+    slots = AdmissionQueue(AdmissionLimits(size=2, queue_seconds=60))
     harness = await start(slots=slots, max_concurrent_calls=1)
     async with all_running(harness, 2) as done:
         queued = [asyncio.ensure_future(ask(harness)) for _ in range(3)]

@@ -15,8 +15,8 @@ from services.agent_orchestrator.server import serve_orchestrator, serve_worker
 from services.agent_orchestrator.settings import AgentSettings
 from services.graph_query.__main__ import main as graph_query
 from services.graph_query.settings import GraphSettings
-from services.models.language_settings import LanguageModelSettings
-from services.models.settings import EmbeddingSettings
+from services.models.embedding.settings import EmbeddingSettings
+from services.models.language.settings import LanguageModelSettings
 from services.runtime.read_settings import read_settings
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.__main__ import main as vector_search

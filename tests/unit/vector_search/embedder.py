@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from services.models.embedding.vectors import Matrix
 from services.models.errors import EmbedderUnavailable
-from services.models.vectors import Matrix
 
 _WAYS = {"north": 0, "east": 1, "up": 2}
 

@@ -8,8 +8,8 @@ from typing import Final
 from services.agent_orchestrator.agent.conversations.history import tokens_of
 from services.agent_orchestrator.agent.conversations.store import ConversationStore, Message
 from services.agent_orchestrator.agent.runs.log import Owner
-from services.models.language import LanguageModel, Prompt, Role
-from services.models.language import Message as PromptMessage
+from services.models.language.model import LanguageModel, Prompt, Role
+from services.models.language.model import Message as PromptMessage
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 

@@ -12,8 +12,8 @@ from pydantic_ai.settings import ModelSettings
 from services.agent_orchestrator.agent.models.throttled import Patience, ThrottledModel
 from services.models.connection import Connection
 from services.models.errors import LanguageModelUnavailable
-from services.models.language_limits import Limits
-from services.models.language_settings import LanguageModelSettings
+from services.models.language.limited_model import Limits
+from services.models.language.settings import LanguageModelSettings
 from services.models.throttle import Throttle
 
 LOCAL_PLANNER = "local-planner"

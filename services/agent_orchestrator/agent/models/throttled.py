@@ -18,14 +18,14 @@ from tenacity import AsyncRetrying
 
 from services.models.breaker import CircuitOpen
 from services.models.errors import LanguageModelUnavailable
-from services.models.language_limits import (
+from services.models.language.failures import status_failure
+from services.models.language.limited_model import (
     ProviderFailed,
     backoff,
     is_providers,
     worth_waiting,
 )
 from services.models.retry_after import retry_after
-from services.models.statuses import status_failure
 from services.models.throttle import Throttle
 from services.runtime.context import remaining
 

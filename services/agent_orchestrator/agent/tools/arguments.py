@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_ai import ModelRetry
 
 from braid.common.v1 import retrieval_pb2
-from services.runtime.times import to_timestamp, within_time
+from services.runtime.times import clamp_time, to_timestamp
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -49,7 +49,7 @@ def instant(value: datetime, zone: ZoneInfo) -> datetime:
     """The time in UTC; one without a zone is the caller's."""
     aware = value if value.tzinfo is not None else value.replace(tzinfo=zone)
     try:
-        return within_time(aware.astimezone(UTC))
+        return clamp_time(aware.astimezone(UTC))
     except OverflowError:
         raise ModelRetry("A time must lie between the years 1 and 9999.") from None
 

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from services.agent_orchestrator.clients.space_models import Recorded, SpaceModels
 from services.agent_orchestrator.jobs.time_slice import WaitingError
-from services.models.embedder import Embedder
-from services.models.registry import has_length
-from services.models.vectors import Matrix
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.registry import has_length
+from services.models.embedding.vectors import Matrix
 from services.runtime.context import current_call
 
 AGAIN_SECONDS = 30.0

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from braid.agent.v1 import agent_pb2, agent_pb2_grpc
 from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings
-from services.models.language_settings import FallbackModelSettings, LanguageModelSettings
+from services.models.language.settings import FallbackModelSettings, LanguageModelSettings
 from tests.integration.agent_orchestrator.conftest import ALICE, Metadata, World
 from tests.stubs.chat_models import ChatScript, Turn
 from tests.stubs.openai_server import OpenAIStub

@@ -16,7 +16,7 @@ from services.graph_query.findings.domain import FindingFilter
 from services.graph_query.findings.intake import FindingIntake
 from services.graph_query.ontology.domain import Ontology
 from services.graph_query.servicers.ingest import FactIntake
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 from services.runtime.errors import InvalidFieldError, OverloadedError, WrongStateError
 from tests.oracles.graph.embeddings import FakeEmbeddings
 from tests.oracles.graph.store import FakeGraphStore

@@ -9,7 +9,7 @@ from services.graph_query.embeddings.space_models import SpaceModels
 from services.graph_query.episodes.extraction_result import ExtractionResult
 from services.graph_query.episodes.intake import EpisodeIntake
 from services.graph_query.ontology.domain import Ontology
-from services.models.embedder import Embedder
+from services.models.embedding.embedder import Embedder
 from services.runtime.errors import WrongStateError
 from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.builders import fact, new_space, passage, unit

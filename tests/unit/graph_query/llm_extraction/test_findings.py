@@ -20,9 +20,9 @@ from services.graph_query.findings.domain import (
 )
 from services.graph_query.llm_extraction.findings import FindingExtractor
 from services.models.errors import LanguageModelUnavailable, is_unusable
-from services.models.language import LanguageModel
-from services.models.language_factory import build_language_model
-from services.models.language_settings import LanguageModelSettings
+from services.models.language.factory import build_language_model
+from services.models.language.model import LanguageModel
+from services.models.language.settings import LanguageModelSettings
 from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.builders import passage
 from tests.stubs.openai_server import Answer, OpenAIStub, Reply, server_error

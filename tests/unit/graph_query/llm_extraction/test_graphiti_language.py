@@ -12,8 +12,8 @@ from pydantic import BaseModel, SecretStr
 from services.graph_query.llm_extraction.episode_extractor import load_session
 from services.graph_query.llm_extraction.graphiti_failures import Failures
 from services.models.errors import AnswerUnusable
-from services.models.language_factory import build_language_model
-from services.models.language_settings import LanguageModelSettings
+from services.models.language.factory import build_language_model
+from services.models.language.settings import LanguageModelSettings
 from tests.stubs.openai_server import Answer, OpenAIStub, raw
 
 Ask = Callable[[], Awaitable[dict[str, Any]]]

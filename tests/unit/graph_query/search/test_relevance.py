@@ -9,7 +9,7 @@ import pytest
 from services.graph_query.embeddings.space_models import QueryVector
 from services.graph_query.search.fact_search import FactSearch, FactSearcher
 from services.graph_query.search.ranking import FoundFact, Question, Ranked, Scores, relevant
-from services.models.relevance import KNOWN, UNCALIBRATED
+from services.models.embedding.relevance import KNOWN, UNCALIBRATED
 from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.builders import ALWAYS, fact, passage, unit
 from tests.unit.graph_query.embedder import CountingEmbedder

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from services.models.vectors import Matrix
+from services.models.embedding.vectors import Matrix
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import (
     BraidError,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from services.models.queries import VectorSource
-from services.models.settings import EmbeddingSettings
-from services.models.vectors import Matrix
+from services.models.embedding.query_embedder import VectorSource
+from services.models.embedding.settings import EmbeddingSettings
+from services.models.embedding.vectors import Matrix
 from services.runtime.context import CallContext, call_scope
 from services.vector_search.app import build_queries
 from services.vector_search.domain import Model

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from services.models.queries import QueryEmbedder
-from services.models.relevance import KNOWN
+from services.models.embedding.query_embedder import QueryEmbedder
+from services.models.embedding.relevance import KNOWN
 from services.runtime.context import CallContext, call_scope
 from services.vector_search.domain import FusionKind, Model, QueryVector, Search
 from services.vector_search.models.query_embedders import QueryEmbedders

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from services.models.cache import CachedEmbedder
-from services.models.embedder import Embedder
-from services.models.queries import QueryEmbedder, VectorSource
+from services.models.embedding.cache import CachedEmbedder
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.query_embedder import QueryEmbedder, VectorSource
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import (
     DeadlineError,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.agent_orchestrator.ingest.documents import MAX_VALUES, UnreadableError, check_values
 from services.runtime.errors import InvalidFieldError
-from services.runtime.limits import MOST_LEVELS, MOST_METADATA_BYTES, MOST_METADATA_TEXT
+from services.runtime.limits import MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_METADATA_TEXT_BYTES
 from services.vector_search.servicers import mapping
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
@@ -73,11 +73,11 @@ def test_a_chunk_without_values_has_no_vector_and_ids_are_lower_case() -> None:
 
 @pytest.mark.parametrize(("bytes_over", "taken"), [(0, True), (1, False)])
 def test_metadata_has_a_size_that_every_hit_can_carry(bytes_over: int, taken: bool) -> None:
-    text = "x" * (MOST_METADATA_BYTES - 100)
+    text = "x" * (MAX_METADATA_BYTES - 100)
     struct = Struct()
     struct.update({"text": text})
-    struct.update({"text": text + "x" * (MOST_METADATA_BYTES - struct.ByteSize() + bytes_over)})
-    assert struct.ByteSize() == MOST_METADATA_BYTES + bytes_over
+    struct.update({"text": text + "x" * (MAX_METADATA_BYTES - struct.ByteSize() + bytes_over)})
+    assert struct.ByteSize() == MAX_METADATA_BYTES + bytes_over
     if taken:
         assert list(mapping.metadata(struct, "document.metadata")) == ["text"]
         return
@@ -87,7 +87,7 @@ def test_metadata_has_a_size_that_every_hit_can_carry(bytes_over: int, taken: bo
 
 def test_what_ingestion_takes_as_metadata_the_tier_takes() -> None:
     names: dict[str, Any] = {f"{number:05}": 0.5 for number in range(MAX_VALUES // 2 - 1)}
-    rest = MOST_METADATA_TEXT - 5 * len(names)
+    rest = MAX_METADATA_TEXT_BYTES - 5 * len(names)
     most = {**names, "é": "x" * (rest - 2)}
     check_values("", "", "", most)
     message = Struct()
@@ -97,7 +97,9 @@ def test_what_ingestion_takes_as_metadata_the_tier_takes() -> None:
         check_values("", "", "", {**names, "é": "x" * (rest - 1)})
 
 
-@pytest.mark.parametrize(("levels", "taken"), [(MOST_LEVELS, True), (MOST_LEVELS + 1, False)])
+@pytest.mark.parametrize(
+    ("levels", "taken"), [(MAX_METADATA_DEPTH, True), (MAX_METADATA_DEPTH + 1, False)]
+)
 def test_metadata_is_as_deep_as_an_answer_can_hold(levels: int, taken: bool) -> None:
     values: Any = "deep"
     for _ in range(levels):

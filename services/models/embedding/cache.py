@@ -1,0 +1,199 @@
+"""Remembers vectors, and computes a text that several callers want at once only once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextvars import Context, copy_context
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+import numpy as np
+from opentelemetry import metrics
+
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.vectors import Matrix, empty
+from services.models.errors import EmbedderUnavailable
+from services.runtime.context import current_call_or_none, enter_call, share_of_remaining
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStats:
+    """Texts since the start: `hits` needed no work (also those that joined a running call)."""
+
+    hits: int
+    misses: int
+    entries: int
+
+
+@dataclass(eq=False, slots=True)
+class _Flight:
+    """A running call for some texts, and how many wait for it."""
+
+    task: asyncio.Task[Matrix]
+    keys: list[bytes]
+    waiters: int = 0
+
+
+class CachedEmbedder:
+    """An `Embedder` that keeps the `max_entries` vectors used last (1.5 KB each at 384 values).
+
+    Keys are digests of space, model and text: no text is held. Failures are not remembered.
+    """
+
+    def __init__(
+        self, inner: Embedder, max_entries: int = 4096, meter: metrics.Meter | None = None
+    ) -> None:
+        """Counts texts in `braid.embedding_cache.hits` and `.misses`, by model."""
+        meter = meter or metrics.get_meter("braid")
+        self._hit_counter = meter.create_counter("braid.embedding_cache.hits", unit="{text}")
+        self._miss_counter = meter.create_counter("braid.embedding_cache.misses", unit="{text}")
+        self._inner = inner
+        self._max_entries = max_entries
+        self._rows: OrderedDict[bytes, Matrix] = OrderedDict()
+        self._flights: dict[bytes, tuple[_Flight, int]] = {}
+        self._hits = 0
+        self._misses = 0
+
+    @property
+    def model(self) -> str:
+        """See `Embedder`."""
+        return self._inner.model
+
+    @property
+    def dimension(self) -> int:
+        """See `Embedder`."""
+        return self._inner.dimension
+
+    @property
+    def stats(self) -> CacheStats:
+        """How much the cache saved so far."""
+        return CacheStats(self._hits, self._misses, len(self._rows))
+
+    @property
+    def fresh(self) -> Embedder:
+        """The embedder behind the cache."""
+        return self._inner
+
+    def recall(self, text: str) -> Matrix | None:
+        """The vector of a text that is remembered, of shape (dimension,). A miss is counted by `embed`."""
+        row = self._remembered(self.digest(text))
+        if row is not None:
+            self._count(hits=1, misses=0)
+        return row
+
+    def remember(self, text: str, row: Matrix) -> None:
+        """Keeps a text's vector, of shape (dimension,), that came from elsewhere."""
+        self._remember(self.digest(text), row)
+
+    def digest(self, text: str) -> bytes:
+        """SHA-256 of space, model and text: what a vector is kept under.
+
+        By space, because a quick answer would tell one tenant what another has asked.
+        """
+        call = current_call_or_none()
+        space = call.space if call is not None else ""
+        return sha256(f"{space}\0{self.model}\0{text}".encode("utf-8", "surrogatepass")).digest()
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        """See `Embedder`. A failed call fails everyone who joined it; a caller's deadline ends its own wait alone."""
+        if not texts:
+            return empty(self.dimension)
+        keys = [self.digest(text) for text in texts]
+        found = {key: row for key in keys if (row := self._remembered(key)) is not None}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        self._count(hits=len(keys) - len(missing), misses=0)
+        found |= await self._fetch(missing)
+        return np.stack([found[key] for key in keys])
+
+    async def close(self) -> None:
+        """See `Embedder`."""
+        self._rows.clear()
+        await self._inner.close()
+
+    async def _fetch(self, wanted: dict[bytes, str]) -> dict[bytes, Matrix]:
+        if not wanted:
+            return {}
+        seconds = share_of_remaining(1.0)
+        new = {key: text for key, text in wanted.items() if key not in self._flights}
+        self._count(hits=len(wanted) - len(new), misses=len(new))
+        if new:
+            self._start(new)
+        seats = {key: self._flights[key] for key in wanted}
+        await self._wait({flight for flight, _ in seats.values()}, seconds)
+        return {key: flight.task.result()[row] for key, (flight, row) in seats.items()}
+
+    def _count(self, *, hits: int, misses: int) -> None:
+        self._hits += hits
+        self._misses += misses
+        if hits:
+            self._hit_counter.add(hits, {"model": self.model})
+        if misses:
+            self._miss_counter.add(misses, {"model": self.model})
+
+    async def _wait(self, flights: set[_Flight], seconds: float | None) -> None:
+        for flight in flights:
+            flight.waiters += 1
+        try:
+            # Unlike `gather` it leaves the tasks alone when this caller is cancelled or late.
+            done, late = await asyncio.wait(
+                [flight.task for flight in flights],
+                timeout=seconds,
+                return_when=asyncio.FIRST_EXCEPTION,
+            )
+            for task in done:
+                task.result()
+            if late:
+                raise EmbedderUnavailable("no answer in time")
+        finally:
+            for flight in flights:
+                self._leave(flight)
+
+    def _leave(self, flight: _Flight) -> None:
+        flight.waiters -= 1
+        if flight.waiters == 0 and not flight.task.done():
+            self._forget(flight)
+            flight.task.cancel()
+
+    def _start(self, texts: dict[bytes, str]) -> None:
+        work = self._inner.embed(list(texts.values()))
+        task = asyncio.create_task(work, context=_without_deadline())
+        flight = _Flight(task, list(texts))
+        for row, key in enumerate(texts):
+            self._flights[key] = (flight, row)
+        task.add_done_callback(lambda _: self._land(flight))
+
+    def _land(self, flight: _Flight) -> None:
+        self._forget(flight)
+        if flight.task.cancelled() or flight.task.exception() is not None:
+            return
+        for key, row in zip(flight.keys, flight.task.result(), strict=True):
+            self._remember(key, row)
+
+    def _forget(self, flight: _Flight) -> None:
+        """From now on nobody can join it."""
+        for key in flight.keys:
+            if self._flights.get(key, (None, 0))[0] is flight:
+                del self._flights[key]
+
+    def _remembered(self, key: bytes) -> Matrix | None:
+        if key not in self._rows:
+            return None
+        self._rows.move_to_end(key)
+        return self._rows[key]
+
+    def _remember(self, key: bytes, row: Matrix) -> None:
+        # A copy: a view would keep the whole batch alive.
+        self._rows[key] = row.copy()
+        while len(self._rows) > self._max_entries:
+            self._rows.popitem(last=False)
+
+
+def _without_deadline() -> Context:
+    """The caller's context, for logs and traces, without its deadline: others may wait for the work longer."""
+    context = copy_context()
+    call = current_call_or_none()
+    if call is not None:
+        context.run(enter_call, replace(call, deadline=None))
+    return context

@@ -1,0 +1,45 @@
+"""Builds the embedder that the settings name."""
+
+from __future__ import annotations
+
+import os
+
+from services.models.breaker import Breakers
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.settings import OPENAI_BASE_URL, OPENAI_MODEL, EmbeddingSettings
+
+# Imports in the functions: a process pays for the provider that it uses only.
+
+
+def build_embedder(settings: EmbeddingSettings, breakers: Breakers | None = None) -> Embedder:
+    """The embedder, behind a cache. No I/O: weights and the provider's library load when first used.
+
+    `breakers` has the provider's circuit breaker, which it shares with others that are built with these.
+    """
+    inner = (
+        _openai(settings, breakers) if settings.chosen_provider == "openai" else _local(settings)
+    )
+    if settings.cache_entries == 0:
+        return inner
+    from services.models.embedding.cache import CachedEmbedder  # noqa: PLC0415
+
+    return CachedEmbedder(inner, settings.cache_entries)
+
+
+def _local(settings: EmbeddingSettings) -> Embedder:
+    from services.models.embedding.local import LocalEmbedder  # noqa: PLC0415
+
+    return LocalEmbedder(settings.models_folder, workers=settings.workers or os.cpu_count() or 1)
+
+
+def _openai(settings: EmbeddingSettings, breakers: Breakers | None) -> Embedder:
+    from services.models.embedding.openai import OpenAIEmbedder  # noqa: PLC0415
+
+    return OpenAIEmbedder(
+        model=settings.model or OPENAI_MODEL,
+        base_url=settings.base_url or OPENAI_BASE_URL,
+        # Servers on one's own machine need none, but the library insists on something.
+        api_key=settings.api_key.get_secret_value() if settings.api_key else "none",
+        dimension=settings.dimension,
+        breakers=breakers,
+    )

@@ -1,0 +1,117 @@
+"""The local embedder: all-MiniLM-L6-v2 on the processor, off the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from operator import methodcaller
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from services.models.embedding.batching import by_length
+from services.models.embedding.vectors import Matrix, empty
+from services.models.errors import EmbedderUnavailable
+from services.models.tasks import first_failure
+
+if TYPE_CHECKING:
+    from services.models.embedding.local_engine import Engine, Tokens
+
+MODEL = "all-MiniLM-L6-v2"
+DIMENSION = 384
+MAX_TOKENS = 256
+"""The model's window; the rest of a text is not read."""
+# Padded tokens of one batch. Throughput is flat from 64 to 1,024; small ones end soon after a cancel.
+_BUDGET = 512
+# Texts tokenised in one go.
+_SLICE = 512
+
+T = TypeVar("T")
+
+
+class LocalEmbedder:
+    """Vectors of 384 values by all-MiniLM-L6-v2, without key or network; nothing loads until first used.
+
+    Short calls (a query) have a thread of their own, so they never wait for bulk work: it goes in
+    small batches through `workers` other threads, and concurrent bulk calls take turns.
+    """
+
+    def __init__(self, folder: Path, *, workers: int) -> None:
+        """`folder` keeps the converted model (24 MB); `workers` is the number of cores for bulk work."""
+        self._folder = folder
+        self._workers = workers
+        self._loading = threading.Lock()
+        self._engine: Engine | None = None
+        self._short = ThreadPoolExecutor(1, thread_name_prefix="embed-short")
+        self._bulk = ThreadPoolExecutor(workers, thread_name_prefix="embed-bulk")
+
+    @property
+    def model(self) -> str:
+        """See `Embedder`."""
+        return MODEL
+
+    @property
+    def dimension(self) -> int:
+        """See `Embedder`."""
+        return DIMENSION
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        """See `Embedder`. A query takes 2 ms, 100 passages of 90 tokens one second of one core."""
+        if not texts:
+            return empty(DIMENSION)
+        # A text of n characters has at most n tokens and the two special ones.
+        if sum(min(len(text) + 2, MAX_TOKENS) for text in texts) <= _BUDGET:
+            return await self._run(self._short, methodcaller("embed", texts, _BUDGET))
+        with first_failure():
+            return await self._embed_bulk(texts)
+
+    async def close(self) -> None:
+        """See `Embedder`. Waits for the batches being computed, some 50 ms."""
+        for pool in (self._short, self._bulk):
+            await asyncio.to_thread(pool.shutdown)
+        self._engine = None
+
+    async def _embed_bulk(self, texts: Sequence[str]) -> Matrix:
+        tokens = await self._tokens(texts)
+        rows = np.empty((len(texts), DIMENSION), dtype=np.float32)
+        batches = by_length([len(ids) for ids in tokens], _BUDGET)
+        # Each call has one batch a worker in the queue: calls take turns, a cancelled one stops soon.
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self._workers):
+                group.create_task(self._drain(batches, tokens, rows))
+        return rows
+
+    async def _tokens(self, texts: Sequence[str]) -> Tokens:
+        tokens: Tokens = []
+        for start in range(0, len(texts), _SLICE):
+            part = texts[start : start + _SLICE]
+            tokens += await self._run(self._bulk, methodcaller("tokens", part))
+        return tokens
+
+    async def _drain(self, batches: Iterator[list[int]], tokens: Tokens, rows: Matrix) -> None:
+        for batch in batches:
+            ids = [tokens[position] for position in batch]
+            rows[batch] = await self._run(self._bulk, methodcaller("vectors", ids))
+
+    async def _run(self, pool: Executor, work: Callable[[Engine], T]) -> T:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(
+                pool, lambda: work(self._loaded())
+            )
+        except (OSError, RuntimeError, ValueError, KeyError, ImportError) as error:
+            # Closed, or the weights cannot be read.
+            raise EmbedderUnavailable(f"local model: {type(error).__name__}") from None
+
+    def _loaded(self) -> Engine:
+        with self._loading:
+            if self._engine is None:
+                # Here, so that a process that embeds nothing never pays for it.
+                from services.models.embedding.local_engine import Engine  # noqa: PLC0415
+
+                self._engine = Engine.load(
+                    self._folder, threads=self._workers + 1, max_tokens=MAX_TOKENS
+                )
+            return self._engine

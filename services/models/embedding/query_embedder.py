@@ -1,0 +1,153 @@
+"""Queries as vectors: from memory, from a store that outlives the process, or from the model, and told which."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Protocol
+
+from opentelemetry import metrics
+
+from services.models.embedding.cache import CachedEmbedder
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.vectors import Matrix
+from services.runtime.errors import BraidError
+from services.runtime.telemetry import get_logger
+
+# The store must never cost more than the model: after this long it is as good as a miss.
+STORE_SECONDS = 0.1
+# Vectors being stored at a time; a query beyond them is not stored.
+_MAX_STORING = 64
+
+
+class VectorSource(IntEnum):
+    """Where a query's vector came from; numbered like the contract's enum."""
+
+    NONE = 0
+    GIVEN = 1
+    COMPUTED = 2
+    MEMORY = 3
+    STORED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedQuery:
+    """A query's vector of shape (dimension,), and where it came from."""
+
+    row: Matrix
+    source: VectorSource
+
+
+class EmbeddingStore(Protocol):
+    """Vectors that outlive the process, by digest of space, model and text. Raises `BraidError`s when it is away."""
+
+    async def recall(self, digest: bytes) -> Matrix | None:
+        """The vector, of shape (dimension,), exactly as it was stored."""
+        ...
+
+    async def remember(self, digest: bytes, row: Matrix) -> None:
+        """Stores a vector."""
+        ...
+
+
+class QueryEmbedder:
+    """Embeds one query at a time. What is remembered is used unless a call says otherwise."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        store: EmbeddingStore | None = None,
+        meter: metrics.Meter | None = None,
+    ) -> None:
+        """Counts queries in `braid.embedding_store.hits` and `.misses` where there is a store."""
+        meter = meter or metrics.get_meter("braid")
+        self._hits = meter.create_counter("braid.embedding_store.hits", unit="{text}")
+        self._misses = meter.create_counter("braid.embedding_store.misses", unit="{text}")
+        # Without memory of its own it still lets equal queries at the same time share one call.
+        self._cache = (
+            embedder if isinstance(embedder, CachedEmbedder) else CachedEmbedder(embedder, 0)
+        )
+        self._store = store
+        self._storing: set[asyncio.Task[Matrix | None]] = set()
+
+    @property
+    def model(self) -> str:
+        """See `Embedder`."""
+        return self._cache.model
+
+    @property
+    def dimension(self) -> int | None:
+        """Values of its vectors; None while an unlisted model has not answered yet."""
+        try:
+            return self._cache.dimension
+        except BraidError:
+            return None
+
+    def remembered(self, query: str) -> EmbeddedQuery | None:
+        """The query's vector if it is in memory."""
+        row = self._cache.recall(query)
+        return None if row is None else EmbeddedQuery(row, VectorSource.MEMORY)
+
+    async def embed(self, query: str, *, use_cache: bool = True) -> EmbeddedQuery:
+        """The query's vector. Raises what `Embedder.embed` raises; a store that is away is passed over."""
+        if not use_cache:
+            return await self._computed(self._cache.fresh, query)
+        remembered = self.remembered(query)
+        if remembered is not None:
+            return remembered
+        row = await self._stored(query)
+        if row is not None:
+            self._cache.remember(query, row)
+            return EmbeddedQuery(row, VectorSource.STORED)
+        embedded = await self._computed(self._cache, query)
+        self._keep(query, embedded.row)
+        return embedded
+
+    async def embed_all(self, texts: Sequence[str]) -> Matrix:
+        """Vectors of several texts, those in memory not made again; shape (texts, dimension)."""
+        return await self._cache.embed(texts)
+
+    async def close(self) -> None:
+        """Waits for vectors that are being stored. The embedder is its maker's to close."""
+        await asyncio.gather(*self._storing, return_exceptions=True)
+
+    async def _computed(self, embedder: Embedder, query: str) -> EmbeddedQuery:
+        rows = await embedder.embed([query])
+        return EmbeddedQuery(rows[0], VectorSource.COMPUTED)
+
+    async def _stored(self, query: str) -> Matrix | None:
+        dimension = self.dimension
+        # A model's dimension can be set: a vector stored under another setting must not come back.
+        if self._store is None or dimension is None:
+            return None
+        row = await _in_time(self._store.recall(self._cache.digest(query)))
+        found = row is not None and row.shape == (dimension,)
+        (self._hits if found else self._misses).add(1, {"model": self.model})
+        return row if found else None
+
+    def _keep(self, query: str, row: Matrix) -> None:
+        if self._store is None or len(self._storing) >= _MAX_STORING:
+            return
+        storing = asyncio.create_task(
+            _in_time(self._store.remember(self._cache.digest(query), row))
+        )
+        self._storing.add(storing)
+        storing.add_done_callback(self._kept)
+
+    def _kept(self, storing: asyncio.Task[Matrix | None]) -> None:
+        self._storing.discard(storing)
+        error = None if storing.cancelled() else storing.exception()
+        if error is not None:
+            get_logger("models").error("query not stored", exc_info=error)
+
+
+async def _in_time(work: Coroutine[Any, Any, Matrix | None]) -> Matrix | None:
+    """What the store answers; None when it is away or slow."""
+    try:
+        async with asyncio.timeout(STORE_SECONDS):
+            return await work
+    except (BraidError, TimeoutError) as error:
+        get_logger("models").debug("embedding store passed over", error=type(error).__name__)
+        return None

@@ -1,0 +1,1 @@
+"""Language models: OpenAI-compatible and Anthropic, with limits, retries and typed failures."""

@@ -1,0 +1,1 @@
+"""Reranking models: a rerank endpoint, a language model, or the local one."""

@@ -1,0 +1,43 @@
+"""Which reranking model, from the environment when built and at no other time."""
+
+from __future__ import annotations
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from services.models.endpoints import Endpoint
+from services.models.reranking.reranker import Reranker
+
+
+class RerankerSettings(BaseSettings):
+    """`RERANKER_*`; without an endpoint there is no reranking model, and nothing needs one."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="RERANKER_",
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        hide_input_in_errors=True,
+        populate_by_name=True,
+    )
+
+    base_url: Endpoint | None = Field(
+        default=None, description="Any endpoint with `/rerank`, its version included."
+    )
+    api_key: SecretStr | None = None
+    model: str = "rerank-v3.5"
+    seconds: float = Field(default=3.0, gt=0, le=60, description="For one answer.")
+
+
+def build_reranker(settings: RerankerSettings) -> Reranker | None:
+    """The reranking model, or None when none is configured. No I/O; its library loads when first used."""
+    if settings.base_url is None:
+        return None
+    from services.models.reranking.endpoint import HttpReranker  # noqa: PLC0415
+
+    return HttpReranker(
+        model=settings.model,
+        base_url=settings.base_url,
+        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        limit=settings.seconds,
+    )

@@ -1,0 +1,87 @@
+"""How each call ended: one log line and one measurement, never its content."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import ClassVar, NamedTuple
+
+from opentelemetry import metrics
+
+from services.runtime.errors import BraidError
+from services.runtime.exporting import DURATION_BUCKETS
+from services.runtime.interceptors.stage import Call, Stage
+from services.runtime.status import code_of, reason_name
+from services.runtime.telemetry import get_logger
+
+
+class CallOutcome(NamedTuple):
+    """The status code's name, Braid's reason where there is one, and the seconds that the call took."""
+
+    code: str
+    reason: str
+    seconds: float
+
+
+@contextmanager
+def record_outcome(record: Callable[[CallOutcome], None]) -> Iterator[None]:
+    """Passes the block's outcome to `record`; its exception goes on."""
+    started = time.perf_counter()
+    code, reason = "OK", ""
+    try:
+        yield
+    except BraidError as error:
+        code, reason = code_of(error).name, reason_name(error)
+        raise
+    except Exception:  # a defect: the innermost stage logs it
+        code = "INTERNAL"
+        raise
+    except BaseException:  # a cancelled call, or a stream that is no longer read
+        code = "CANCELLED"
+        raise
+    finally:
+        record(CallOutcome(code, reason, time.perf_counter() - started))
+
+
+class LogStage(Stage):
+    """Logs one line for each call: method, code, time."""
+
+    name: ClassVar[str] = "log"
+
+    def __init__(self) -> None:
+        self._log = get_logger("rpc")
+
+    def around(self, call: Call) -> AbstractContextManager[None]:
+        return record_outcome(lambda outcome: self._record(call, outcome))
+
+    def _record(self, call: Call, outcome: CallOutcome) -> None:
+        self._log.info(
+            "call",
+            method=call.method,
+            code=outcome.code,
+            reason=outcome.reason,
+            took_ms=round(outcome.seconds * 1000, 2),
+            request_id=call.request_id,
+            space=call.identity.space if call.identity else "",
+        )
+
+
+class MetricsStage(Stage):
+    """Records `rpc.server.duration`, in seconds, by method and code; free where no reader is set up."""
+
+    name: ClassVar[str] = "metrics"
+
+    def __init__(self, meter: metrics.Meter | None = None) -> None:
+        meter = meter or metrics.get_meter("braid")
+        self._duration = meter.create_histogram(
+            "rpc.server.duration", unit="s", explicit_bucket_boundaries_advisory=DURATION_BUCKETS
+        )
+
+    def around(self, call: Call) -> AbstractContextManager[None]:
+        return record_outcome(lambda outcome: self._record(call, outcome))
+
+    def _record(self, call: Call, outcome: CallOutcome) -> None:
+        self._duration.record(
+            outcome.seconds, {"rpc.method": call.method, "rpc.code": outcome.code}
+        )

@@ -1,0 +1,36 @@
+"""Memory that is needed again and again is not given back to the system each time."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+# Takes 8 MB 50 times, which is 2,048 pages each time; tells how often a page had to be had from the system.
+_PROGRAM = """
+import ctypes, resource
+from services.models.embedding.allocator import keep_freed_memory
+assert keep_freed_memory()
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+libc.free.argtypes = [ctypes.c_void_p]
+def once():
+    piece = libc.malloc(8 * 2**20)
+    ctypes.memset(piece, 1, 8 * 2**20)
+    libc.free(piece)
+once()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(50):
+    once()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has these settings")
+def test_a_large_piece_that_was_given_back_is_had_again_from_the_process_itself() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", _PROGRAM], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert int(told.stdout) < 2_048

@@ -1,0 +1,140 @@
+"""The settings choose the embedder; nothing heavy loads before it is used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from services.models.embedding.cache import CachedEmbedder
+from services.models.embedding.factory import build_embedder
+from services.models.embedding.local import LocalEmbedder
+from services.models.embedding.openai import OpenAIEmbedder
+from services.models.embedding.settings import EmbeddingSettings
+from tests.stubs.openai_server import OpenAIStub
+
+
+def settings(monkeypatch: pytest.MonkeyPatch, **environment: str) -> EmbeddingSettings:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    return EmbeddingSettings()
+
+
+async def test_without_a_key_it_is_the_local_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = build_embedder(settings(monkeypatch, EMBEDDING_API_KEY=""))
+    assert isinstance(embedder, CachedEmbedder)
+    assert (embedder.model, embedder.dimension) == ("all-MiniLM-L6-v2", 384)
+    await embedder.close()
+
+
+async def test_with_a_key_it_is_openais_small_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = build_embedder(settings(monkeypatch, EMBEDDING_API_KEY="sk-x"))
+    assert (embedder.model, embedder.dimension) == ("text-embedding-3-small", 1536)
+
+
+async def test_an_endpoint_alone_is_asked_for_embeddings(
+    monkeypatch: pytest.MonkeyPatch, stub: OpenAIStub
+) -> None:
+    """Servers on one's own machine need no key."""
+    stub.dimension = 4
+    chosen = settings(monkeypatch, EMBEDDING_BASE_URL=stub.base_url, EMBEDDING_MODEL="nomic")
+    embedder = build_embedder(chosen)
+    assert (await embedder.embed(["a"])).shape == (1, 4)
+    assert stub.requests[0].json["model"] == "nomic"
+    await embedder.close()
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:11434", "api.example.org/v1", "http:///v1", "ftp://a/v1", "http://[::1"]
+)
+def test_an_endpoint_is_an_address_of_http(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    with pytest.raises(ValidationError, match=r"http://|no URL"):
+        settings(monkeypatch, EMBEDDING_BASE_URL=url)
+
+
+async def test_the_provider_can_be_named_against_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = settings(
+        monkeypatch,
+        EMBEDDING_API_KEY="sk-x",
+        EMBEDDING_PROVIDER="local",
+        EMBEDDING_CACHE_ENTRIES="0",
+    )
+    assert isinstance(build_embedder(chosen), LocalEmbedder)
+
+
+async def test_every_setting_reaches_a_compatible_server(
+    monkeypatch: pytest.MonkeyPatch, stub: OpenAIStub
+) -> None:
+    stub.dimension = 32
+    embedder = build_embedder(
+        settings(
+            monkeypatch,
+            EMBEDDING_PROVIDER="openai",
+            EMBEDDING_BASE_URL=stub.base_url,
+            EMBEDDING_MODEL="bge-small",
+            EMBEDDING_DIMENSION="32",
+            EMBEDDING_CACHE_ENTRIES="0",
+        )
+    )
+    assert isinstance(embedder, OpenAIEmbedder)
+    assert embedder.dimension == 32
+    assert (await embedder.embed(["a"])).shape == (1, 32)
+    assert stub.requests[0].json["model"] == "bge-small"
+    await embedder.close()
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"EMBEDDING_PROVIDER": "openai"},
+        {"EMBEDDING_PROVIDER": "cohere"},
+        {"EMBEDDING_DIMENSION": "0"},
+        {"EMBEDDING_DIMENSION": "512"},
+        {"EMBEDDING_MODEL": "all-mpnet-base-v2"},
+    ],
+)
+def test_what_cannot_work_is_refused_at_start(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
+) -> None:
+    with pytest.raises(ValidationError):
+        settings(monkeypatch, **environment)
+
+
+def test_the_key_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = settings(monkeypatch, EMBEDDING_API_KEY="sk-secret")
+    assert "sk-secret" not in f"{chosen!r} {chosen} {chosen.model_dump_json()}"
+    with pytest.raises(ValidationError) as failure:
+        settings(monkeypatch, EMBEDDING_DIMENSION="many")
+    assert "sk-secret" not in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("cache_home", "expected"),
+    [
+        ("/var/cache/someone", "/var/cache/someone/braid/models"),
+        ("relative", ".cache/braid/models"),
+    ],
+)
+def test_models_live_in_the_users_cache(
+    monkeypatch: pytest.MonkeyPatch, cache_home: str, expected: str
+) -> None:
+    folder = settings(monkeypatch, XDG_CACHE_HOME=cache_home).models_folder
+    assert folder == Path.home() / expected
+
+
+@pytest.mark.parametrize("provider", ["local", "openai"])
+def test_an_idle_process_loads_no_model_and_no_providers_library(provider: str) -> None:
+    code = f"""
+import sys
+from services.models.embedding.factory import build_embedder
+from services.models.embedding.settings import EmbeddingSettings
+build_embedder(EmbeddingSettings(provider={provider!r}, api_key="sk-x"))
+print(sorted({{"ctranslate2", "tokenizers", "openai", "torch"}} & set(sys.modules)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == "[]"
