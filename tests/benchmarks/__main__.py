@@ -23,6 +23,7 @@ COMMANDS = {
     "overload": "tests.benchmarks.overload",
     "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
+    "fuzz": "tests.benchmarks.fuzz",
 }
 
 if __name__ == "__main__":

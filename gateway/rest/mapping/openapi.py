@@ -58,6 +58,12 @@ _PROBLEMS = {
     504: "The deadline passed before the answer was there (DEADLINE).",
 }
 
+# Answered before there is a request, in the HTTP server's own words.
+_UNREADABLE: dict[str, Any] = {
+    "description": "The request is no HTTP, or its target or a header is longer than 64 KiB.",
+    "content": {"text/plain": {"schema": {"type": "string"}}},
+}
+
 # Read by the middleware, not by the routes.
 _DELEGATED: tuple[dict[str, Any], ...] = tuple(
     {
@@ -83,12 +89,13 @@ GUARDED = ("/api/", "/v1/", "/mcp", "/memories", "/graph/", "/inference/")
 EVENT_STREAM = "text/event-stream"
 
 
-def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The errors that a route can answer with: those named, else all of them."""
-    return {
-        status: {"model": Problem, "description": _PROBLEMS[status]}
+def problems(*statuses: int, body: type[BaseModel] = Problem) -> dict[int | str, dict[str, Any]]:
+    """The errors that a route can answer with: those named, else all of them; and what no route has seen."""
+    named: dict[int | str, dict[str, Any]] = {
+        status: {"model": body, "description": _PROBLEMS[status]}
         for status in statuses or _PROBLEMS
     }
+    return {400: _UNREADABLE, **named}
 
 
 def event_stream(event: Any) -> dict[str, Any]:

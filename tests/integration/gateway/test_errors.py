@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import httpx
+import jsonschema
 import pytest
 
 from braid.agent.v1 import models_pb2
@@ -312,3 +313,30 @@ async def test_json_that_breaks_off_is_a_wrong_body(served: Served, body: bytes)
     response = await served.http.post(SEARCH, content=body, headers=headers)
     assert response.status_code == 422
     assert [problem["field"] for problem in response.json()["fields"]] == ["body"]
+
+
+async def test_a_target_that_is_too_long_is_answered_as_documented(served: Served) -> None:
+    document = json.loads((await served.http.get("/openapi.json")).text)
+    reader, writer = await asyncio.open_connection(
+        served.http.base_url.host, served.http.base_url.port
+    )
+    writer.write(
+        b"GET /api/documents?cursor=" + b"x" * 70_000 + b" HTTP/1.1\r\nHost: braid\r\n\r\n"
+    )
+    head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)).decode()
+    writer.close()
+    assert head.startswith("HTTP/1.1 400 ")
+    documented = document["paths"]["/api/documents"]["get"]["responses"]["400"]
+    assert list(documented["content"]) == ["text/plain"]
+    assert "content-type: text/plain" in head
+
+
+async def test_an_error_under_v1_has_the_documented_shape_of_openai(served: Served) -> None:
+    document = json.loads((await served.http.get("/openapi.json")).text)
+    response = await served.http.get("/v1/models/unknown")
+    assert response.status_code == 404
+    responses = document["paths"]["/v1/models/{model}"]["get"]["responses"]
+    shape = responses["404"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    described = {"components": document["components"], "$ref": f"#/components/schemas/{shape}"}
+    jsonschema.validate(response.json(), described)
+    assert shape == "OpenAIProblem"
