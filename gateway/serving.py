@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from gateway.clients import open_clients
+from gateway.connections import ConnectionLimits
 from gateway.mcp.endpoint import McpEndpoint
 from gateway.rest.app import create_app
+from gateway.rest.http.middleware import Drain
 from services.runtime.identity import Authenticator, KeyRing
 from services.runtime.listen import ListenError, check_listen, is_loopback
 from services.runtime.loop import freeze_gc
+from services.runtime.open_files import raise_open_files_limit
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from gateway.settings import GatewaySettings
 
 
+# Open files of a process that are no HTTP connections: logs, channels to services, libraries.
+_OTHER_FILES = 128
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -33,21 +38,38 @@ class StartError(Exception):
 
 
 class Server(uvicorn.Server):
-    """Ends on a signal by itself. uvicorn's own handlers raise the signal again, which would skip closing clients."""
+    """Ends on a signal by itself. uvicorn's own handlers raise the signal again, which would skip closing clients.
+
+    For `drain_delay_seconds` it still takes requests, while its probe says that it is about to end; then it lets those
+    in progress end. A second signal ends the delay.
+    """
+
+    def __init__(self, config: uvicorn.Config, drain: Drain, drain_delay_seconds: float) -> None:
+        super().__init__(config)
+        self._drain = drain
+        self._delay = drain_delay_seconds
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Turns SIGTERM and SIGINT into a graceful end for the time of a block."""
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
-            loop.add_signal_handler(number, self._end)
+            loop.add_signal_handler(number, self.begin_drain)
         try:
             yield
         finally:
             for number in _SIGNALS:
                 loop.remove_signal_handler(number)
 
-    def _end(self) -> None:
+    def begin_drain(self) -> None:
+        """Ends after the delay; at once when asked again."""
+        if self._drain.begun:
+            self._stop()
+            return
+        self._drain.begun = True
+        asyncio.get_running_loop().call_later(self._delay, self._stop)
+
+    def _stop(self) -> None:
         self.should_exit = True
 
 
@@ -73,10 +95,12 @@ async def gateway_server(
     clients = open_clients(settings)
     try:
         mcp = McpEndpoint(clients, settings)
-        app = create_app(clients, settings, authenticator, [mcp.route])
+        drain = Drain()
+        app = create_app(clients, settings, authenticator, [mcp.route], drain)
         async with mcp.run():
             with _listener(settings.gateway_listen) as listener:
-                yield Server(_config(app, settings)), listener
+                server = Server(_config(app, settings), drain, settings.drain_delay_seconds)
+                yield server, listener
     finally:
         await clients.close()
 
@@ -106,10 +130,18 @@ def _listener(listen: str) -> socket.socket:
     return listener
 
 
+def _connections(settings: GatewaySettings) -> ConnectionLimits:
+    allowed = raise_open_files_limit() - _OTHER_FILES
+    return ConnectionLimits(
+        max_connections=max(1, min(settings.max_connections, allowed)),
+        head_seconds=settings.handshake_seconds,
+    )
+
+
 def _config(app: object, settings: GatewaySettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,  # type: ignore[arg-type] # an ASGI application
-        http="httptools",
+        http=_connections(settings).protocol,  # type: ignore[arg-type] # what makes a protocol
         loop="none",
         ws="none",
         lifespan="off",

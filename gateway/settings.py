@@ -47,6 +47,11 @@ class GatewaySettings(RuntimeSettings):
     max_facts_bytes: int = Field(
         default=16 * MIB, ge=1024, description="Largest body of an upload of facts."
     )
+    max_connections: int = Field(
+        default=8192,
+        ge=1,
+        description="Open HTTP connections; beyond them a new one takes the place of an idle one.",
+    )
     mcp_profile: Literal["default", "all"] = Field(
         default="default",
         description="Tools at /mcp where the address names no `profile`: at most eight, or each on its own.",

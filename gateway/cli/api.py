@@ -86,11 +86,20 @@ class Api:
         self, url: str, key: str = "", *, sleep: Callable[[float], None] = time.sleep
     ) -> None:
         if not key.isascii():
-            raise CliError("the key of BRAID_API_KEY is none: keys are of ASCII characters")
+            raise CliError(
+                "the key of BRAID_API_KEY is not valid: keys are ASCII characters",
+                reason="INVALID_CREDENTIAL",
+            )
         headers = {"authorization": f"Bearer {key}"} if key else {}
-        # Proxies are for other machines: the local stack must be found whatever the environment says.
+        address = _address(url)
+        # Proxies are for other machines: the local stack must be found whatever the environment says. Certificates
+        # take 50 ms to read: only TLS needs them.
         self._http = httpx.Client(
-            base_url=_address(url), headers=headers, timeout=TIMEOUT, trust_env=False
+            base_url=address,
+            headers=headers,
+            timeout=TIMEOUT,
+            trust_env=False,
+            verify=address.scheme == "https",
         )
         self._sleep = sleep
         self.url = url
@@ -136,6 +145,10 @@ class Api:
     def put(self, path: str, body: Any) -> Any:
         """A JSON body that replaces what is there."""
         return self._ask("PUT", path, json=body)
+
+    def patch(self, path: str, body: Any) -> Any:
+        """A JSON body that changes what is there."""
+        return self._ask("PATCH", path, json=body)
 
     def stream(self, method: str, path: str, **options: Any) -> Iterator[str]:
         """The lines of a streamed answer. UnreachableError when it breaks off."""
@@ -269,9 +282,16 @@ def _address(url: str) -> httpx.URL:
     try:
         address = httpx.URL(url)
     except (httpx.InvalidURL, UnicodeError) as error:
-        raise CliError(f"{url} is no address of a gateway: {error}") from None
+        raise CliError(
+            f"{url} is no address of a gateway: {error}", reason="INVALID_FIELD"
+        ) from None
     if address.scheme not in {"http", "https"}:
-        raise CliError(f"{url} is no address of a gateway: http:// or https:// is missing")
+        raise CliError(
+            f"{url} is no address of a gateway: http:// or https:// is missing",
+            reason="INVALID_FIELD",
+        )
     if not address.host:
-        raise CliError(f"{url} is no address of a gateway: its host is missing")
+        raise CliError(
+            f"{url} is no address of a gateway: its host is missing", reason="INVALID_FIELD"
+        )
     return address

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
+from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 
-from gateway.cli import graph_history, upkeep
-from gateway.cli.chat import commands as questions
+from gateway.cli import exit_codes
+from gateway.cli.chat.commands import ask, chat
+from gateway.cli.conversations import conversations
 from gateway.cli.documents import documents
 from gateway.cli.facts import facts
 from gateway.cli.findings import findings
@@ -22,59 +23,52 @@ from gateway.cli.memories import memories
 from gateway.cli.memory import memory
 from gateway.cli.ontology import ontology
 from gateway.cli.search import search
-from gateway.cli.session import Session, run, wants_json
+from gateway.cli.session import Session, console, run, wants_json
+from gateway.cli.space import space
 from gateway.cli.status import status
 from gateway.cli.up import up
 
-# A new group (`braid NAME …`) or a new single command plugs in here, in the order of `braid --help`.
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# `braid VERB …`: what everybody does. In the order of `braid --help`.
+COMMANDS = (up, status, ingest, search, ask, chat, mcp)
+# `braid NOUN VERB …`. A new noun plugs in here; docs/command-line.md says which verbs there are.
 GROUPS = {
-    "graph": graph,
     "documents": documents,
     "jobs": jobs,
+    "graph": graph,
     "facts": facts,
     "findings": findings,
-    "memories": memories,
     "ontology": ontology,
+    "conversations": conversations,
+    "memories": memories,
     "memory": memory,
+    "space": space,
 }
-COMMANDS = (
-    questions.ask,
-    questions.chat,
-    graph_history.history,
-    graph_history.snapshot,
-    graph_history.diff,
-    graph_history.paths,
-    upkeep.check,
-    upkeep.reembed,
-    upkeep.reextract,
-    up,
-    ingest,
-    search,
-    status,
-    mcp,
-)
 
 app = typer.Typer(
     name="braid",
     help="Answers from vectors, full text and a temporal knowledge graph.",
+    epilog=f"\b\nExit codes:\n{exit_codes.table()}",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
     rich_markup_mode=None,
 )
-for name, group in GROUPS.items():
-    app.add_typer(group, name=name)
 for command in COMMANDS:
     app.command()(command)
+for name, group in GROUPS.items():
+    app.add_typer(group, name=name)
 
-# The width of lines that go to a file or another program: ids must stay whole.
-_UNCUT = 1_000_000
+
+def invoke(session: Session, words: Sequence[str]) -> int:
+    """Runs the command that the words name. Its exit code, as `exit_codes` has it."""
+    command = partial(app, words, obj=session, prog_name="braid", standalone_mode=False)
+    return run(session, command)
 
 
 def main() -> None:
-    """The `braid` command. Exit code 0; 1 when something failed; 2 when it was called wrongly; 130 after Ctrl-C."""
-    out, err = Console(highlight=False), Console(stderr=True, highlight=False)
-    if not out.file.isatty():
-        out.width = _UNCUT
-    session = Session(os.environ, out, err, as_json=wants_json(sys.argv[1:]))
-    sys.exit(run(session, partial(app, obj=session, prog_name="braid")))
+    """The `braid` command."""
+    words = sys.argv[1:]
+    out, err = console(sys.stdout, os.environ), console(sys.stderr, os.environ)
+    sys.exit(invoke(Session(os.environ, out, err, as_json=wants_json(words)), words))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gateway.cli import upkeep
-from gateway.cli.job_status import has_ended, require_success
+from gateway.cli.job_status import has_ended, require_success, wait_for_end
 from gateway.cli.options import AsJson, Cursor, Limit, print_page, show
 from gateway.cli.output import show_record, show_table
 
 if TYPE_CHECKING:
     from gateway.cli.session import Session
 
+DocumentId = Annotated[
+    str, typer.Argument(help="The document's id, as `braid documents list` shows it.")
+]
 documents = typer.Typer(help="List, show and delete documents.", no_args_is_help=True)
 
 
@@ -29,8 +31,8 @@ def list_documents(
     print_page(session, answer, "documents", columns, as_json)
 
 
-@documents.command("show")
-def show_document(context: typer.Context, document_id: str, as_json: AsJson = False) -> None:
+@documents.command("get")
+def show_document(context: typer.Context, document_id: DocumentId, as_json: AsJson = False) -> None:
     """Show one document's current version."""
     from gateway.cli.api import segment  # noqa: PLC0415
 
@@ -46,7 +48,9 @@ def show_document(context: typer.Context, document_id: str, as_json: AsJson = Fa
 
 
 @documents.command("delete")
-def delete_document(context: typer.Context, document_id: str, as_json: AsJson = False) -> None:
+def delete_document(
+    context: typer.Context, document_id: DocumentId, as_json: AsJson = False
+) -> None:
     """Remove a document from both stores, and show what was removed."""
     from gateway.cli.api import segment  # noqa: PLC0415
 
@@ -54,7 +58,7 @@ def delete_document(context: typer.Context, document_id: str, as_json: AsJson = 
     with session.api(changes=True) as api:
         answer = api.delete(f"/api/documents/{segment(document_id)}")
         if not has_ended(answer["job"]):
-            answer["job"] = upkeep.ended(api, session, answer["job"])
+            answer["job"] = wait_for_end(api, session, answer["job"])
             answer["removed"] = answer["job"]["removed"]
     require_success(answer["job"])
     columns = {"store": "store", "removed": "kind", "count": "count"}

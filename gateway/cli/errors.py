@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-INTERRUPTED = 130  # what a shell makes of Ctrl-C
+from gateway.cli.exit_codes import ExitCode, of_reason
+
+_SELF_EVIDENT = frozenset({"USAGE", "INTERRUPTED"})
 
 
 class CliError(Exception):
     """A failure with its reason; `request_id` names it in the services' logs. `fields` as REST lists them, `code` is
-    what the command exits with.
+    what the command exits with; by default it follows from the reason.
     """
 
     def __init__(
@@ -19,18 +21,19 @@ class CliError(Exception):
         reason: str = "",
         request_id: str = "",
         fields: tuple[tuple[str, str], ...] = (),
-        code: int = 1,
+        code: ExitCode | None = None,
     ) -> None:
         super().__init__(detail)
         self.detail = detail
         self.reason = reason
         self.request_id = request_id
         self.fields = fields
-        self.code = code
+        self.code = of_reason(reason) if code is None else code
 
     def line(self) -> str:
         """The one line that is shown."""
-        parts = (self.reason, self.request_id and f"request {self.request_id}")
+        reason = "" if self.reason in _SELF_EVIDENT else self.reason
+        parts = (reason, self.request_id and f"request {self.request_id}")
         context = ", ".join(part for part in parts if part)
         return f"{self.detail} ({context})" if context else self.detail
 
@@ -46,7 +49,7 @@ class StillRunningError(CliError):
     """Ctrl-C ended the command, and not what it had started: `hint` says so, and how to look."""
 
     def __init__(self, hint: str) -> None:
-        super().__init__(f"interrupted: {hint}", reason="INTERRUPTED", code=INTERRUPTED)
+        super().__init__(f"interrupted: {hint}", reason="INTERRUPTED")
 
 
 class UnreachableError(CliError):

@@ -65,7 +65,7 @@ def list_facts(  # noqa: PLR0917 - typer names them all
     show(session, answer, graph_output.show_identified_facts, as_json)
 
 
-@facts.command("show")
+@facts.command("get")
 def show_fact(context: typer.Context, uuid: Uuid, as_json: AsJson = False) -> None:
     """Show a fact, and all that was ever known of it."""
     from gateway.cli.api import segment  # noqa: PLC0415 - only commands that ask need it

@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from gateway.cli.errors import CliError
+from gateway.cli.exit_codes import ExitCode
 from gateway.cli.graph_output import show_cursor, show_indented
 from gateway.cli.options import AsJson, Cursor, Limit, read_items, show
 from gateway.cli.output import show_legs, show_pairs
@@ -155,7 +156,7 @@ def add(
         for one in report["refused"]:
             session.complain(CliError(f"finding {one['index'] + 1}: {one['reason']}"))
     if report["refused"]:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.PARTIAL)
 
 
 def _values(given: list[Any] | None) -> list[str]:

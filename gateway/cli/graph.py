@@ -1,4 +1,4 @@
-"""`braid graph`: the entities of the space, and the neighbors of one."""
+"""`braid graph`: the entities of the space, the neighbors of one, and both in time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from gateway.cli import output
+from gateway.cli import graph_history, output
 from gateway.cli.options import AsJson, Limit, show
 from gateway.cli.output import QUIET, fact_line
 from gateway.cli.search import AsOf
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gateway.cli.api import Api
     from gateway.cli.session import Session
 
-graph = typer.Typer(help="Walk the graph.", no_args_is_help=True)
+graph = typer.Typer(help="Show entities, neighbours, paths and histories.", no_args_is_help=True)
 Json = dict[str, Any]
 DEFAULT_LIMIT = 50
 
@@ -56,7 +56,7 @@ def list_entities(  # noqa: PLR0917 - typer names them all
     cursor: Annotated[
         str | None, typer.Option(help="Go on where the page before ended: with the same options.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List what the space knows, most mentioned first: entities with their types; documents' titles are marked."""
     session: Session = context.obj
@@ -107,6 +107,15 @@ def neighborhood(  # noqa: PLR0917 - typer names them all
     with session.api() as api:
         answer = api.get(path, type=kind, limit=limit, as_of=as_of)
     show(session, answer, show_neighborhood, as_json)
+
+
+for view in (
+    graph_history.history,
+    graph_history.snapshot,
+    graph_history.diff,
+    graph_history.paths,
+):
+    graph.command()(view)
 
 
 def show_neighborhood(out: Console, answer: Json) -> None:

@@ -1,4 +1,4 @@
-"""`braid history`, `snapshot`, `diff` and `paths`: the graph in time, and from one entity to another."""
+"""`braid graph history`, `snapshot`, `diff` and `paths`: the graph in time, and from one entity to another."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gateway.cli import graph_output
+from gateway.cli.exit_codes import ExitCode
 from gateway.cli.options import (
     RANGE,
     AsJson,
@@ -60,7 +61,7 @@ def history(  # noqa: PLR0917 - typer names them all
         )
     show(session, answer, graph_output.show_history, as_json)
     if graph_output.is_ambiguous(answer):
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.USAGE)
 
 
 def snapshot(  # noqa: PLR0917 - as above
@@ -147,4 +148,4 @@ def paths(  # noqa: PLR0917 - as above
         )
     show(session, answer, graph_output.show_paths, as_json)
     if graph_output.is_ambiguous(answer):
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.USAGE)

@@ -80,7 +80,7 @@ def dead(
     print_page(session, answer, "documents", columns, as_json)
 
 
-@jobs.command("show")
+@jobs.command("get")
 def show_job(context: typer.Context, job_id: JobId, as_json: AsJson = False) -> None:
     """Show one job."""
     from gateway.cli.api import segment  # noqa: PLC0415 - only commands that ask need it

@@ -118,11 +118,13 @@ def show_answer(session: Session, question: Question, answer: dict[str, Any]) ->
 
 def _show_addresses(session: Session, addresses: dict[str, str], url: str) -> None:
     session.out.print("")
-    rows = {"REST": url, "OpenAPI": f"{url}/docs"}
-    hidden = ("gateway", "agent_worker")  # shown above; answers for its health alone
+    rows = {"REST": f"{url}/docs", "MCP": f"{url}/mcp"}
+    hidden = ("gateway", "agent_worker")  # shown here; answers for its health alone
     rows |= {f"gRPC {n}": address for n, address in addresses.items() if not n.startswith(hidden)}
     output.show_pairs(session.out, rows)
-    session.out.print('Running; Ctrl-C stops it. Ask more: braid search "…"', markup=False)
+    session.out.print('Your own documents: braid ingest FOLDER, then braid ask "…"', markup=False)
+    session.out.print("Running; Ctrl-C stops it.")
+    session.out.print(Text("\nOpen ").append_text(styled(url, "bold")), soft_wrap=True)
 
 
 @contextmanager

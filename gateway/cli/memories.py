@@ -94,7 +94,7 @@ def list_memories(  # noqa: PLR0917 - as above
     show(session, answer, _show_page, as_json)
 
 
-@memories.command("show")
+@memories.command("get")
 def show_memory(context: typer.Context, memory_id: MemoryId, as_json: AsJson = False) -> None:
     """Show a memory and its relations."""
     session: Session = context.obj
@@ -221,7 +221,9 @@ def types(context: typer.Context, as_json: AsJson = False) -> None:
 def _relation(text: str) -> Json:
     kind, colon, target = text.partition(":")
     if not colon:
-        raise CliError(f"{text}: must be a relation's type and an id, such as FIXES:ID")
+        raise CliError(
+            f"{text}: must be a relation's type and an id, such as FIXES:ID", reason="INVALID_FIELD"
+        )
     return {"relation_type": kind, "target_id": target}
 
 

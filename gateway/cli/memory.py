@@ -1,4 +1,4 @@
-"""`braid memory`: what is remembered of the user: list, query and forget."""
+"""`braid memory`: what is remembered of the user: list, search and delete."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 Json = dict[str, Any]
-memory = typer.Typer(help="List, query and forget what is remembered of you.", no_args_is_help=True)
+memory = typer.Typer(
+    help="List, search and delete what is remembered of you.", no_args_is_help=True
+)
 
 
 class EntityType(StrEnum):
@@ -81,8 +83,8 @@ def list_entities(  # noqa: PLR0917 - typer names them all
     show(session, answer, _show_entities, as_json)
 
 
-@memory.command("query")
-def query_relationships(  # noqa: PLR0917 - as above
+@memory.command("search")
+def search_relationships(  # noqa: PLR0917 - as above
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="Such as: What do I use for monitoring?")],
     kind: TypeOption = None,
@@ -103,18 +105,18 @@ def query_relationships(  # noqa: PLR0917 - as above
     show(session, answer, _show_answers, as_json)
 
 
-@memory.command()
-def forget(
+@memory.command("delete")
+def delete_entity(
     context: typer.Context,
     entity: Annotated[
-        str | None, typer.Argument(help="The name or the id of what is forgotten.")
+        str | None, typer.Argument(help="The name or the id of what is deleted.")
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Erase everything that is remembered of you, for good.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Forget an entity with its relationships, or erase everything."""
+    """Delete an entity with its relationships, or erase everything."""
     session: Session = context.obj
     if (entity is None) == (not everything):
         raise CliError("name an entity, or give --all", reason="INVALID_FIELD")
@@ -130,11 +132,13 @@ def forget(
 
 
 def _id_of(found: Json) -> str:
-    """The id of the one entity that has the name: what is only similar is not forgotten."""
+    """The id of the one entity that has the name: what is only similar is not deleted."""
     named = [one for one in found["entities"] if one["match"] in {"exact", "alias"}]
-    if len(named) != 1:
-        problem = "nothing has this name" if not named else "several entities have this name"
-        raise CliError(f"{problem}: `braid memory list` shows the ids", reason="NOT_FOUND")
+    hint = "`braid memory list` shows the ids"
+    if not named:
+        raise CliError(f"nothing has this name: {hint}", reason="NOT_FOUND")
+    if len(named) > 1:
+        raise CliError(f"several entities have this name: {hint}", reason="INVALID_FIELD")
     return str(named[0]["id"])
 
 

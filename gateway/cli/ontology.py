@@ -20,7 +20,7 @@ Json = dict[str, Any]
 ontology = typer.Typer(help="Show and replace the space's ontology.", no_args_is_help=True)
 
 
-@ontology.command("show")
+@ontology.command("get")
 def show_ontology(context: typer.Context, as_json: AsJson = False) -> None:
     """Show the ontology; with --json in the form that `put` takes."""
     session: Session = context.obj

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 QUIET = "dim"
+_GAP = 2  # between two columns
+_READABLE = 12
 Json = dict[str, Any]
 
 
@@ -56,13 +58,41 @@ def show_legs(out: Console, legs: list[Json]) -> None:
 
 
 def show_table(out: Console, columns: dict[str, str], rows: list[Json]) -> None:
-    """Rows as a table; `columns` maps headings to fields."""
-    # In a narrow window too an id is of use only whole.
-    shown = (Column(heading, overflow="fold") for heading in columns)
+    """Rows as a table that fits the terminal, or one below the other; `columns` maps headings to fields."""
+    cells = [[_cell(row[name]) for name in columns.values()] for row in rows]
+    shown = [
+        _column(heading, [row[place] for row in cells]) for place, heading in enumerate(columns)
+    ]
+    if _GAP * (len(shown) - 1) + sum(column.min_width or 0 for column in shown) > out.width:
+        _show_records(out, list(columns), cells)
+        return
     table = Table(*shown, box=None, pad_edge=False, header_style="bold")
-    for row in rows:
-        table.add_row(*(_cell(row[name]) for name in columns.values()))
+    for row in cells:
+        table.add_row(*row)
     out.print(table)
+
+
+def _column(heading: str, cells: list[Text]) -> Column:
+    """A column; one of ids or numbers is never broken, one of text is wrapped at `_READABLE` characters or more."""
+    width = max((cell.cell_len for cell in (Text(heading), *cells)), default=0)
+    unbroken = not any(" " in cell.plain for cell in cells)
+    return Column(
+        heading,
+        overflow="fold",
+        no_wrap=unbroken,
+        min_width=width if unbroken else min(width, _READABLE),
+    )
+
+
+def _show_records(out: Console, headings: list[str], rows: list[list[Text]]) -> None:
+    """Rows one below the other, a field a line: for a terminal that is too narrow for a table."""
+    for number, row in enumerate(rows):
+        if number:
+            out.print()
+        for heading, cell in zip(headings, row, strict=True):
+            if cell.plain:
+                label = Text(f"{heading}: " if heading else "", style="bold")
+                out.print(label.append_text(cell), overflow="fold")
 
 
 def show_page(out: Console, columns: dict[str, str], rows: list[Json], cursor: str | None) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from gateway.cli import exit_codes
 from gateway.cli.errors import CliError
 from gateway.cli.options import AsJson, Limit, show
 from gateway.cli.output import QUIET, fact_line, show_legs
@@ -58,7 +59,7 @@ _WITH_STEPS = frozenset({Mode.comprehensive, Mode.hybrid})
 
 def search(  # noqa: PLR0917 - typer names them all
     context: typer.Context,
-    query: Annotated[str, typer.Argument(help="The question.")],
+    query: Annotated[str, typer.Argument(help="What to look for: a question or words.")],
     mode: Annotated[Mode, typer.Option(help="What is searched.")] = Mode.comprehensive,
     limit: Limit = None,
     as_of: AsOf = None,
@@ -80,11 +81,14 @@ def search(  # noqa: PLR0917 - typer names them all
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask a question."""
+    """Search passages and facts."""
     session: Session = context.obj
     steps = _steps(expansion, hops, rerank)
     if steps and mode not in _WITH_STEPS:
-        raise CliError(f"--expansion and --rerank are for comprehensive and hybrid, not {mode}")
+        raise CliError(
+            f"--expansion and --rerank are for comprehensive and hybrid, not {mode}",
+            reason="INVALID_FIELD",
+        )
     body: dict[str, Any] = {"query": query, "limit": limit, "as_of": as_of, **steps}
     if mode is Mode.comprehensive and not as_json:
         body["include"] = SHOWN_PARTS
@@ -92,6 +96,7 @@ def search(  # noqa: PLR0917 - typer names them all
         answer = api.post(f"/api/search/{mode.value}", body)
     shown = {Mode.comprehensive: show_comprehensive, Mode.graph: show_facts}
     show(session, answer, shown.get(mode, show_chunks), as_json)
+    raise typer.Exit(exit_codes.of_legs(answer["legs"]))
 
 
 def _steps(expansion: Expansion | None, hops: int | None, rerank: Rerank | None) -> Json:

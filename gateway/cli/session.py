@@ -9,10 +9,12 @@ from itertools import takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import typer
 from rich.console import Console
 
 from gateway.cli.discovery import DEFAULT_DATA, find_gateway
-from gateway.cli.errors import INTERRUPTED, CliError
+from gateway.cli.errors import CliError
+from gateway.cli.exit_codes import ExitCode
 from gateway.cli.terminal_escape import line
 
 if TYPE_CHECKING:
@@ -22,46 +24,68 @@ if TYPE_CHECKING:
     from gateway.cli.discovery import Gateway
 
 
+# The width of lines that go to a file or another program: ids must stay whole.
+_UNLIMITED_WIDTH = 1_000_000
+
+
 def wants_json(words: Sequence[str]) -> bool:
     """Whether `--json` is among the command's options. Asked before they are read: reading them may fail."""
     return "--json" in takewhile(lambda word: word != "--", words)
 
 
+def console(stream: IO[str], environment: Mapping[str, str]) -> Console:
+    """A console with colours on a terminal only, and without any where NO_COLOR is set."""
+    if environment.get("NO_COLOR"):
+        found = Console(file=stream, highlight=False, color_system=None)
+    else:
+        found = Console(file=stream, highlight=False)
+    if not stream.isatty():
+        found.width = _UNLIMITED_WIDTH
+    return found
+
+
 def run(session: Session, command: Callable[[], object]) -> int:
-    """Runs the command, and tells what failed. Its exit code."""
+    """Runs the command, a typer app that does not exit by itself, and reports what failed. Its exit code."""
     try:
         code = _code_of(session, command)
         session.out.file.flush()
     except CliError as error:
-        session.complain(error)
-        session.show_failure(error)
+        session.fail(error)
         code = error.code
     except BrokenPipeError:
-        code = 1  # the reader (`head`) has what it wanted
+        code = ExitCode.FAILED  # the reader (`head`) has what it wanted
     except OSError as error:
         if error.errno is None:
             raise  # a defect: the system gives a number with what it refuses
-        failure = CliError(_sentence(error))
-        session.complain(failure)
-        session.show_failure(failure)
-        code = 1
+        missing = isinstance(error, FileNotFoundError)
+        code = ExitCode.NOT_FOUND if missing else ExitCode.FAILED
+        session.fail(CliError(_sentence(error), code=code))
     _let_go(session.out.file)
     return code
 
 
 def _code_of(session: Session, command: Callable[[], object]) -> int:
     try:
-        command()
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-        # typer has already reported usage errors on standard error.
-        format_message = getattr(end.__context__, "format_message", None)
-        if format_message is not None:
-            session.show_failure(CliError(format_message(), reason="USAGE"))
-        elif code == INTERRUPTED:
-            session.show_failure(CliError("interrupted", reason="INTERRUPTED"))
-        return code
-    return 0
+        result = command()
+    except SystemExit as end:  # shell completion
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except typer.TyperException as error:
+        return _report_usage(session, error)
+    code = result if isinstance(result, int) else ExitCode.OK
+    if code == ExitCode.INTERRUPTED:
+        session.show_failure(CliError("interrupted", reason="INTERRUPTED"))
+    return code
+
+
+def _report_usage(session: Session, error: typer.TyperException) -> ExitCode:
+    message, context = error.format_message(), getattr(error, "ctx", None)
+    if "\n" in message:  # the help of a group that was called without a command
+        session.err.print(message, markup=False, highlight=False)
+        return ExitCode.USAGE
+    sentence = message if message.endswith((".", "?")) else f"{message}."
+    hint = f" Try `{context.command_path} --help`." if context else ""
+    session.fail(CliError(f"{sentence}{hint}", reason="USAGE"))
+    return ExitCode.USAGE
 
 
 def _sentence(error: OSError) -> str:
@@ -111,8 +135,17 @@ class Session:
 
     def show_json(self, value: Any) -> None:
         """Prints a value as JSON, for other programs: as it is, escaped where it is not printable."""
+        self._write_json(value, indent=2)
+
+    def show_json_line(self, value: Any) -> None:
+        """The same on one line, at once: one of several."""
+        self._write_json(value, indent=None)
+        self.out.file.flush()
+
+    def _write_json(self, value: Any, indent: int | None) -> None:
         self._answered = True
-        text = json.dumps(value, indent=2, ensure_ascii=not self.out.encoding.startswith("utf"))
+        ascii_only = not self.out.encoding.startswith("utf")
+        text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
         self.out.file.write(_escaped(text) + "\n")
 
     def complain(self, error: CliError) -> None:
@@ -120,6 +153,11 @@ class Session:
         self.err.print(
             f"braid: {line(error.line())}", markup=False, highlight=False, soft_wrap=True
         )
+
+    def fail(self, error: CliError) -> None:
+        """Reports a failure to the person, and to the program that asked for JSON."""
+        self.complain(error)
+        self.show_failure(error)
 
     def show_failure(self, error: CliError) -> None:
         """Prints the failure as JSON where that is asked for and nothing was answered: programs read one object."""

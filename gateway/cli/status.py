@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gateway.cli.errors import CliError
+from gateway.cli.exit_codes import ExitCode
 from gateway.cli.options import AsJson, show
 from gateway.cli.output import show_pairs, show_table
 from gateway.cli.times import moment_and_age
@@ -33,13 +34,13 @@ _COUNTS = {
 
 
 def status(context: typer.Context, as_json: AsJson = False) -> None:
-    """Say which services serve, and what the graph holds. Ends with 1 when one does not serve."""
+    """Show which services serve, and what the graph holds. Exit code 4 when one does not serve."""
     session: Session = context.obj
     with session.api() as api:
         answer = read_status(api, session.gateway)
     show(session, answer, partial(show_status, gateway=session.gateway), as_json)
     if answer["status"] != READY:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.PARTIAL)
 
 
 def read_status(api: Api, gateway: Gateway | None) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def up(  # noqa: PLR0917 - typer names them all
     workers: Annotated[int, typer.Option(help="Processes that work on jobs.", min=1, max=32)] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Start the stack of this folder, until Ctrl-C: PostgreSQL, Neo4j and Braid on this machine."""
+    """Run PostgreSQL, Neo4j and Braid until Ctrl-C. Everything is kept in the data folder."""
     import asyncio  # noqa: PLC0415 - `braid --help` must not pay for it
 
     from gateway.cli.local_stack import UpOptions  # noqa: PLC0415

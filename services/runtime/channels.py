@@ -9,6 +9,7 @@ from opentelemetry import propagate
 
 from braid_protocol.channel import MAX_MESSAGE_BYTES, channel_options
 from services.runtime.context import current_call
+from services.runtime.rate_limits import ADMITTED
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -47,12 +48,12 @@ class Outgoing:
         return cls(settings.service_key)
 
     def metadata(self) -> Metadata:
-        """Credential, space and user (delegated), request id and trace of `current_call()`.
+        """Credential, space and user (delegated), request id and trace of `current_call()`; that rates have counted it.
 
         Without a service key nothing is delegated: the other side then sees its own local identity.
         """
         call = current_call()
-        carrier: dict[str, str] = {"x-request-id": call.request_id}
+        carrier: dict[str, str] = {"x-request-id": call.request_id, ADMITTED: "1"}
         propagate.inject(carrier)
         if self._key is not None:
             carrier["authorization"] = f"Bearer {self._key.get_secret_value()}"

@@ -130,6 +130,29 @@ class OverloadedError(BraidError):
         super().__init__("The service is at its limit.", retry_after=retry_after)
 
 
+class RateLimitedError(BraidError):
+    """A key or a space has made as many calls as it may; `kind` is "key" or "space"."""
+
+    reason = errors_pb2.ERROR_REASON_OVERLOADED
+
+    def __init__(self, kind: str, rate: str, retry_after: float) -> None:
+        subject = "API key" if kind == "key" else kind
+        super().__init__(
+            f"The rate limit of this {subject} is reached: {rate}.",
+            metadata={"limit": kind},
+            retry_after=retry_after,
+        )
+
+
+class DrainingError(StoreUnavailableError):
+    """The process is about to end: the call was not begun, and another replica takes it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "service", 0.5, message="The service is shutting down: another replica answers."
+        )
+
+
 class DeadlineError(BraidError):
     """The caller's deadline, or the store's own limit, passed."""
 

@@ -36,11 +36,12 @@ ALL_SCOPES = frozenset({"read", "write", "admin", "delegate"})
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Space, user and scopes that a call works with."""
+    """Space, user and scopes that a call works with, and the id of its key; empty without one."""
 
     space: str
     user: str
     scopes: frozenset[str]
+    key_id: str = ""
 
 
 class KeyRecord(BaseModel):
@@ -143,7 +144,7 @@ class Authenticator:
             raise InvalidCredentialError
         if "braid-space" in metadata or "braid-user" in metadata:
             raise MissingScopeError("delegate")
-        return Identity(record.space, record.user or "", record.scopes)
+        return Identity(record.space, record.user or "", record.scopes, record.id)
 
     def _without_credential(self, metadata: Mapping[str, str]) -> Identity:
         if not self._allow_local or "braid-space" in metadata or "braid-user" in metadata:
@@ -177,4 +178,4 @@ def _delegated(record: KeyRecord, metadata: Mapping[str, str]) -> Identity:
     # A key that is bound to a space may name users in it, not other spaces.
     if record.space is not None and space != record.space:
         raise MissingScopeError("delegate", "The API key is bound to another space.")
-    return Identity(space, user, record.scopes)
+    return Identity(space, user, record.scopes, record.id)

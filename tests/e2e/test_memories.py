@@ -255,7 +255,7 @@ def test_the_command_adds_relates_finds_and_removes(system: System) -> None:
         assert {one["id"] for one in told("list")["memories"]} == {error, fix}
         assert told("infer")["examined"] == 2
         wrong = system.braid("memories", "relate", fix, "MENDS", error)
-        assert (wrong.returncode, "relation_type" in wrong.stderr) == (1, True)
+        assert (wrong.returncode, "relation_type" in wrong.stderr) == (2, True)
     finally:
         for memory in (error, fix):
             assert told("delete", memory) == {"deleted": 1}

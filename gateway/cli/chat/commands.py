@@ -13,6 +13,7 @@ import typer
 from gateway.cli.chat.output import RunOutput
 from gateway.cli.chat.stream import RunStream
 from gateway.cli.errors import CliError, StillRunningError
+from gateway.cli.exit_codes import ExitCode
 from gateway.cli.options import AsJson
 from gateway.cli.terminal_escape import line
 
@@ -50,9 +51,12 @@ def ask(
     body = {"question": question, "profile": profile.value, "time_zone": zone or local_zone()}
     with session.api() as api:
         if as_json:
-            session.show_json(api.post("/api/chat", body))
-            return
-        run_question(session, api, body)
+            answer = api.post("/api/chat", body)
+            session.show_json(answer)
+        else:
+            answer = run_question(session, api, body)
+    if answer.get("unavailable"):
+        raise typer.Exit(ExitCode.PARTIAL)
 
 
 def chat(
@@ -62,6 +66,9 @@ def chat(
     ] = None,
     profile: Tools = Profile.all,
     zone: Zone = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print each answer as a line of JSON.")
+    ] = False,
 ) -> None:
     """Talk in a conversation that Braid keeps. Ctrl-C stops an answer, Ctrl-D ends the conversation."""
     session: Session = context.obj
@@ -78,20 +85,27 @@ def chat(
                 "time_zone": zone or local_zone(),
             }
             try:
-                run_question(session, api, body)
+                if as_json:
+                    session.show_json_line(api.post("/api/chat", body))
+                else:
+                    run_question(session, api, body)
             except CliError as error:
                 # One question that fails does not end the conversation.
                 session.complain(error)
+                if as_json:
+                    session.show_json_line(error.as_json())
 
 
-def run_question(session: Session, api: Api, body: dict[str, Any]) -> None:
-    """Asks and shows the run. Ctrl-C stops it, with its tools."""
+def run_question(session: Session, api: Api, body: dict[str, Any]) -> dict[str, Any]:
+    """Asks and shows the run; how it ended. Ctrl-C stops it, with its tools."""
     run = RunStream(api, body)
+    output = RunOutput(session.out, session.err)
     try:
-        RunOutput(session.out, session.err).show(run.events())
+        output.show(run.events())
     except KeyboardInterrupt:
         run.cancel()
         raise StillRunningError(_CANCELLED) from None
+    return output.done
 
 
 def local_zone() -> str:

@@ -9,6 +9,7 @@ import typer
 
 from gateway.cli import output
 from gateway.cli.errors import CliError, StillRunningError
+from gateway.cli.exit_codes import ExitCode
 from gateway.cli.options import AsJson
 from gateway.content_types import CONTENT_TYPES
 
@@ -45,4 +46,4 @@ def ingest(
         for problem in failures:
             session.complain(CliError(f"{problem['path']}: {problem['reason']}"))
     if report.failures:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.PARTIAL)

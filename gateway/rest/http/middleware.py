@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from gateway.rest.http.limits import RequestLimits
     from services.runtime.identity import Authenticator, Identity
 
 
@@ -56,8 +57,15 @@ class RequestState:
     started: float = field(default_factory=time.perf_counter)
 
 
+class Drain:
+    """Whether the process is about to end: its probe says so, and each answer closes its connection."""
+
+    def __init__(self) -> None:
+        self.begun = False
+
+
 class RequestMiddleware:
-    """ASGI middleware. Requests about data need a credential, whatever the protocol (`GUARDED`).
+    """ASGI middleware. Requests about data need a credential, whatever the protocol (`GUARDED`), and stay in `limits`.
 
     `body_limit` gives a path's largest body in bytes, `idle_seconds` is the longest silence of a client before its
     body's end.
@@ -70,8 +78,12 @@ class RequestMiddleware:
         authenticator: Authenticator,
         body_limit: Callable[[str], int],
         idle_seconds: float,
+        limits: RequestLimits | None = None,
+        drain: Drain | None = None,
     ) -> None:
         self._app = app
+        self._limits = limits
+        self._drain = drain or Drain()
         self._authenticator = authenticator
         self._body_limit = body_limit
         self._idle_seconds = idle_seconds
@@ -103,14 +115,24 @@ class RequestMiddleware:
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 state.status = message["status"]
-                MutableHeaders(scope=message)["x-request-id"] = state.request_id
+                headers = MutableHeaders(scope=message)
+                headers["x-request-id"] = state.request_id
+                if self._drain.begun:
+                    # A request that comes on the connection while it is being closed would be lost.
+                    headers["connection"] = "close"
             await send(message)
 
         try:
             self._check(state, scope, headers)
             limit = self._body_limit(scope["path"])
             steady = _steady(receive, self._idle_seconds)
-            await self._app(scope, _limited(steady, limit, content_length(headers)), answer)
+            limited = _limited(steady, limit, content_length(headers))
+            if self._limits is None or state.identity is None:
+                await self._app(scope, limited, answer)
+            else:
+                await self._limits.count(state.identity)
+                with self._limits.request():
+                    await self._app(scope, limited, answer)
         except (ClientGoneError, ClientDisconnect):
             state.status = _CLIENT_GONE
         # Whatever a route lets through must still be answered as a problem with its request's id.

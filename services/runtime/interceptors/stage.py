@@ -19,6 +19,7 @@ class Call:
     """A call on its way through the stages.
 
     `method` is the full path, `/package.Service/Method`; `deadline` is on the event loop's clock, in seconds.
+    `default_deadline` is the same where the caller set none: gRPC does not end the call then.
     """
 
     method: str
@@ -26,6 +27,7 @@ class Call:
     deadline: float | None
     request_id: str = ""
     identity: Identity | None = None
+    default_deadline: float | None = None
 
 
 class Stage:

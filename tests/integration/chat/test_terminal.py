@@ -86,6 +86,6 @@ async def test_ctrl_c_stops_the_run(gateway: Served, story: World) -> None:
 async def test_what_cannot_be_asked_is_one_line(gateway: Served, story: World) -> None:
     command = await braid(gateway, "ask", " ")
     out, err = await command.communicate()
-    assert command.returncode == 1
+    assert command.returncode == 2
     assert (out, err.decode().count("\n")) == (b"", 1)
     assert "INVALID_FIELD" in err.decode()

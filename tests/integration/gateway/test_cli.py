@@ -39,7 +39,7 @@ async def test_a_search_shows_results_facts_and_legs(served: Served) -> None:
     served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
     ended = await braid(served, "search", "who owned it?", "--limit", "3", "--as-of", "2024-04-18")
     request = served.script.seen[0].message
-    assert ended.code == 0
+    assert ended.code == 4
     assert "  1  0.9000  INC-104  inc-104.md\n" in ended.out
     assert (
         "Jonas Weber owned the Ledger Service.  (2024-04-18 → now)  given  ← INC-104" in ended.out
@@ -81,14 +81,14 @@ async def test_each_mode_has_its_search(served: Served, mode: str, rpc: str, ans
 async def test_an_error_is_one_line_with_its_reason_and_request(served: Served) -> None:
     ended = await braid(served, "search", "who", "--limit", "51")
     (line,) = ended.err.splitlines()
-    assert ended.code == 1
+    assert ended.code == 2
     assert line.startswith("braid: limit: ")
     assert "INVALID_FIELD, request " in line
 
 
 async def test_without_a_running_stack_it_says_what_to_do(served: Served, tmp_path: Path) -> None:
     ended = await braid(served, "search", "who", BRAID_URL="", BRAID_DATA=str(tmp_path))
-    assert ended.code == 1
+    assert ended.code == 5
     assert "`braid up`" in ended.err
 
 
@@ -104,7 +104,7 @@ async def test_it_finds_the_running_stack_by_its_data_folder(
 
 async def test_a_gateway_that_is_away_is_told(served: Served) -> None:
     ended = await braid(served, "status", BRAID_URL="http://127.0.0.1:1")
-    assert (ended.code, len(ended.err.splitlines())) == (1, 1)
+    assert (ended.code, len(ended.err.splitlines())) == (5, 1)
     assert "cannot be reached" in ended.err
 
 
@@ -127,7 +127,7 @@ async def test_documents_are_listed_shown_and_deleted(served: Served) -> None:
     removed = [ingest_pb2.RemovedRows(store="neo4j", kind="facts", count=2)]
     served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(removed=removed))
     listed = await braid(served, "documents", "list")
-    shown = await braid(served, "documents", "show", "notes/a.md", "--json")
+    shown = await braid(served, "documents", "get", "notes/a.md", "--json")
     deleted = await braid(served, "documents", "delete", "notes/a.md")
     assert "notes/a.md" in listed.out
     assert "--cursor n" in listed.out
@@ -198,7 +198,7 @@ async def test_the_status_is_told_whole_when_a_service_is_away(
     settings = (await settings_of()).model_copy(update={"graph_target": "127.0.0.1:9"})
     async with serve_gateway(settings, script) as running:
         ended = await braid(running, "status")
-    assert ended.code == 1
+    assert ended.code == 4
     assert "vector_search: SERVING" in ended.out
     assert "graph_query: UNREACHABLE" in ended.out
     assert "graph reason: STORE_UNAVAILABLE" in ended.out
@@ -216,7 +216,7 @@ async def test_a_folder_is_ingested_and_bad_files_are_told_while_the_others_go_o
     ended = await braid(served, "ingest", tmp_path, "--json")
     uploads = [seen for seen in served.script.seen if seen.method.endswith("IngestDocument")]
     report = ended.json()
-    assert ended.code == 1
+    assert ended.code == 4
     assert [seen.messages[0].metadata.source for seen in uploads] == ["a.md", "notes/b.txt"]
     assert (report["documents"], report["searchable"], report["graph_ready"]) == (2, 2, 2)
     assert report["failures"] == [
@@ -231,7 +231,7 @@ async def test_a_file_keeps_its_name_whatever_it_holds(served: Served, tmp_path:
     served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[DONE]))
     served.script.answer("GetDocument", documents_pb2.GetDocumentResponse(document=DOCUMENT))
     await braid(served, "ingest", tmp_path, "--json")
-    await braid(served, "documents", "show", name)
+    await braid(served, "documents", "get", name)
     described = served.script.seen[0].messages[0].metadata
     assert (described.source, described.content_type) == (name, "text/markdown")
     assert served.script.seen[-1].message.document_id == name
@@ -242,7 +242,7 @@ async def test_a_file_that_is_refused_has_its_reason(served: Served, tmp_path: P
     refusal = errors.InvalidFieldError(errors.FieldError("data", "is empty"))
     served.script.fail("IngestDocument", refusal)
     ended = await braid(served, "ingest", tmp_path)
-    assert ended.code == 1
+    assert ended.code == 4
     assert ended.err.splitlines()[-1] == f"braid: {tmp_path / 'a.md'}: is empty"
 
 
@@ -280,7 +280,7 @@ async def test_facts_that_no_request_can_carry_are_told_by_line_and_the_others_a
     ended = await braid(served, "ingest", tmp_path, "--json")
     report = ended.json()
     assert len(served.script.seen[-1].message.facts) == 2
-    assert (ended.code, report["facts_added"]) == (1, 2)
+    assert (ended.code, report["facts_added"]) == (4, 2)
     assert [
         (problem["path"], problem["reason"].partition(":")[0]) for problem in report["failures"]
     ] == [(str(tmp_path / "facts.jsonl"), f"line {number}") for number in (2, 3, 4)]
@@ -290,7 +290,7 @@ async def test_a_year_alone_is_no_day_to_ask_about(served: Served) -> None:
     searched = await braid(served, "search", "who", "--as-of", "2024")
     walked = await braid(served, "graph", "neighborhood", "A", "--as-of", "2024")
     for ended in (searched, walked):
-        assert ended.code == 1
+        assert ended.code == 2
         assert "as_of: must be a date or a time of RFC 3339, such as 2024-04-18" in ended.err
     assert served.script.seen == []
 
@@ -317,7 +317,7 @@ async def test_a_key_is_presented(guarded: Served) -> None:
     guarded.script.answer("ListEntities", query_pb2.ListEntitiesResponse())
     refused = await braid(guarded, "graph", "entities")
     let_in = await braid(guarded, "graph", "entities", BRAID_API_KEY="reader")
-    assert (refused.code, let_in.code) == (1, 0)
+    assert (refused.code, let_in.code) == (6, 0)
     assert "INVALID_CREDENTIAL" in refused.err
     assert guarded.script.seen[0].call.space == "team-a"
 
@@ -381,9 +381,9 @@ async def test_values_that_are_objects_are_shown_as_json_never_as_python(served:
     removed = [ingest_pb2.RemovedRows(store="neo4j", kind="facts", count=2)]
     job = ingest_pb2.IngestJob(id=JOB_ID, kind="delete", removed=removed)
     served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=job))
-    document = await braid(served, "documents", "show", "notes/a.md")
+    document = await braid(served, "documents", "get", "notes/a.md")
     assert 'metadata: {"kind": "note"}\n' in document.out
-    shown = (await braid(served, "jobs", "show", JOB_ID)).out
+    shown = (await braid(served, "jobs", "get", JOB_ID)).out
     assert [line.split() for line in shown.splitlines()[-2:]] == [
         ["store", "removed", "count"],
         ["neo4j", "facts", "2"],
@@ -428,4 +428,4 @@ async def test_without_a_terminal_nothing_of_a_table_is_cut_and_what_is_empty_is
     listed = await braid(served, "jobs", "list")
     assert [line.split()[0] for line in listed.out.splitlines()] == ["id", JOB_ID, JOB_ID]
     assert "None" not in listed.out
-    assert "waiting_for: \n" in (await braid(served, "jobs", "show", JOB_ID)).out
+    assert "waiting_for: \n" in (await braid(served, "jobs", "get", JOB_ID)).out

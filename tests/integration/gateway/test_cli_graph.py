@@ -1,4 +1,4 @@
-"""`braid history`, `snapshot`, `diff`, `paths`, `facts`, `findings` and `ontology` over the real graph tier."""
+"""`braid graph`, `facts`, `findings` and `ontology` over the real graph tier."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def run(company: Company, *arguments: str | Path) -> Ended:
 
 
 async def test_a_history_says_what_changed_last_and_shows_every_fact(company: Company) -> None:
-    ended = await run(company, "history", "payments")
+    ended = await run(company, "graph", "history", "payments")
     assert ended.code == 0
     assert "Last changed 2022-06-01. 4 facts, 2 current, first seen " in ended.out
     rows = [line for line in ended.out.splitlines() if " → " in line]
@@ -43,38 +43,38 @@ async def test_a_history_says_what_changed_last_and_shows_every_fact(company: Co
 async def test_a_history_without_changes_is_said_plainly_and_a_long_one_in_numbers(
     company: Company,
 ) -> None:
-    never = await run(company, "history", "Ledger")
+    never = await run(company, "graph", "history", "Ledger")
     assert (
         "Never changed: no fact ended or was replaced, the last one began 2019-03-01." in never.out
     )
     assert "2 facts, 2 current, first seen " in never.out
-    long = await run(company, "history", "Payments", "--limit", "1")
+    long = await run(company, "graph", "history", "Payments", "--limit", "1")
     assert "More: --cursor " in long.out
     assert "By relation and period" in long.out
     cursor = long.out.partition("--cursor ")[2].split()[0]
-    more = await run(company, "history", "Payments", "--limit", "1", "--cursor", cursor)
+    more = await run(company, "graph", "history", "Payments", "--limit", "1", "--cursor", cursor)
     assert "Payments depends on Ledger" in more.out
 
 
 async def test_a_history_as_json_is_what_rest_answers(company: Company) -> None:
-    ended = await run(company, "history", "Ledger", "--relation", "USES", "--json")
+    ended = await run(company, "graph", "history", "Ledger", "--relation", "USES", "--json")
     expected = await company.get("/api/graph/history/Ledger", relation="USES")
     assert ended.json() == expected
 
 
 async def test_homonyms_are_shown_to_choose_from_and_the_command_fails(company: Company) -> None:
-    both = await run(company, "history", "Swift")
-    assert both.code == 1
+    both = await run(company, "graph", "history", "Swift")
+    assert both.code == 2
     assert "Several entities share the name: choose by --type" in both.out
     uuid = both.out.splitlines()[-1].split()[-1]
-    assert (await run(company, "history", uuid)).code == 0
-    assert (await run(company, "history", "Swift", "--type", "Bird")).code == 0
-    path = await run(company, "paths", "Swift", "Wings")
-    assert (path.code, "--source-type" in path.out) == (1, True)
+    assert (await run(company, "graph", "history", uuid)).code == 0
+    assert (await run(company, "graph", "history", "Swift", "--type", "Bird")).code == 0
+    path = await run(company, "graph", "paths", "Swift", "Wings")
+    assert (path.code, "--source-type" in path.out) == (2, True)
 
 
 async def test_a_snapshot_shows_the_state_and_what_changed_since(company: Company) -> None:
-    ended = await run(company, "snapshot", "--as-of", "2019-06-01", "--entity", "Payments")
+    ended = await run(company, "graph", "snapshot", "--as-of", "2019-06-01", "--entity", "Payments")
     state, _, since = ended.out.partition("Changed since then")
     assert "Anna Bell owns Payments" in state
     assert "- Anna Bell owns Payments" in since
@@ -83,19 +83,19 @@ async def test_a_snapshot_shows_the_state_and_what_changed_since(company: Compan
 
 async def test_a_difference_has_a_sign_for_each_fact(company: Company) -> None:
     asked = ("--from", "2019-06-01", "--to", "2021-06-01", "--entity", "Payments")
-    ended = await run(company, "diff", *asked)
+    ended = await run(company, "graph", "diff", *asked)
     assert "- Anna Bell owns Payments" in ended.out
     assert "+ Karl Otto owns Payments" in ended.out
-    same = await run(company, "diff", "--from", "2023-01-01", "--to", "2024-01-01")
+    same = await run(company, "graph", "diff", "--from", "2023-01-01", "--to", "2024-01-01")
     assert same.out == "Nothing changed.\n"
 
 
 async def test_a_path_is_a_chain_of_names_and_relations(company: Company) -> None:
-    ended = await run(company, "paths", "Mira Okafor", "postgresql")
+    ended = await run(company, "graph", "paths", "Mira Okafor", "postgresql")
     assert "Mira Okafor —OWNS→ Payments —DEPENDS_ON→ Ledger —USES→ PostgreSQL" in ended.out
-    back = await run(company, "paths", "Ledger", "Mira Okafor")
+    back = await run(company, "graph", "paths", "Ledger", "Mira Okafor")
     assert "Ledger ←DEPENDS_ON— Payments ←OWNS— Mira Okafor" in back.out
-    none = await run(company, "paths", "Karl Otto", "Ledger")
+    none = await run(company, "graph", "paths", "Karl Otto", "Ledger")
     assert (none.code, none.out) == (0, "No path was found.\n")
 
 
@@ -106,13 +106,13 @@ async def test_facts_are_listed_shown_and_ended(company: Company) -> None:
     ended = await run(company, "facts", "end", uuid, "--at", "2023-01-01")
     assert "(2022-06-01 → 2023-01-01)" in ended.out
     assert ended.out.endswith("ended\n")
-    shown = await run(company, "facts", "show", uuid)
+    shown = await run(company, "facts", "get", uuid)
     assert "2022-06-01 → now" in shown.out
     assert "2022-06-01 → 2023-01-01" in shown.out
     everything = await run(company, "facts", "list", "--as-of", "../..", "--json")
     assert len(everything.json()["facts"]) == 8
     wrong = await run(company, "facts", "end", uuid, "--at", "soon")
-    assert (wrong.code, wrong.err.startswith("braid: invalid_at: ")) == (1, True)
+    assert (wrong.code, wrong.err.startswith("braid: invalid_at: ")) == (2, True)
 
 
 async def test_findings_are_added_from_a_file_listed_and_searched(
@@ -126,7 +126,7 @@ async def test_findings_are_added_from_a_file_listed_and_searched(
     file = tmp_path / "findings.jsonl"
     file.write_text("\n".join(map(json.dumps, given)))
     added = await run(company, "findings", "add", file)
-    assert (added.code, added.out) == (1, "added: 2\nupdated: 0\nunchanged: 0\n")
+    assert (added.code, added.out) == (4, "added: 2\nupdated: 0\nunchanged: 0\n")
     assert added.err.startswith("braid: finding 3: ")
     file.write_text(json.dumps({"findings": given[:2]}))
     again = await run(company, "findings", "add", file, "--json")
@@ -143,7 +143,7 @@ async def test_a_file_of_findings_that_is_no_json_is_named(
     file = tmp_path / "findings.jsonl"
     file.write_text('{"intent": {"goal": "x"}}\n{')
     ended = await run(company, "findings", "add", file)
-    assert ended.code == 1
+    assert ended.code == 2
     assert f"{file}, line 2: is no JSON" in ended.err
     file.write_text("[1]")
     wrong = await run(company, "findings", "add", file)
@@ -164,14 +164,14 @@ async def test_an_ontology_is_put_from_a_file_and_shown(company: Company, tmp_pa
     file.write_text(json.dumps(ontology))
     put = await run(company, "ontology", "put", file)
     assert (put.code, put.out) == (0, "version: 1\n")
-    shown = await run(company, "ontology", "show")
+    shown = await run(company, "ontology", "get")
     assert "language (string)" in shown.out
     assert "Person → Service" in shown.out
-    file.write_text((await run(company, "ontology", "show", "--json")).out)
+    file.write_text((await run(company, "ontology", "get", "--json")).out)
     assert (await run(company, "ontology", "put", file)).out == "version: 1\n"
 
 
 async def test_an_unknown_entity_is_one_line_with_its_reason(company: Company) -> None:
-    ended = await run(company, "history", "Nobody")
+    ended = await run(company, "graph", "history", "Nobody")
     (line,) = ended.err.splitlines()
-    assert (ended.code, "NOT_FOUND" in line) == (1, True)
+    assert (ended.code, "NOT_FOUND" in line) == (3, True)

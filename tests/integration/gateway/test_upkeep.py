@@ -73,7 +73,7 @@ async def test_a_check_tells_what_is_amiss_and_a_repair_that_it_is_mended(served
     assert checked["counts"] == [{"kind": "EPISODE_WITHOUT_CHUNK", "found": 1, "repaired": 0}]
     assert checked["listed"][0]["document_id"] == "d"
     assert (await served.http.post("/api/consistency")).json()["consistent"] is True
-    told = await braid(served, "check", "--repair")
+    told = await braid(served, "space", "check", "--repair")
     assert "consistent" in told.out
 
 
@@ -92,4 +92,4 @@ async def test_moves_to_other_models_answer_with_their_jobs(served: Served) -> N
         "embedding_model": None,
         "configured_embedding_model": "newer",
     }
-    assert "SUCCEEDED" in (await braid(served, "reembed")).out
+    assert "SUCCEEDED" in (await braid(served, "space", "reembed")).out

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-from functools import partial
 from typing import Any
 
 import httpx
 import pytest
 from rich.console import Console
 
-from gateway.cli.app import app
-from gateway.cli.session import Session, run
+from gateway.cli.app import invoke
+from gateway.cli.session import Session
 
 URL = "http://127.0.0.1:1"
 NO_GATEWAY = f"{URL} is not a Braid gateway"
@@ -35,7 +34,7 @@ def braid(*words: str, url: str = URL) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     consoles = Console(file=out, width=200), Console(file=err, width=200)
     session = Session({"BRAID_URL": url}, *consoles, as_json="--json" in words)
-    code = run(session, partial(app, words, obj=session, prog_name="braid"))
+    code = invoke(session, words)
     return code, out.getvalue(), err.getvalue()
 
 
@@ -75,10 +74,10 @@ def test_another_server_is_told_to_be_no_gateway(
         ("documents", "list"),
         ("documents", "delete", "a"),
         ("jobs", "list"),
-        ("jobs", "show", "j"),
+        ("jobs", "get", "j"),
         ("jobs", "dead"),
-        ("check",),
-        ("reembed",),
+        ("space", "check"),
+        ("space", "reembed"),
     ],
 )
 def test_every_command_tells_an_answer_that_lacks_what_it_shows(
@@ -114,5 +113,5 @@ def test_a_failure_of_a_gateway_is_told_in_its_words(answers: list[httpx.Respons
     ],
 )
 def test_an_address_that_is_none_is_told_before_anything_is_asked(url: str, told: str) -> None:
-    expected = f"braid: {url} is no address of a gateway: {told}\n"
-    assert braid("status", url=url) == (1, "", expected)
+    expected = f"braid: {url} is no address of a gateway: {told} (INVALID_FIELD)\n"
+    assert braid("status", url=url) == (2, "", expected)

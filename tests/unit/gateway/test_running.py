@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import typer
 from rich.console import Console
 
 from gateway.cli.errors import CliError, StillRunningError
@@ -38,7 +39,7 @@ def ran(command: Callable[[], object], *, as_json: bool = True) -> tuple[int, st
         (CliError("no stack"), 1, {"detail": "no stack", "reason": "FAILED"}),
         (
             CliError("limit: is odd", reason="INVALID_FIELD", request_id="r-1", fields=FIELDS),
-            1,
+            2,
             {
                 "detail": "limit: is odd",
                 "reason": "INVALID_FIELD",
@@ -83,14 +84,24 @@ def test_after_an_answer_a_failure_prints_no_second_object() -> None:
 
 
 def test_ctrl_c_is_an_object_for_programs() -> None:
-    code, out, err = ran(failing(SystemExit(130)))
+    code, out, err = ran(lambda: 130)
     assert (code, err) == (130, "")
     assert json.loads(out) == {"detail": "interrupted", "reason": "INTERRUPTED"}
 
 
-@pytest.mark.parametrize("code", [0, 1])
-def test_a_command_that_ends_by_itself_has_told_enough(code: int) -> None:
-    assert ran(failing(SystemExit(code))) == (code, "", "")
+@pytest.mark.parametrize("code", [0, 1, 4])
+def test_a_command_that_ends_by_itself_prints_nothing_more(code: int) -> None:
+    assert ran(lambda: code) == (code, "", "")
+
+
+def test_shell_completion_ends_the_program_by_itself() -> None:
+    assert ran(failing(SystemExit(0))) == (0, "", "")
+
+
+def test_a_wrong_call_is_one_line() -> None:
+    code, out, err = ran(failing(typer.BadParameter("must be a number")))
+    assert (code, json.loads(out)["reason"]) == (2, "USAGE")
+    assert err == "braid: Invalid value: must be a number.\n"
 
 
 def test_a_reader_that_has_gone_is_not_told_of() -> None:

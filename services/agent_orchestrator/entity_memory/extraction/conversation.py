@@ -16,10 +16,10 @@ from services.agent_orchestrator.entity_memory.domain import (
     Extraction,
     RelationshipType,
 )
-from services.agent_orchestrator.entity_memory.extraction.chunking import Chunker
-from services.agent_orchestrator.entity_memory.extraction.clauses import Clause, ClauseBuilder
+from services.agent_orchestrator.entity_memory.extraction.chunks.chunker import Chunker
+from services.agent_orchestrator.entity_memory.extraction.clauses.builder import ClauseBuilder
+from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause
 from services.agent_orchestrator.entity_memory.extraction.entity_types import EntityTypes, Referent
-from services.agent_orchestrator.entity_memory.extraction.interpretation import Interpreter
 from services.agent_orchestrator.entity_memory.extraction.judgement import SentenceJudge
 from services.agent_orchestrator.entity_memory.extraction.known_names import KnownNames
 from services.agent_orchestrator.entity_memory.extraction.own_text import (
@@ -28,7 +28,8 @@ from services.agent_orchestrator.entity_memory.extraction.own_text import (
     Sentence,
 )
 from services.agent_orchestrator.entity_memory.extraction.references import References
-from services.agent_orchestrator.entity_memory.extraction.statements import Statement
+from services.agent_orchestrator.entity_memory.extraction.statements.interpreter import Interpreter
+from services.agent_orchestrator.entity_memory.extraction.statements.model import Statement
 from services.agent_orchestrator.entity_memory.extraction.tokens import tokenize
 
 _R = RelationshipType
@@ -50,7 +51,7 @@ _NO_LONGER = re.compile(
     re.IGNORECASE,
 )
 _ONE_AT_A_TIME = frozenset({_R.DECIDED, _R.PREFERS})
-_TOOL_TYPES = frozenset({_R.USES, _R.PREFERS, _R.DECIDED, _R.DEPENDS_ON})
+_TOOL_TYPES = (_R.USES, _R.PREFERS, _R.DECIDED, _R.DEPENDS_ON)
 
 _Key = tuple[str, RelationshipType, str]
 
@@ -118,7 +119,7 @@ class Conversation:
     # What later turns take back
 
     def _take_back(self, statement: Statement, result: _Turn) -> None:
-        types = _TOOL_TYPES if statement.type in {_R.USES, _R.DEPENDS_ON} else {statement.type}
+        types = _TOOL_TYPES if statement.type in {_R.USES, _R.DEPENDS_ON} else (statement.type,)
         for relation in types:
             key = _key(statement.source, relation, statement.target)
             self._saved.pop(key, None)

@@ -4,8 +4,15 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from services.agent_orchestrator.entity_memory.domain import RelationshipType
-from services.agent_orchestrator.entity_memory.extraction.chunks import NounPhrase, VerbGroup
-from services.agent_orchestrator.entity_memory.extraction.clauses import Clause, Link
+from services.agent_orchestrator.entity_memory.extraction.aspect import (
+    has_adverb,
+    has_future_phrase,
+    is_imperative,
+    is_indispensable,
+    is_of_the_past,
+)
+from services.agent_orchestrator.entity_memory.extraction.chunks.model import VerbGroup
+from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause, Link
 from services.agent_orchestrator.entity_memory.extraction.frames import (
     DECIDING,
     ENDING,
@@ -15,15 +22,11 @@ from services.agent_orchestrator.entity_memory.extraction.frames import (
     REPORTING,
     TRANSPARENT,
 )
-from services.agent_orchestrator.entity_memory.extraction.verbs import DO, HAVE, MODALS
+from services.agent_orchestrator.entity_memory.extraction.verbs import MODALS
 from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
 from services.agent_orchestrator.entity_memory.extraction.words import (
-    ENDED_ADJECTIVES,
-    ENDED_ADVERBS,
-    FUTURE_ADJECTIVES,
     FUTURE_ADVERBS,
     HEARSAY_ADVERBS,
-    PERIODS,
     UNCERTAIN_ADVERBS,
     UNREAL_SUBORDINATORS,
 )
@@ -33,28 +36,10 @@ CONDITIONS = word_set(
     unless in_case even_if assuming if supposing only_if provided_that if_only what_if
     """
 )
-_PLACES_OF_THE_PAST = word_set(
-    """
-    job company role team position life school employer gig project startup place workplace days
-    """
-)
-_LASTING = frozenset({"since", "for", "over", "during"})
 _GOING_NOW = word_set(
     """
     stick use switch standardize migrate adopt settle move standardise go
     """
-)
-
-
-_EVENTS = word_set(
-    """
-    meet found co-found cofound join start choose pick select decide settle agree switch move migrate adopt
-    """
-)
-
-
-_NEEDY = word_set(
-    """live do work imagine run function operate start survive be boot exist manage get go build"""
 )
 
 
@@ -135,7 +120,7 @@ class SentenceJudge:
             return True
         if clause.link is Link.SUBORDINATE and clause.opener in UNREAL_SUBORDINATORS:
             return True
-        if _has(clause, HEARSAY_ADVERBS | UNCERTAIN_ADVERBS) or any(
+        if has_adverb(clause, HEARSAY_ADVERBS | UNCERTAIN_ADVERBS) or any(
             p.preposition == "according_to" for p in clause.phrases
         ):
             return True
@@ -165,7 +150,7 @@ class SentenceJudge:
         return False
 
     def judge(self, clause: Clause) -> Judgement:
-        if self.supposed(clause) or _is_imperative(clause):
+        if self.supposed(clause) or is_imperative(clause):
             return OPEN
         if self._is_resolved_on(clause):
             return Judgement(Reality.FACT, 1.0, RelationshipType.DECIDED)
@@ -263,14 +248,14 @@ class SentenceJudge:
             noun.negative for noun in clause.subject
         ):
             return ENDED if not first.modal and not main.perfect else OPEN
-        if _has(clause, {"anymore"}):
+        if has_adverb(clause, {"anymore"}):
             return ENDED
         if "rather" in first.adverbs and first.modal == "would":
             return Judgement(Reality.FACT, 1.0, RelationshipType.PREFERS)
         governed = self._governed(clause)
         if governed is not None:
             return governed
-        if _is_of_the_past(clause):
+        if is_of_the_past(clause):
             return OPEN
         return self._tense(clause, first, main)
 
@@ -317,7 +302,7 @@ class SentenceJudge:
 
     @staticmethod
     def _tense(clause: Clause, first: VerbGroup, main: VerbGroup) -> Judgement:
-        future = _has(clause, FUTURE_ADVERBS) or _has_future_phrase(clause)
+        future = has_adverb(clause, FUTURE_ADVERBS) or has_future_phrase(clause)
         if first.modal:
             settled = first.modal in {"will", "'ll"} and main.lemma in {"go", "stick", "settle"}
             preferring = first.modal in {"would", "will"} and main.lemma in {
@@ -343,79 +328,6 @@ class SentenceJudge:
         return Judgement(Reality.FACT)
 
 
-def lasts(clause: Clause) -> bool:
-    """Whether a perfect tense reaches until now: "have used X for years", "have been using X"."""
-    verb = clause.verbs[0]
-    if ("been" in verb.auxiliaries and verb.form == "ing") or verb.lemma == "be":
-        return True
-    if _has(
-        clause, {"always", "lately", "recently", "still", "long", "since", "mostly", "exclusively"}
-    ):
-        return True
-    return any(phrase.preposition in _LASTING for phrase in clause.phrases) or bool(
-        clause.verbs[1:]
-    )
-
-
-def is_simple_past(clause: Clause) -> bool:
-    """Whether the clause is about the past alone, so that only an event of it still holds."""
-    first = clause.verbs[0]
-    if (first.lemma == "start" and len(clause.verbs) > 1) or (
-        first.lemma in {"end", "get", "begin", "come"} and len(clause.verbs) > 1
-    ):
-        return False
-    return first.past and not first.perfect
-
-
-def is_indispensable(clause: Clause) -> bool:
-    """ "cannot live without X"."""
-    verb = clause.verb
-    if verb is None or not any(each.negated for each in clause.verbs):
-        return False
-    without = clause.stranded == "without" or any(
-        phrase.preposition == "without" for phrase in clause.phrases
-    )
-    return without and verb.lemma in _NEEDY
-
-
-def _is_imperative(clause: Clause) -> bool:
-    if clause.subject or not clause.verbs or clause.link not in {Link.MAIN, Link.COORDINATE}:
-        return False
-    first = clause.verbs[0]
-    bare = not first.auxiliaries or first.auxiliaries[0] in DO
-    return (bare and first.form == "base") or (
-        first.lemma in {"be", "do", "have", "let"} and first.form != "ing" and not first.perfect
-    )
-
-
-def _is_of_the_past(clause: Clause) -> bool:
-    verb = clause.verbs[0]
-    if _has(clause, ENDED_ADVERBS - {"ago"}) and verb.lemma not in {"meet", "found", "join"}:
-        return not (verb.perfect and not verb.past and "once" not in clause.adverbs)
-    for phrase in clause.phrases:
-        for noun in phrase.nouns:
-            words = noun.modifiers()
-            if words & ENDED_ADJECTIVES and noun.head in _PLACES_OF_THE_PAST:
-                return True
-        if phrase.preposition in {"until", "till", "formerly_in"} and verb.lemma not in _EVENTS:
-            return True
-    return False
-
-
-def _has_future_phrase(clause: Clause) -> bool:
-    nouns: list[NounPhrase] = [
-        *clause.objects,
-        *(noun for phrase in clause.phrases for noun in phrase.nouns),
-    ]
-    return any(noun.modifiers() & FUTURE_ADJECTIVES and noun.head in PERIODS for noun in nouns)
-
-
-def _has(clause: Clause, words: set[str] | frozenset[str]) -> bool:
-    return any(word in words for word in clause.adverbs) or any(
-        word in words for verb in clause.verbs for word in verb.adverbs
-    )
-
-
 def _equates(clause: Clause) -> bool:
     return (
         clause.verb is not None and clause.verb.lemma == "be" and not clause.verb.negated
@@ -424,6 +336,3 @@ def _equates(clause: Clause) -> bool:
 
 def _index(clauses: list[Clause], clause: Clause) -> int:
     return next((place for place, each in enumerate(clauses) if each is clause), 0)
-
-
-_ = (HAVE,)

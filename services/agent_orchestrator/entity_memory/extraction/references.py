@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from services.agent_orchestrator.entity_memory.domain import EntityType
-from services.agent_orchestrator.entity_memory.extraction.chunks import NounPhrase
-from services.agent_orchestrator.entity_memory.extraction.clauses import Clause
+from services.agent_orchestrator.entity_memory.extraction.chunks.model import NounPhrase
+from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause
 from services.agent_orchestrator.entity_memory.extraction.entity_types import (
     USER,
     EntityTypes,

@@ -83,6 +83,6 @@ async def test_without_a_gateway_the_command_ends_and_says_so(tmp_path: Path) ->
         stderr=asyncio.subprocess.PIPE,
     )
     out, complaint = await process.communicate()
-    assert process.returncode == 1
+    assert process.returncode == 5
     assert out == b""
     assert b"no running stack found" in complaint

@@ -1,4 +1,4 @@
-"""Commands that look after a space: compare both stores, mend them, and move to other models."""
+"""`braid space`: compare both stores, repair them, and move to other models."""
 
 from __future__ import annotations
 
@@ -7,26 +7,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gateway.cli import output
-from gateway.cli.errors import StillRunningError
-from gateway.cli.job_status import require_success
+from gateway.cli.exit_codes import ExitCode
+from gateway.cli.job_status import require_success, wait_for_end
+from gateway.cli.options import AsJson
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from gateway.cli.api import Api
     from gateway.cli.session import Session
 
 
-from gateway.cli.options import AsJson
+space = typer.Typer(
+    help="Check and repair the space, and move it to other models.", no_args_is_help=True
+)
+Wait = Annotated[
+    bool, typer.Option("--wait/--no-wait", help="Show the job's progress until it ends.")
+]
 
 
+@space.command()
 def check(
     context: typer.Context,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what is amiss.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what is inconsistent.")] = False,
     limit: Annotated[int | None, typer.Option(help="How many of a kind are listed.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare both stores, and mend them if asked to. Exit code 1 when something is amiss."""
+    """Compare both stores, and repair them if asked to. Exit code 1 when they are inconsistent."""
     session: Session = context.obj
     with session.api(changes=repair) as api:
         if repair:
@@ -39,51 +45,37 @@ def check(
     else:
         _show_report(session.out, answer)
     if not answer["consistent"]:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.FAILED)
 
 
+@space.command()
 def reembed(
     context: typer.Context,
     keep_former: Annotated[
         bool, typer.Option("--keep-former", help="Keep the former model's vectors.")
     ] = False,
-    wait: Annotated[bool, typer.Option(help="Show its progress until it ends.")] = True,
+    wait: Wait = True,
     as_json: AsJson = False,
 ) -> None:
     """Move to the configured embedding model. The space serves meanwhile."""
     _start(context.obj, "/api/reembed", {"keep_former": keep_former}, wait=wait, as_json=as_json)
 
 
+@space.command()
 def reextract(
     context: typer.Context,
-    wait: Annotated[bool, typer.Option(help="Show its progress until it ends.")] = True,
+    wait: Wait = True,
     as_json: AsJson = False,
 ) -> None:
     """Read every chunk into the graph again. A language model added later reads it then."""
     _start(context.obj, "/api/reextract", None, wait=wait, as_json=as_json)
 
 
-def ended(api: Api, session: Session, job: dict[str, Any]) -> dict[str, Any]:
-    """A job once it has ended, its progress shown meanwhile."""
-    from gateway.cli.progress import IngestProgress  # noqa: PLC0415 - only those who wait pay for it
-
-    try:
-        with IngestProgress(session.err) as bars:
-            for seen in api.followed(job):
-                total = seen["documents_total"]
-                bars.documents(total, seen["documents_searchable"], seen["documents_graph_ready"])
-    except KeyboardInterrupt:
-        raise StillRunningError(
-            f"the job goes on; `braid jobs show {job['id']}` shows it"
-        ) from None
-    return seen
-
-
 def _start(session: Session, path: str, body: Any, *, wait: bool, as_json: bool) -> None:
     with session.api(changes=True) as api:
         job = api.post(path, body)["job"]
         if wait:
-            job = ended(api, session, job)
+            job = wait_for_end(api, session, job)
     if as_json:
         session.show_json({"job": job})
     else:
@@ -96,9 +88,9 @@ def _show_report(out: Console, answer: dict[str, Any]) -> None:
     looked = ("chunks", "episodes", "graph_documents", "entities", "pending")
     output.show_pairs(out, {name: answer[name] for name in looked})
     if answer["counts"]:
-        columns = {"amiss": "kind", "found": "found", "repaired": "repaired"}
+        columns = {"inconsistency": "kind", "found": "found", "repaired": "repaired"}
         output.show_table(out, columns, answer["counts"])
     if answer["listed"]:
-        columns = {"amiss": "kind", "id": "id", "document": "document_id"}
+        columns = {"inconsistency": "kind", "id": "id", "document": "document_id"}
         output.show_table(out, columns, answer["listed"])
     out.print("consistent" if answer["consistent"] else "not consistent")

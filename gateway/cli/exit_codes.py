@@ -1,0 +1,66 @@
+"""The exit codes of every command. `braid --help` and docs/command-line.md list the same table."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """How a command ended."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    NOT_FOUND = 3
+    PARTIAL = 4
+    UNAVAILABLE = 5
+    DENIED = 6
+    INTERRUPTED = 130
+
+
+MEANINGS = {
+    ExitCode.OK: "done, also where a search found nothing",
+    ExitCode.FAILED: "failed, or `space check` found an inconsistency",
+    ExitCode.USAGE: "wrong command, option or value; a name that several entities share",
+    ExitCode.NOT_FOUND: "what was named does not exist",
+    ExitCode.PARTIAL: "done in part: a file refused, or a part of the system not available",
+    ExitCode.UNAVAILABLE: "the gateway or a store is not available, overloaded or too slow: try again",
+    ExitCode.DENIED: "no valid API key, or its scopes do not allow this",
+    ExitCode.INTERRUPTED: "stopped by Ctrl-C",
+}
+
+_BY_REASON = {
+    "USAGE": ExitCode.USAGE,
+    "INVALID_FIELD": ExitCode.USAGE,
+    "NOT_FOUND": ExitCode.NOT_FOUND,
+    "UNREACHABLE": ExitCode.UNAVAILABLE,
+    "STORE_UNAVAILABLE": ExitCode.UNAVAILABLE,
+    "EMBEDDER_UNAVAILABLE": ExitCode.UNAVAILABLE,
+    "ALL_LEGS_FAILED": ExitCode.UNAVAILABLE,
+    "OVERLOADED": ExitCode.UNAVAILABLE,
+    "DEADLINE": ExitCode.UNAVAILABLE,
+    "INVALID_CREDENTIAL": ExitCode.DENIED,
+    "MISSING_SCOPE": ExitCode.DENIED,
+    "INTERRUPTED": ExitCode.INTERRUPTED,
+}
+# How a leg of a search ends that could not look at everything.
+_FAILED = frozenset({"TIMED_OUT", "UNAVAILABLE"})
+_INCOMPLETE = _FAILED | {"DEGRADED"}
+
+
+def of_reason(reason: str) -> ExitCode:
+    """The exit code for a failure with this reason, as REST names it."""
+    return _BY_REASON.get(reason, ExitCode.FAILED)
+
+
+def of_legs(legs: list[dict[str, object]]) -> ExitCode:
+    """The exit code of a search whose legs ended like this."""
+    statuses = {leg["status"] for leg in legs}
+    if statuses and statuses <= _FAILED:
+        return ExitCode.UNAVAILABLE
+    return ExitCode.PARTIAL if statuses & _INCOMPLETE else ExitCode.OK
+
+
+def table() -> str:
+    """The codes with their meanings, one a line."""
+    return "\n".join(f"{code.value:>5}  {meaning}" for code, meaning in MEANINGS.items())

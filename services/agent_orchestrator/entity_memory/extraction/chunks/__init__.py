@@ -1,0 +1,1 @@
+"""Groups the tokens of a sentence into noun phrases, verb groups and function words."""

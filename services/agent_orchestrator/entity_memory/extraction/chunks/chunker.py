@@ -1,0 +1,61 @@
+"""The chunker: one pass over the tokens of a sentence that decides what is noun phrase and what is verb group."""
+
+from services.agent_orchestrator.entity_memory.extraction.chunks.function_words import FunctionWords
+from services.agent_orchestrator.entity_memory.extraction.chunks.model import Chunk, Kind
+from services.agent_orchestrator.entity_memory.extraction.chunks.noun_phrases import NounPhrases
+from services.agent_orchestrator.entity_memory.extraction.chunks.scan import Scan
+from services.agent_orchestrator.entity_memory.extraction.chunks.verb_detection import VerbDetector
+from services.agent_orchestrator.entity_memory.extraction.chunks.verb_groups import (
+    NAMING,
+    VerbGroups,
+)
+from services.agent_orchestrator.entity_memory.extraction.known_names import KnownNames
+from services.agent_orchestrator.entity_memory.extraction.own_text import PLACEHOLDER
+from services.agent_orchestrator.entity_memory.extraction.tokens import Token
+from services.agent_orchestrator.entity_memory.extraction.words import ADVERBS, DETERMINERS
+
+
+class Chunker:
+    """Chunks one sentence."""
+
+    def __init__(self, tokens: list[Token], known: KnownNames) -> None:
+        self._scan = Scan(tokens, known)
+        self._function_words = FunctionWords(self._scan)
+        self._detector = VerbDetector(self._scan)
+        self._verb_groups = VerbGroups(self._scan, self._detector)
+        self._noun_phrases = NounPhrases(self._scan, self._function_words, self._detector)
+
+    def chunks(self) -> list[Chunk]:
+        place = 0
+        while place < len(self._scan.tokens):
+            place = self._next(place)
+        return self._scan.chunks
+
+    def _next(self, place: int) -> int:
+        token = self._scan.tokens[place]
+        word = token.lower
+        if place in self._scan.inside_names and self._scan.verb_over_name(place) is None:
+            return self._noun_phrases.read(place)
+        if word in NAMING and self._scan.chunks and self._names_the_noun_before(place):
+            return self._scan.names[place + 1].end
+        kind = self._function_words.kind(place)
+        if kind is not None:
+            return self._scan.add(kind, word, place, place + 1)
+        if self._detector.starts_verb(place):
+            return self._verb_groups.read(place)
+        if word in ADVERBS and not (word in DETERMINERS and not token.first):
+            return self._scan.add(Kind.ADVERB, word, place, place + 1)
+        if token.is_word or token.text == PLACEHOLDER:
+            return self._noun_phrases.read(place)
+        return place + 1
+
+    def _names_the_noun_before(self, place: int) -> bool:
+        """ "a side project called Nimbus": the name joins the noun phrase."""
+        noun = self._scan.chunks[-1].noun
+        name = self._scan.names.get(place + 1)
+        if noun is None or name is None or noun.names or noun.pronoun:
+            return False
+        noun.names.append(name)
+        noun.words = (*noun.words, name.text.lower())
+        self._scan.chunks[-1].end = name.end
+        return True

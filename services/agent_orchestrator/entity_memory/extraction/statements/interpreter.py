@@ -1,0 +1,128 @@
+"""Reads the statements of a sentence: what its clauses state, and what they say has ended."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
+from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause
+from services.agent_orchestrator.entity_memory.extraction.entity_types import (
+    EntityTypes,
+)
+from services.agent_orchestrator.entity_memory.extraction.frames import (
+    ENDINGS,
+    EXPLICIT,
+)
+from services.agent_orchestrator.entity_memory.extraction.judgement import (
+    Judgement,
+    Reality,
+    SentenceJudge,
+)
+from services.agent_orchestrator.entity_memory.extraction.references import References
+from services.agent_orchestrator.entity_memory.extraction.statements.copulas import Copulas
+from services.agent_orchestrator.entity_memory.extraction.statements.forms import Forms
+from services.agent_orchestrator.entity_memory.extraction.statements.model import Statement
+from services.agent_orchestrator.entity_memory.extraction.statements.participants import (
+    Participants,
+    Predication,
+)
+from services.agent_orchestrator.entity_memory.extraction.statements.passives import Passives
+from services.agent_orchestrator.entity_memory.extraction.statements.roles import Roles
+from services.agent_orchestrator.entity_memory.extraction.statements.verb_frames import VerbFrames
+
+_R = RelationshipType
+
+_TOOL_RELATIONS = (_R.USES, _R.PREFERS, _R.DECIDED, _R.DEPENDS_ON)
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreted:
+    stated: list[Statement]
+    ended: list[Statement]
+
+
+class Interpreter:
+    """Reads the statements of one sentence's clauses."""
+
+    def __init__(
+        self,
+        clauses: list[Clause],
+        judge: SentenceJudge,
+        references: References,
+        types: EntityTypes,
+    ) -> None:
+        self._clauses = clauses
+        self._judge = judge
+        self._references = references
+        self._types = types
+        self._roles = Roles(references, types)
+        self._copulas = Copulas(clauses, judge, references, types, self._roles)
+        self._participants = Participants(clauses, references, types)
+        self._frames = VerbFrames(self._participants, references, types)
+        self._forms = Forms(self._participants, references, types)
+        self._passives = Passives(self._participants, self._frames, types)
+
+    def read(self) -> Interpreted:
+        stated: list[Statement] = []
+        ended: list[Statement] = []
+        self._copulas.equate()
+        for place, clause in enumerate(self._clauses):
+            if place:
+                self._references.note([self._clauses[place - 1]])
+            judgement = self._judge.judge(clause)
+            if not self._judge.supposed(clause):
+                stated.extend(self._roles.read(clause))
+            if judgement.reality is Reality.OPEN or not clause.verbs:
+                continue
+            statements = [*self._statements(clause, judgement)]
+            if judgement.reality is Reality.ENDED:
+                ended.extend(statements)
+                continue
+            stated.extend(statements)
+            ended.extend(self._given_up(clause))
+        self._references.note(self._clauses[-1:])
+        return Interpreted(_distinct(stated), _distinct(ended))
+
+    def _statements(self, clause: Clause, judgement: Judgement) -> Iterator[Statement]:
+        main = clause.verbs[-1]
+        subjects = self._participants.subjects(clause)
+        if any(subject.is_self for subject in subjects):
+            for subject in subjects:
+                if not subject.is_self and self._types.accepts("person", subject):
+                    self._types.remember(subject.name, EntityType.PERSON)
+        yield from self._copulas.read(clause, subjects, judgement)
+        if main.lemma == "be":
+            return
+        if main.passive and not (len(clause.verbs) > 1):
+            yield from self._passives.read(clause, subjects, main, judgement)
+            return
+        yield from self._forms.read(clause, subjects, judgement)
+        yield from self._frames.read(Predication(clause, subjects, main, judgement))
+
+    def _given_up(self, clause: Clause) -> Iterator[Statement]:
+        """What a verb of ending takes back: "dropped X", "moved from B to A"."""
+        main = clause.verbs[-1]
+        markers = ENDINGS.get(main.lemma)
+        if markers is None:
+            return
+        targets = self._participants.objects(clause) if "" in markers else []
+        for phrase in clause.phrases:
+            if phrase.preposition in markers:
+                targets.extend(self._participants.even_excluded(phrase))
+        for subject in self._participants.subjects(clause):
+            for target in targets:
+                if target.is_self:
+                    continue
+                types = [*_TOOL_RELATIONS, _R.WORKS_ON, _R.PART_OF]
+                for relation in types:
+                    yield Statement(subject, relation, target, EXPLICIT)
+
+
+def _distinct(statements: list[Statement]) -> list[Statement]:
+    best: dict[tuple[str, RelationshipType, str], Statement] = {}
+    for statement in statements:
+        key = (statement.source.name.lower(), statement.type, statement.target.name.lower())
+        if statement.source.name.lower() == statement.target.name.lower():
+            continue
+        if key not in best or best[key].confidence < statement.confidence:
+            best[key] = statement
+    return list(best.values())

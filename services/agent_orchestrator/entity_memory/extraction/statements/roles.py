@@ -1,0 +1,230 @@
+"""What noun phrases say by themselves: "my colleague Ravi", "our database, PostgreSQL", "Sarah from Acme"."""
+
+from collections.abc import Iterator
+
+from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
+from services.agent_orchestrator.entity_memory.extraction.chunks.model import NounPhrase
+from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause
+from services.agent_orchestrator.entity_memory.extraction.entity_types import (
+    USER,
+    EntityTypes,
+    Referent,
+)
+from services.agent_orchestrator.entity_memory.extraction.frames import (
+    REPORTING,
+)
+from services.agent_orchestrator.entity_memory.extraction.references import References
+from services.agent_orchestrator.entity_memory.extraction.statements.model import Statement
+from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
+from services.agent_orchestrator.entity_memory.extraction.words import (
+    BUILT_HEADS,
+    EMPLOYER_HEADS,
+    ENDED_ADJECTIVES,
+    FUTURE_ADJECTIVES,
+    PERSON_ROLES,
+    PERSON_ROLES_AT_WORK,
+    PERSON_ROLES_PRIVATE,
+    TOOL_HEADS,
+)
+
+_R = RelationshipType
+
+_FAVOURITE = word_set(
+    """
+    fav favorites favorite go-to favourites preferred preference fave favourite
+    """
+)
+
+_CHOICE = frozenset({"choice", "pick", "decision", "selection", "winner"})
+
+_PROJECT_HEADS = frozenset({"project", "side_project", "side-project", "baby", "hobby", "startup"})
+
+_AT_VERBS = word_set(
+    """
+    work meet study start join teach intern see know
+    """
+)
+
+
+def role_relation(noun: NounPhrase) -> RelationshipType | None:
+    """The relationship that a role states: "my colleague", "our designer", "a friend"."""
+    if noun.modifiers() & (ENDED_ADJECTIVES - {"old"} | FUTURE_ADJECTIVES) or (
+        "old" in noun.words and noun.head not in PERSON_ROLES_PRIVATE
+    ):
+        return None
+    if noun.head in PERSON_ROLES_PRIVATE:
+        return _R.KNOWS
+    if noun.head in PERSON_ROLES_AT_WORK:
+        return _R.WORKS_WITH
+    return None
+
+
+class Roles:
+    """Reads roles inside noun phrases and in apposition."""
+
+    def __init__(self, references: References, types: EntityTypes) -> None:
+        self._references = references
+        self._types = types
+
+    def read(self, clause: Clause) -> Iterator[Statement]:
+        self._note_projects(clause)
+        if (
+            clause.verb is not None
+            and clause.verb.lemma in REPORTING
+            and not any(noun.is_self for noun in clause.subject)
+        ):
+            return
+        for noun in clause.nouns():
+            yield from self._role_before_name(noun, clause)
+        for nouns in (clause.subject, clause.objects, *(phrase.nouns for phrase in clause.phrases)):
+            yield from self._shared_roles(nouns, clause)
+        for first, second in clause.appositions:
+            named, described = (
+                (first, second)
+                if first.names and not (first.head and first.possessor and not second.possessor)
+                else (second, first)
+            )
+            referents = self._references.resolve(named, clause)
+            yield from self.described(referents, described)
+            introduced = any(noun.is_self for noun in clause.subject) and named in clause.objects
+            yield from self.affiliation_of_role(
+                clause, described, [USER] if introduced else referents
+            )
+        for phrase in clause.phrases:
+            if (
+                phrase.preposition in {"from", "at", "of"}
+                and phrase.after is not None
+                and phrase.after.names
+            ):
+                yield from self._affiliation(phrase.after, phrase.nouns, phrase.preposition, clause)
+
+    def _note_projects(self, clause: Clause) -> None:
+        """ "Kestrel, our scheduling service": an unknown name for a system of ours is a project."""
+        for noun in clause.nouns():
+            if noun.names and not noun.head_follows:
+                self._note_project(noun, noun)
+        for pair in clause.appositions:
+            for named, described in (pair, pair[::-1]):
+                if named.names and not described.names:
+                    self._note_project(named, described)
+        if clause.verb is not None and clause.verb.lemma == "be":
+            for first in clause.subject:
+                for second in clause.objects:
+                    if bool(first.names) != bool(second.names):
+                        named, described = (first, second) if first.names else (second, first)
+                        self._note_project(named, described)
+
+    def _note_project(self, named: NounPhrase, described: NounPhrase) -> None:
+        if (
+            described.possessor == "self"
+            and described.possessor_name is None
+            and described.head in BUILT_HEADS
+        ):
+            name = named.names[-1].text
+            if not self._types.known.types_of(name):
+                self._types.remember(name, EntityType.PROJECT)
+
+    def _shared_roles(self, nouns: list[NounPhrase], clause: Clause) -> Iterator[Statement]:
+        """ "my colleagues Ahmed and Sofia": the role holds for each name of the list."""
+        role: NounPhrase | None = None
+        for noun in nouns:
+            if role is not None and noun.names and not noun.head and not noun.possessor:
+                yield from self.described(self._references.resolve(noun, clause), role)
+            elif noun.names and not noun.head_follows and noun.head + "s" in noun.words:
+                role = noun
+            else:
+                role = None
+
+    def _role_before_name(self, noun: NounPhrase, clause: Clause) -> Iterator[Statement]:
+        """ "my manager Helen Brandt", "our CI tool Jenkins"."""
+        if not noun.names or noun.head_follows or not noun.head or noun.excluded:
+            return
+        if noun.head in _PROJECT_HEADS:
+            return
+        yield from self.described(self._references.resolve(noun, clause), noun)
+
+    def described(
+        self, named: list[Referent], noun: NounPhrase, confidence: float = 0.92
+    ) -> Iterator[Statement]:
+        """What a noun phrase such as "my colleague", "our database" says of what it describes."""
+        named = [referent for referent in named if not referent.is_self]
+        relation = role_relation(noun)
+        if relation is not None and noun.possessor:
+            source = self._owner(noun)
+            if source is None:
+                return
+            for referent in named:
+                if self._types.accepts("person", referent):
+                    yield Statement(source, relation, referent, confidence)
+            return
+        if noun.possessor != "self" or noun.possessor_name is not None:
+            return
+        words = noun.modifiers()
+        if words & (ENDED_ADJECTIVES | FUTURE_ADJECTIVES):
+            return
+        for referent in named:
+            if words & _FAVOURITE or noun.head in _FAVOURITE:
+                if self._types.accepts("thing", referent):
+                    yield Statement(USER, _R.PREFERS, referent, confidence)
+            elif noun.head in _CHOICE:
+                if self._types.accepts("thing", referent):
+                    yield Statement(USER, _R.DECIDED, referent, confidence)
+            elif noun.head in EMPLOYER_HEADS:
+                if self._types.accepts("organization", referent):
+                    yield Statement(USER, _R.PART_OF, referent, confidence)
+            elif noun.head in _PROJECT_HEADS:
+                if self._types.accepts("project", referent):
+                    yield Statement(USER, _R.WORKS_ON, referent, confidence)
+            elif noun.head in _PROJECT_HEADS:
+                continue
+            elif noun.head in TOOL_HEADS and self._types.is_tool(referent):
+                yield Statement(USER, _R.USES, referent, confidence)
+
+    def _owner(self, noun: NounPhrase) -> Referent | None:
+        if noun.possessor_name is not None:
+            owner = Referent(noun.possessor_name.text, initial=noun.possessor_name.initial)
+            return owner if self._types.accepts("person", owner) else None
+        return USER if noun.possessor == "self" else None
+
+    def _affiliation(
+        self, person: NounPhrase, organizations: list[NounPhrase], preposition: str, clause: Clause
+    ) -> Iterator[Statement]:
+        """ "Sarah from Acme"."""
+        for member in self._references.resolve(person, clause):
+            if not self._types.accepts("person", member):
+                continue
+            for noun in organizations:
+                for organization in self._references.resolve(noun, clause):
+                    known = self._types.is_organization(organization)
+                    if organization.is_self or (preposition != "from" and not known):
+                        continue
+                    if (
+                        preposition == "at"
+                        and person not in clause.subject
+                        and clause.verb is not None
+                        and clause.verb.lemma in _AT_VERBS
+                    ):
+                        continue
+                    if self._types.accepts("organization", organization):
+                        yield Statement(member, _R.PART_OF, organization, 0.92)
+
+    def affiliation_of_role(
+        self, clause: Clause, noun: NounPhrase, named: list[Referent]
+    ) -> Iterator[Statement]:
+        """ "Our counterpart at Acme is Miguel"."""
+        if noun.head not in PERSON_ROLES or noun.modifiers() & (
+            ENDED_ADJECTIVES | FUTURE_ADJECTIVES
+        ):
+            return
+        for phrase in clause.phrases:
+            if phrase.preposition not in {"at", "from"} or phrase.after is not noun:
+                continue
+            for each in phrase.nouns:
+                for organization in self._references.resolve(each, clause):
+                    if organization.is_self or not self._types.accepts(
+                        "organization", organization
+                    ):
+                        continue
+                    for person in named:
+                        if self._types.accepts("person", person):
+                            yield Statement(person, _R.PART_OF, organization, 0.9)

@@ -1,0 +1,136 @@
+"""`braid` has one grammar: `braid VERB …` for what everybody does, `braid NOUN VERB …` for the rest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from gateway.cli import exit_codes
+from gateway.cli.app import app
+from gateway.cli.exit_codes import MEANINGS, ExitCode
+
+REFERENCE = (Path(__file__).parents[4] / "docs" / "command-line.md").read_text()
+TOP = {"up", "status", "ingest", "search", "ask", "chat", "mcp"}
+VERBS = {
+    *("list", "get", "add", "put", "delete", "search", "rename"),
+    *("create", "revoke", "rotate"),  # keys
+    *("cancel", "retry"),  # jobs
+    *("relate", "unrelate", "close", "infer"),  # memories
+    *("check", "reembed", "reextract"),  # the space
+    "end",  # facts
+}
+# Where the second word names what is shown.
+VIEWS = {
+    *("graph entities", "graph neighborhood", "graph history"),
+    *("graph snapshot", "graph diff", "graph paths"),
+    *("jobs dead", "memories stats", "memories types"),
+}
+# It speaks MCP on its standard output.
+WITHOUT_JSON = {"mcp"}
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """Every command by its words."""
+
+    def walk(words: str, command: Any) -> Iterator[tuple[str, Any]]:
+        for name, child in getattr(command, "commands", {}).items():
+            yield from walk(f"{words} {name}".strip(), child)
+        if not hasattr(command, "commands"):
+            yield words, command
+
+    return walk("", typer.main.get_command(app))
+
+
+ALL = dict(commands())
+
+
+def options(command: Any) -> dict[str, Any]:
+    return {name: parameter for parameter in command.params for name in parameter.opts}
+
+
+def test_commands_are_verbs_or_nouns_with_verbs() -> None:
+    single = {words for words in ALL if " " not in words}
+    assert single == TOP
+    others = {words for words in ALL if words not in single | VIEWS}
+    assert {words.split()[1] for words in others} <= VERBS
+    assert {len(words.split()) for words in others | VIEWS} == {2}
+    assert set(ALL) >= VIEWS
+
+
+@pytest.mark.parametrize("words", ALL)
+def test_a_command_says_what_it_does_and_what_each_of_its_options_means(words: str) -> None:
+    command = ALL[words]
+    assert re.fullmatch(r"[A-Z].*\.", command.help.split("\n")[0]), words
+    unexplained = [one.name for one in command.params if not getattr(one, "help", None)]
+    assert unexplained == []
+
+
+@pytest.mark.parametrize("words", ALL)
+def test_a_command_prints_json_where_it_is_asked_to(words: str) -> None:
+    assert ("--json" in options(ALL[words])) == (words not in WITHOUT_JSON)
+
+
+@pytest.mark.parametrize("words", [words for words in ALL if words.endswith(" list")])
+def test_a_list_has_pages(words: str) -> None:
+    assert {"--limit", "--cursor"} <= set(options(ALL[words]))
+
+
+@pytest.mark.parametrize("words", ALL)
+def test_the_reference_names_the_command(words: str) -> None:
+    assert f"`braid {words}" in REFERENCE
+
+
+def test_the_reference_names_no_other_command() -> None:
+    examples = re.findall(r"`braid ([^`]*)`", REFERENCE)
+    named = [re.match(r"[a-z]+( [a-z]+)?", example) for example in examples]
+    words = {found[0] for found in named if found}
+    assert {one for one in words if one not in ALL and one.split()[0] not in TOP} == set()
+
+
+def test_exit_codes_are_the_same_in_the_code_in_help_and_in_the_reference() -> None:
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", REFERENCE, re.MULTILINE)
+    assert {int(code): meaning for code, meaning in rows} == {
+        code.value: meaning for code, meaning in MEANINGS.items()
+    }
+    assert exit_codes.table() in str(typer.main.get_command(app).epilog)
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"),
+    [
+        ("INVALID_FIELD", 2),
+        ("NOT_FOUND", 3),
+        ("STORE_UNAVAILABLE", 5),
+        ("OVERLOADED", 5),
+        ("UNREACHABLE", 5),
+        ("INVALID_CREDENTIAL", 6),
+        ("MISSING_SCOPE", 6),
+        ("WRONG_STATE", 1),
+        ("INTERNAL", 1),
+    ],
+)
+def test_each_reason_has_its_exit_code(reason: str, code: int) -> None:
+    assert exit_codes.of_reason(reason) == code
+
+
+@pytest.mark.parametrize(
+    ("statuses", "code"),
+    [
+        (["OK", "NO_MATCH"], ExitCode.OK),
+        (["NO_MATCH"], ExitCode.OK),
+        (["OK", "DISABLED"], ExitCode.OK),
+        (["OK", "UNAVAILABLE"], ExitCode.PARTIAL),
+        (["DEGRADED"], ExitCode.PARTIAL),
+        (["TIMED_OUT", "UNAVAILABLE"], ExitCode.UNAVAILABLE),
+        ([], ExitCode.OK),
+    ],
+)
+def test_a_search_that_could_not_look_everywhere_has_another_code_than_one_that_found_nothing(
+    statuses: list[str], code: ExitCode
+) -> None:
+    assert exit_codes.of_legs([{"status": status} for status in statuses]) == code
