@@ -23,6 +23,7 @@ COMMANDS = {
     "overload": "tests.benchmarks.overload",
     "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
+    "faults": "tests.benchmarks.fault_suite",
     "fuzz": "tests.benchmarks.fuzz",
 }
 

@@ -29,7 +29,7 @@ _WHOLE_LIMIT = 30.0
 _JOBS_LIMIT = 90.0
 _PAUSE = 0.05
 _GOOD = "SUCCEEDED"
-_ENDED = frozenset({_GOOD, "FAILED", "PARTLY_FAILED", "CANCELLED", "CANCELED"})
+_ENDED = frozenset({_GOOD, "FAILED", "CANCELLED"})
 
 
 @dataclass
@@ -71,9 +71,16 @@ class Drill:
         """Loads what questions are about, and asks everything once: what is measured is a system that has run."""
         job = await self._operations.seed()
         async with asyncio.timeout(_JOBS_LIMIT):
-            while await self._operations.state_of(job) != _GOOD:  # noqa: ASYNC110 - no event
+            while True:  # noqa: ASYNC110 - it has no event
+                if await self._operations.state_of(job) == _GOOD:
+                    break
                 await asyncio.sleep(_PAUSE)
-        missing, _ = await self._until_whole(Case("", "", operations=ALL | {RERANKED, MODEL_ASK}))
+        await self.until_whole()
+
+    async def until_whole(self) -> None:
+        """Waits until every operation works. AssertionError when one does not within half a minute."""
+        everything = Case("", "", operations=ALL | {RERANKED, MODEL_ASK})
+        missing, _ = await self._until_whole(everything)
         assert not missing, missing
 
     async def run(self, case: Case) -> Outcome:
@@ -88,7 +95,7 @@ class Drill:
             await self._system.heal(case)
         await self._until_it_answers(case)
         outcome.missing, outcome.recovery = await self._until_whole(case)
-        outcome.lied += await self._lost()
+        outcome.lied += await self.lost()
         return outcome
 
     async def _attempts(self, case: Case) -> list[Attempt]:
@@ -127,7 +134,7 @@ class Drill:
                 return sorted(left), _WHOLE_LIMIT
         return [], time.perf_counter() - began
 
-    async def _lost(self) -> list[str]:
+    async def lost(self) -> list[str]:
         """Acknowledged writes that do not come about."""
         written = self._operations.written
         until = time.monotonic() + _JOBS_LIMIT

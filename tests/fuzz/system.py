@@ -19,7 +19,7 @@ from tests.stubs.openai_server import OpenAIStub
 
 DIMENSION = 16
 SPACE = "fuzzed"
-_PROCESSES = {"agent": "agent_orchestrator", "graph": "graph_query", "vector": "vector_search"}
+PROCESSES = {"agent": "agent_orchestrator", "graph": "graph_query", "vector": "vector_search"}
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class Fuzzed:
                 package: await stack.enter_async_context(
                     open_channel(self.stack.addresses[name], retry=False)
                 )
-                for package, name in _PROCESSES.items()
+                for package, name in PROCESSES.items()
             }
 
     def crashes(self) -> int:
         """How often a process ended by itself."""
-        names = ("postgres", "neo4j", "gateway", "agent_worker", *_PROCESSES.values())
+        names = ("postgres", "neo4j", "gateway", "agent_worker", *PROCESSES.values())
         return sum(self.stack.restarts(name) for name in names)
 
 
