@@ -73,7 +73,8 @@ def open_clients(settings: GatewaySettings) -> Clients:
     """Clients of the services that the settings name. Channels connect on first use; needs a running loop."""
     targets = (settings.agent_target, settings.vector_target, settings.graph_target)
     agent, vector, graph = (
-        open_channel(target, max_message_bytes=settings.max_message_bytes) for target in targets
+        open_channel(target, max_message_bytes=settings.max_message_bytes, security=settings)
+        for target in targets
     )
     return Clients(
         agent=agent_pb2_grpc.AgentServiceStub(agent),

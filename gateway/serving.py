@@ -6,6 +6,7 @@ import asyncio
 import math
 import signal
 import socket
+import ssl
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,14 +17,16 @@ from gateway.connections import ConnectionLimits
 from gateway.mcp.endpoint import McpEndpoint
 from gateway.rest.app import create_app
 from gateway.rest.http.middleware import Drain
-from services.runtime.identity import Authenticator, KeyRing
+from services.runtime.errors import SetupError
+from services.runtime.identity import Authenticator
 from services.runtime.listen import ListenError, check_listen, is_loopback
 from services.runtime.loop import freeze_gc
 from services.runtime.open_files import raise_open_files_limit
+from services.runtime.security.certificates import Certificates, ReloadingContext
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from gateway.settings import GatewaySettings
 
@@ -33,7 +36,7 @@ _OTHER_FILES = 128
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-class StartError(Exception):
+class StartError(SetupError):
     """The gateway is set up in a way that would answer callers from the wrong space."""
 
 
@@ -90,7 +93,7 @@ async def gateway_server(
     settings: GatewaySettings,
 ) -> AsyncIterator[tuple[Server, socket.socket]]:
     """A server that is ready to be run, and the socket that it listens on; its clients are closed at the end."""
-    check_listen(settings.gateway_listen, authenticated=settings.api_keys_file is not None)
+    check_listen(settings.gateway_listen, authenticated=settings.authenticated)
     authenticator = _authenticator(settings)
     clients = open_clients(settings)
     try:
@@ -103,18 +106,17 @@ async def gateway_server(
                 yield server, listener
     finally:
         await clients.close()
+        await authenticator.close()
 
 
 def _authenticator(settings: GatewaySettings) -> Authenticator:
-    if settings.api_keys_file is None:
-        return Authenticator(None, allow_local=settings.allow_local)
-    if settings.service_key is None:
-        # Calls without it would be served as space `local`, whatever space the caller's key names.
-        raise StartError("BRAID_SERVICE_KEY is needed where BRAID_API_KEYS_FILE is set")
-    ring = KeyRing(settings.api_keys_file)
-    ring.reload()
+    if settings.authenticated and settings.service_key is None:
+        # Calls without it would be served as space `local`, whatever space the caller's credential names.
+        raise StartError(
+            "BRAID_SERVICE_KEY is needed where BRAID_API_KEYS_FILE or BRAID_JWT_JWKS is set"
+        )
     allow_local = settings.allow_local and is_loopback(settings.gateway_listen)
-    return Authenticator(ring, allow_local=allow_local)
+    return Authenticator.of(settings, allow_local=allow_local)
 
 
 def _listener(listen: str) -> socket.socket:
@@ -141,6 +143,7 @@ def _connections(settings: GatewaySettings) -> ConnectionLimits:
 def _config(app: object, settings: GatewaySettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,  # type: ignore[arg-type] # an ASGI application
+        ssl_context_factory=_tls(settings),
         http=_connections(settings).protocol,  # type: ignore[arg-type] # what makes a protocol
         loop="none",
         ws="none",
@@ -151,3 +154,17 @@ def _config(app: object, settings: GatewaySettings) -> uvicorn.Config:
         proxy_headers=False,
         timeout_graceful_shutdown=max(1, math.ceil(settings.drain_seconds)),
     )
+
+
+def _tls(settings: GatewaySettings) -> Callable[..., ssl.SSLContext] | None:
+    """What makes the TLS context; None where HTTP is served in plain text."""
+    if settings.gateway_tls_cert_file is None:
+        return None
+    certificates = Certificates(
+        chain=settings.gateway_tls_cert_file,
+        key=settings.gateway_tls_key_file,
+        authorities=settings.gateway_tls_client_ca_file,
+    )
+    mutual = settings.gateway_tls_client_ca_file is not None
+    context = ReloadingContext(certificates, server=True, require_peer=mutual)
+    return lambda _config, _default: context

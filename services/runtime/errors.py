@@ -13,6 +13,10 @@ VALID_TIME_TAKEN = "VALID_TIME_TAKEN"
 INTERNAL_MESSAGE = "The service failed to answer. The request id names the failure in its logs."
 
 
+class SetupError(Exception):
+    """The process cannot start as it is set up. The message is for its operator."""
+
+
 class BraidError(Exception):
     """An expected failure: a reason of the contract, a sentence for people, and its details."""
 
@@ -56,7 +60,8 @@ class InvalidCredentialError(BraidError):
     reason = errors_pb2.ERROR_REASON_INVALID_CREDENTIAL
 
     def __init__(
-        self, message: str = "A valid API key is needed: metadata `authorization: Bearer <key>`."
+        self,
+        message: str = "A valid API key or token is needed: metadata `authorization: Bearer <key>`.",
     ) -> None:
         super().__init__(message)
 

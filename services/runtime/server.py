@@ -12,7 +12,7 @@ from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.runtime.health import HealthMonitor
-from services.runtime.identity import Authenticator, KeyRing
+from services.runtime.identity import Authenticator
 from services.runtime.interceptors import build_pipeline
 from services.runtime.interceptors.limit import LimitStage
 from services.runtime.interceptors.pipeline import DefaultDeadlines
@@ -21,6 +21,7 @@ from services.runtime.loop import freeze_gc
 from services.runtime.open_files import raise_open_files_limit
 from services.runtime.rate_limits import RateLimits
 from services.runtime.rpc_limits import rpc_queues
+from services.runtime.security.certificates import Certificates, server_credentials
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -53,8 +54,10 @@ class RunningServer:
 
     def __init__(
         self,
+        *,
         server: grpc.aio.Server,
         monitor: HealthMonitor,
+        authenticator: Authenticator,
         limit: LimitStage,
         port: int,
         settings: RuntimeSettings,
@@ -62,6 +65,7 @@ class RunningServer:
         self.port = port
         self._server = server
         self._monitor = monitor
+        self._authenticator = authenticator
         self._limit = limit
         self._settings = settings
         self._polling = asyncio.create_task(monitor.run(), name="health")
@@ -85,6 +89,7 @@ class RunningServer:
         await self._server.stop(_LAST_SECONDS if ended else 0)
         self._polling.cancel()
         await asyncio.gather(self._polling, return_exceptions=True)
+        await self._authenticator.close()
 
 
 async def start_server(
@@ -95,7 +100,7 @@ async def start_server(
     probes: Mapping[str, Probe],
 ) -> RunningServer:
     """Starts serving on `listen` (`host:port`, port 0 for a free one). ListenError when it may not listen there."""
-    check_listen(listen, authenticated=settings.api_keys_file is not None)
+    check_listen(listen, authenticated=settings.authenticated)
     monitor = HealthMonitor([service.name for service in services], probes)
     shared = {
         f"/{service.name}/{method}": queue
@@ -104,8 +109,11 @@ async def start_server(
     }
     names = [service.name for service in services]
     limit = LimitStage(settings.max_concurrent_calls, exempt=shared)
+    authenticator = Authenticator.of(
+        settings, allow_local=settings.allow_local and is_loopback(listen)
+    )
     pipeline = build_pipeline(
-        _authenticator(settings, listen),
+        authenticator,
         limit=limit,
         queues=rpc_queues(names, settings, shared),
         rates=RateLimits(
@@ -125,9 +133,16 @@ async def start_server(
     health_pb2_grpc.add_HealthServicer_to_server(monitor.servicer, server)
     reflection.enable_server_reflection([*names, "grpc.health.v1.Health"], server)
     await monitor.poll()
-    port = server.add_insecure_port(listen)
+    port = _add_port(server, listen, settings)
     await server.start()
-    return RunningServer(server, monitor, limit, port, settings)
+    return RunningServer(
+        server=server,
+        monitor=monitor,
+        authenticator=authenticator,
+        limit=limit,
+        port=port,
+        settings=settings,
+    )
 
 
 async def serve(
@@ -152,17 +167,22 @@ async def serve(
     await running.stop()
 
 
+def _add_port(server: grpc.aio.Server, listen: str, settings: RuntimeSettings) -> int:
+    """Plain text without a certificate; with one TLS alone. CertificateError when it cannot be used."""
+    if settings.tls_cert_file is None:
+        return server.add_insecure_port(listen)
+    certificates = Certificates(
+        chain=settings.tls_cert_file,
+        key=settings.tls_key_file,
+        authorities=settings.tls_client_ca_file,
+    )
+    mutual = settings.tls_client_ca_file is not None
+    return server.add_secure_port(listen, server_credentials(certificates, require_peer=mutual))
+
+
 def _queued(queues: Mapping[str, AdmissionQueue]) -> int:
     """How many calls the methods' slots let in; some share theirs."""
     return sum(slots.capacity for slots in set(queues.values()))
-
-
-def _authenticator(settings: RuntimeSettings, listen: str) -> Authenticator:
-    ring = None
-    if settings.api_keys_file is not None:
-        ring = KeyRing(settings.api_keys_file)
-        ring.reload()
-    return Authenticator(ring, allow_local=settings.allow_local and is_loopback(listen))
 
 
 def _options(settings: RuntimeSettings) -> list[tuple[str, int]]:

@@ -9,9 +9,10 @@ from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
 from services.runtime.limit_settings import LimitSettings
+from services.runtime.security.settings import SecuritySettings
 
 
-class RuntimeSettings(LimitSettings):
+class RuntimeSettings(LimitSettings, SecuritySettings):
     """`BRAID_*` settings of the server bootstrap; each service adds its own beside them."""
 
     model_config = SettingsConfigDict(
@@ -40,3 +41,8 @@ class RuntimeSettings(LimitSettings):
         default=None,
         description="Key with the `delegate` scope that this process presents to others.",
     )
+
+    @property
+    def authenticated(self) -> bool:
+        """Whether callers can present a credential: an API key or a token."""
+        return self.api_keys_file is not None or self.tokens_accepted

@@ -28,6 +28,7 @@ from gateway.rest.http.errors import (
 from gateway.rest.mapping.openapi import GUARDED
 from services.runtime.errors import BraidError, FieldError, InternalError, InvalidFieldError
 from services.runtime.exporting import DURATION_BUCKETS
+from services.runtime.security import events
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 # A request id goes into logs and answers: anything else than this could forge lines in them.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _CLIENT_GONE = 499
+_FORBIDDEN = 403
 _PASS_OVER_BYTES = 16 * 1024 * 1024
 _PASS_OVER_SECONDS = 2.0
 
@@ -123,7 +125,7 @@ class RequestMiddleware:
             await send(message)
 
         try:
-            self._check(state, scope, headers)
+            await self._check(state, scope, headers)
             limit = self._body_limit(scope["path"])
             steady = _steady(receive, self._idle_seconds)
             limited = _limited(steady, limit, content_length(headers))
@@ -142,10 +144,13 @@ class RequestMiddleware:
                 raise
             await self._refusal(error, state.request_id)(scope, receive, answer)
 
-    def _check(self, state: RequestState, scope: Scope, headers: Headers) -> None:
+    async def _check(self, state: RequestState, scope: Scope, headers: Headers) -> None:
         _check_utf8(scope)
         if scope["path"].startswith(GUARDED):
-            state.identity = identify(headers, self._authenticator)
+            method = f"HTTP {scope['method']}"
+            state.identity = await identify(
+                headers, self._authenticator, method=method, request_id=state.request_id
+            )
 
     def _refusal(self, error: Exception, request_id: str) -> Response:
         if isinstance(error, HTTPException):
@@ -161,6 +166,13 @@ class RequestMiddleware:
         status = state.status or _CLIENT_GONE
         took = time.perf_counter() - state.started
         self._duration.record(took, {"http.route": route, "http.response.status_code": status})
+        if status == _FORBIDDEN and state.identity is not None:
+            self._authenticator.events.record(
+                events.SCOPE_MISSING,
+                key_id=state.identity.key_id,
+                method=f"HTTP {scope['method']} {route}",
+                request_id=state.request_id,
+            )
         self._log.info(
             "request",
             method=scope["method"],

@@ -108,7 +108,7 @@ class Pipeline(grpc.aio.ServerInterceptor):
             call = _begin(method, context, seconds)
             try:
                 with ExitStack() as stack:
-                    self._enter(stack, call)
+                    await self._enter(stack, call)
                     await self._count(call)
                     checked = self._checked(call, request, streaming=request_streaming)
                     async with asyncio.timeout_at(call.default_deadline), self._slot(method):
@@ -123,7 +123,7 @@ class Pipeline(grpc.aio.ServerInterceptor):
             call = _begin(method, context, self._deadlines.stream)
             try:
                 with ExitStack() as stack:
-                    self._enter(stack, call)
+                    await self._enter(stack, call)
                     await self._count(call)
                     checked = self._checked(call, request, streaming=request_streaming)
                     async with asyncio.timeout_at(call.default_deadline), self._slot(method):
@@ -159,8 +159,9 @@ class Pipeline(grpc.aio.ServerInterceptor):
         slots = self._queues.get(method)
         return slots.slot() if slots is not None else nullcontext()
 
-    def _enter(self, stack: ExitStack, call: Call) -> None:
+    async def _enter(self, stack: ExitStack, call: Call) -> None:
         for stage in self.stages:
+            await stage.prepare(call)
             stack.enter_context(stage.around(call))
 
     def _checked(self, call: Call, request: Any, *, streaming: bool) -> Any:

@@ -35,6 +35,9 @@ class Stage:
 
     name: ClassVar[str]
 
+    async def prepare(self, call: Call) -> None:
+        """Does what has to be waited for, after the stages before this one have begun; raises to refuse the call."""
+
     def around(self, call: Call) -> AbstractContextManager[None]:  # noqa: ARG002 - a hook
         """Encloses the stages after this one and the handler."""
         return nullcontext()

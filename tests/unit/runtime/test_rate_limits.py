@@ -13,9 +13,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from braid.agent.v1 import search_pb2
 from services.runtime.channels import Outgoing
 from services.runtime.context import CallContext, call_scope
-from services.runtime.identity import hash_key
 from services.runtime.limit_settings import LimitSettings
 from services.runtime.rate_limits import parse_rates
+from services.runtime.security.api_keys import hash_key
 from services.runtime.settings import RuntimeSettings
 from services.runtime.status import reason_name
 from tests.unit.runtime.conftest import QUESTION, Harness, Start, refused
