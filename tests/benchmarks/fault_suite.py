@@ -19,7 +19,7 @@ async def run(options: Options) -> None:
     if options.mode not in _MODES:
         raise UsageError(f"--mode takes one of {', '.join(_MODES)}")
     figures = Figures(options.name)
-    async with fault_system() as system, Operations(system.stack) as operations:
+    async with fault_system() as system, Operations(system) as operations:
         drill = Drill(system, operations)
         await drill.prepare()
         outcomes: list[Outcome] = []

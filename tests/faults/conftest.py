@@ -28,7 +28,7 @@ def broken(stores_loop: LoopThread) -> Iterator[FaultSystem]:
 @pytest.fixture(scope="session")
 def drill(broken: FaultSystem, stores_loop: LoopThread) -> Iterator[Drill]:
     """Runs cases against it."""
-    operations = Operations(broken.stack)
+    operations = Operations(broken)
     stores_loop.run(operations.__aenter__())
     drill = Drill(broken, operations)
     stores_loop.run(drill.prepare())

@@ -79,6 +79,16 @@ def is_whole(attempt: Attempt) -> bool:
     return True
 
 
+def lacks(attempt: Attempt) -> str:
+    """What an answer that is not whole lacks, in words."""
+    if not attempt.succeeded:
+        return f"{attempt.status} {attempt.body.get('detail', '')}"
+    if attempt.operation in _SEARCHES:
+        ended = [f"{leg['name']} {leg['status']} {leg['reason']}" for leg in attempt.body["legs"]]
+        return ", ".join(ended)
+    return f"without {attempt.body.get('unavailable')}"
+
+
 def _lies_of_search(attempt: Attempt, expected: Expected) -> Iterator[str]:
     legs = {leg["name"]: leg for leg in attempt.body["legs"]}
     for name in sorted(expected.legs):

@@ -15,7 +15,6 @@ import grpc
 import httpx
 
 from braid.agent.v1 import agent_pb2, agent_pb2_grpc
-from deploy.local.stack import LocalStack
 from services.runtime.channels import open_channel
 from tests.faults.cases import (
     ASK,
@@ -30,7 +29,7 @@ from tests.faults.cases import (
     Expected,
 )
 from tests.faults.judging import Attempt
-from tests.faults.system import WITH_MODEL
+from tests.faults.system import WITH_MODEL, FaultSystem
 
 _DEADLINES = {
     SEARCH: 3.0,
@@ -64,26 +63,28 @@ class Written:
 class Operations:
     """Requests of one caller, each new. To be entered before use."""
 
-    def __init__(self, stack: LocalStack) -> None:
-        self._stack = stack
+    def __init__(self, system: FaultSystem) -> None:
+        self._system = system
         self._numbers = itertools.count(1)
         self._channels: list[grpc.aio.Channel] = []
         self._exits = AsyncExitStack()
         self.written = Written()
 
     async def __aenter__(self) -> Self:
-        url = f"http://{self._stack.addresses['gateway']}"
+        addresses = self._system.stack.addresses
+        url = f"http://{addresses['gateway']}"
         # Without certificates, which take long to read: there is no TLS here.
         self._http = await self._exits.enter_async_context(
             httpx.AsyncClient(base_url=url, verify=False)  # noqa: S501
         )
         self._agents = {
             name: agent_pb2_grpc.AgentServiceStub(
-                await self._exits.enter_async_context(
-                    open_channel(self._stack.addresses[process], retry=False)
-                )
+                await self._exits.enter_async_context(open_channel(address, retry=False))
             )
-            for name, process in ((ASK, "agent_orchestrator"), (MODEL_ASK, WITH_MODEL))
+            for name, address in (
+                (ASK, self._system.proxies["agent_orchestrator"].address),
+                (MODEL_ASK, addresses[WITH_MODEL]),
+            )
         }
         return self
 
@@ -194,7 +195,7 @@ class Operations:
         began = time.perf_counter()
         status, body = 0, {}
         try:
-            async for answer in self._agents[operation].Ask(request, timeout=deadline + _PATIENCE):
+            async for answer in self._agents[operation].Ask(request, timeout=deadline):
                 event = answer.event
                 if event.WhichOneof("event") == "done":
                     named = list(event.done.unavailable)
@@ -211,7 +212,7 @@ class Operations:
         except grpc.aio.AioRpcError as error:
             body = {"detail": error.details()}
             status = {
-                grpc.StatusCode.DEADLINE_EXCEEDED: 0,
+                grpc.StatusCode.DEADLINE_EXCEEDED: HTTPStatus.GATEWAY_TIMEOUT,
                 grpc.StatusCode.INTERNAL: HTTPStatus.INTERNAL_SERVER_ERROR,
                 grpc.StatusCode.UNKNOWN: HTTPStatus.INTERNAL_SERVER_ERROR,
             }.get(error.code(), HTTPStatus.SERVICE_UNAVAILABLE)

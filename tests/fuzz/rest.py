@@ -24,7 +24,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.fuzz.findings import Findings
-from tests.fuzz.vocabulary import Vocabulary, plain_name
+from tests.fuzz.vocabulary import OWN_ID, Vocabulary, plain_name
 
 _CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
 # The document describes an event with its data read; schemathesis takes data for text. The shapes of events have tests.
@@ -156,9 +156,17 @@ class RestFuzzer:
 
     def _name_known(self, case: Any) -> None:
         for name in list(case.path_parameters or ()):
-            known = self._vocabulary.pick(plain_name(name), self._chance)
+            thing = _thing(case.operation.path, name)
+            known = self._vocabulary.pick(thing, self._chance)
             if known is not None and self._chance.random() < _KNOWN:
                 case.path_parameters[name] = known
+
+
+def _thing(path: str, name: str) -> str:
+    """What a parameter names: `/api/memories/{id}` a memory."""
+    if name in OWN_ID:
+        return plain_name(path.split(f"/{{{name}}}", maxsplit=1)[0].rpartition("/")[2])
+    return plain_name(name)
 
 
 def _bound(case: Any) -> None:

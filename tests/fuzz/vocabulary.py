@@ -15,7 +15,7 @@ _MAX_LENGTH = 200
 _SHORTEST_NAME = 3
 _SUFFIXES = ("_uuids", "_uuid", "_ids", "_id")
 # Names under which a thing carries its own id.
-_OWN_ID = frozenset({"id", "uuid"})
+OWN_ID = frozenset({"id", "uuid"})
 
 
 class Vocabulary:
@@ -41,7 +41,7 @@ class Vocabulary:
         if isinstance(value, Mapping):
             for name, inner in value.items():
                 if isinstance(inner, str):
-                    self._add(owner if name in _OWN_ID else plain_name(name), inner)
+                    self._add(owner if name in OWN_ID else plain_name(name), inner)
                 else:
                     self.learn_json(inner, plain_name(name))
         elif isinstance(value, list):
@@ -74,7 +74,7 @@ class Vocabulary:
 
 def name_of(field: FieldDescriptor) -> str:
     """What a field's values are ids or names of."""
-    if field.name in _OWN_ID and field.containing_type is not None:
+    if field.name in OWN_ID and field.containing_type is not None:
         return field.containing_type.name.removesuffix("Ref").lower()
     return plain_name(field.name)
 

@@ -58,10 +58,13 @@ _PROBLEMS = {
     504: "The deadline passed before the answer was there (DEADLINE).",
 }
 
-# Answered before there is a request, in the HTTP server's own words.
-_UNREADABLE: dict[str, Any] = {
-    "description": "The request is no HTTP, or its target or a header is longer than 64 KiB.",
-    "content": {"text/plain": {"schema": {"type": "string"}}},
+# Answered before there is a request: in the HTTP server's own words, and without any.
+_UNREADABLE: dict[int | str, dict[str, Any]] = {
+    400: {
+        "description": "The request is no HTTP.",
+        "content": {"text/plain": {"schema": {"type": "string"}}},
+    },
+    431: {"description": "The request's target and headers are longer than 64 KiB; no body."},
 }
 
 # Read by the middleware, not by the routes.
@@ -95,7 +98,7 @@ def problems(*statuses: int, body: type[BaseModel] = Problem) -> dict[int | str,
         status: {"model": body, "description": _PROBLEMS[status]}
         for status in statuses or _PROBLEMS
     }
-    return {400: _UNREADABLE, **named}
+    return {**_UNREADABLE, **named}
 
 
 def event_stream(event: Any) -> dict[str, Any]:
