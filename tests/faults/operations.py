@@ -193,7 +193,8 @@ class Operations:
         deadline = _DEADLINES[operation]
         request = agent_pb2.AskRequest(question=question, skip_memory=True)
         began = time.perf_counter()
-        status, body = 0, {}
+        status = 0
+        body: dict[str, Any] = {}
         try:
             async for answer in self._agents[operation].Ask(request, timeout=deadline):
                 event = answer.event

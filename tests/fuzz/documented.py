@@ -12,7 +12,7 @@ from pathlib import Path
 import grpc
 from google.protobuf import descriptor_pb2
 from google.protobuf.descriptor import Descriptor, MethodDescriptor
-from grpc_tools import protoc
+from grpc_tools import protoc  # type: ignore[import-untyped]
 
 from braid.common.v1 import errors_pb2
 from services.runtime.status import CODES

@@ -183,6 +183,7 @@ class Messages:
         if field.type == FieldDescriptor.TYPE_BOOL:
             return chance.random() < 0.5
         if field.type == FieldDescriptor.TYPE_ENUM:
+            assert field.enum_type is not None
             numbers = [value.number for value in field.enum_type.values]
             return chance.choice(numbers[1:] or numbers)
         if field.type in _FLOATS:
@@ -197,7 +198,7 @@ class Messages:
         if known is not None and chance.random() < 0.8:
             return known
         if getattr(rules, "in"):
-            return chance.choice(getattr(rules, "in"))
+            return str(chance.choice(getattr(rules, "in")))
         if rules.uuid:
             return str(uuid.UUID(int=chance.getrandbits(128), version=4))
         if rules.pattern:

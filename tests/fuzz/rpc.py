@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
@@ -58,7 +58,7 @@ class RpcFuzzer:
         self._vocabulary = Vocabulary()
         self._messages = Messages(self._vocabulary, dimension)
         self.findings = Findings()
-        self.seconds: Counter[str] = Counter()
+        self.seconds: dict[str, float] = defaultdict(float)
 
     async def warm_up(self) -> None:
         """Calls each RPC some times with likely messages, one after the other: later cases name what is there then."""
@@ -168,7 +168,7 @@ class RpcFuzzer:
     def _start(self, method: MethodDescriptor, messages: Sequence[bytes]) -> Any:
         channel = self._channels[method.full_name.split(".")[1]]
         path = f"/{method.containing_service.full_name}/{method.name}"
-        shape = {
+        shape: Any = {
             (False, False): channel.unary_unary,
             (False, True): channel.unary_stream,
             (True, False): channel.stream_unary,

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import httpx
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from braid.agent.v1 import models_pb2
