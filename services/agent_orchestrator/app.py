@@ -53,6 +53,7 @@ from services.agent_orchestrator.model_migration.servicer import ModelServicer
 from services.agent_orchestrator.reranking.reranking import Reranking
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
+from services.agent_orchestrator.search.memory_leg import MemoryLeg
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
 from services.agent_orchestrator.settings import AgentSettings, SettingError
@@ -116,6 +117,7 @@ class Tiers:
     searches: ChunkSearches
     relations: GraphRelations
     channels: Mapping[str, grpc.aio.Channel]
+    health: Mapping[str, HealthWatch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,14 @@ async def open_app(
         memories = _memories(
             tiers, database, reranking, names_spaces=runtime.service_key is not None
         )
-        search = build_search(settings, tiers, embedders.queries, expander, reranking, memories)
+        search = build_search(
+            settings,
+            tiers,
+            embedders.queries,
+            expander,
+            reranking,
+            memories=MemoryLeg(lambda request: memories.SearchMemories(request, None)),
+        )
         hybrid = ExpandedHybrid(
             vector=tiers.vector,
             expander=expander,
@@ -245,6 +254,7 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
                 write_seconds=settings.write_seconds,
             ),
             {"vector": vector, "graph": graph},
+            {"vector": vector_health, "graph": graph_health},
         )
 
 
@@ -285,7 +295,8 @@ def build_search(
     embedder: Embedder,
     expander: Expander,
     reranking: Reranking,
-    memories: MemoryServicer,
+    *,
+    memories: MemoryLeg,
 ) -> ComprehensiveSearch:
     """The search of all tiers, for its own service and for the agent."""
     queries = QueryEmbeddings(
@@ -300,7 +311,7 @@ def build_search(
         expander=expander,
         reranking=reranking,
         models=SpaceModels(),
-        memories=MemoryLeg(lambda request: memories.SearchMemories(request, None)),
+        memories=memories,
         seconds=settings.search_seconds,
         leg_seconds=settings.leg_seconds,
     )
@@ -359,6 +370,8 @@ def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
         vector=tiers.channels["vector"],
         graph=tiers.channels["graph"],
         outgoing=Outgoing.of(runtime),
+        vector_health=tiers.health["vector"],
+        graph_health=tiers.health["graph"],
         memory=entity_memory,
     )
 

@@ -46,7 +46,7 @@ class Searches:
             query=text, limit=_LIMIT, cache=_NO_CACHE, expansion=_UNEXPANDED
         )
         answer = await self.orchestrator.ComprehensiveSearch(request, timeout=deadline)
-        return {legs_pb2.Leg.Name(leg.leg).removeprefix("LEG_").lower(): leg for leg in answer.legs}
+        return reports_of(answer)
 
     def vector(self, text: str) -> Awaitable[vector_pb2.HybridSearchResponse]:
         """The leg `vector` at its own tier, which embeds the text itself."""
@@ -68,6 +68,11 @@ class Searches:
             query=text, chunk_ids=wanted, include_chunks=True, cache=_NO_CACHE
         )
         await self.vector_tier.ScoreChunks(request, timeout=_DEADLINE)
+
+
+def reports_of(answer: search_pb2.ComprehensiveSearchResponse) -> Reports:
+    """How each leg of an answer ended, by the leg's name."""
+    return {legs_pb2.Leg.Name(leg.leg).removeprefix("LEG_").lower(): leg for leg in answer.legs}
 
 
 def looked(reports: Reports, leg: str) -> bool:

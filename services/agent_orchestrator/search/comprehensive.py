@@ -201,17 +201,13 @@ class ComprehensiveSearch:
                     lambda: self._queries.embed(request.query, clock.left(), use_cache=use_cache),
                 )
                 chunks = self._tiers.chunks(request, query, clock)
-                vector = group.create_task(
-                    self._reported(legs_pb2.LEG_VECTOR, chunks, query, ended)
-                )
+                vector = group.create_task(self._reported("vector", chunks, query, ended))
                 facts = self._tiers.facts(request, query, clock)
-                graph = group.create_task(self._reported(legs_pb2.LEG_GRAPH, facts, query, ended))
+                graph = group.create_task(self._reported("graph", facts, query, ended))
                 memories = None
                 if request.use_memories:
                     found = self._memories.run(request, clock)
-                    memories = group.create_task(
-                        self._reported(legs_pb2.LEG_MEMORY, found, query, ended)
-                    )
+                    memories = group.create_task(self._reported("memory", found, query, ended))
         except ExceptionGroup as failures:
             # A leg raises nothing but what is wrong with the request: that is the caller's answer.
             raise failures.exceptions[0] from None
@@ -254,9 +250,9 @@ class ComprehensiveSearch:
         return replace(known, chunks=found | scored, missing=missing)
 
     async def _reported(
-        self, name: Leg, leg: Awaitable[LegOutcome], query: QueryVector, ended: LegListener | None
+        self, name: str, leg: Awaitable[LegOutcome], query: QueryVector, ended: LegListener | None
     ) -> LegOutcome:
-        with span(f"leg {leg_name(name)}") as made:
+        with span(f"leg {name}") as made:
             outcome = clarified(await leg)
             _describe(made, outcome)
         report = outcome.report
@@ -310,7 +306,7 @@ def _describe(made: trace.Span, outcome: LegOutcome) -> None:
     report = outcome.report
     made.set_attribute("leg.status", _name(report))
     made.set_attribute("leg.reason", legs_pb2.LegReason.Name(report.reason))
-    made.set_attribute("leg.hits", report.hits)
+    made.set_attribute("leg.hits", report.hit_count)
     if outcome.failed:
         fail(made, legs_pb2.LegReason.Name(report.reason))
 

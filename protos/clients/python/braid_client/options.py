@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from braid.graph.v1.relations_pb2 import ChunkRelationType
     from braid.vector.v1.chunks_pb2 import ChunkFilter, Fusion, TextMatch
     from braid_client.requests import EntityLike, ExpansionLike, TimeLike
+    from braid_client.tls import Tls
 
 
 class ConnectionOptions(TypedDict, total=False):
@@ -39,6 +40,7 @@ class ConnectionOptions(TypedDict, total=False):
     user: str | None
     timeout: float
     credentials: grpc.ChannelCredentials | None
+    tls: Tls | None
 
 
 class CallOptions(TypedDict, total=False):
