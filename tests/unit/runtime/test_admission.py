@@ -116,3 +116,25 @@ async def test_callers_who_are_refused_together_are_told_different_times_to_come
             told.add(refused.value.retry_after)
     assert len(told) > 10
     assert all(0.5 <= seconds <= 1.5 for seconds in told if seconds is not None)
+
+
+async def test_under_a_lasting_overload_callers_are_refused_sooner_and_after_it_no_more() -> None:
+    loop = asyncio.get_running_loop()
+    limits = AdmissionLimits(size=1, queue_seconds=0.4, adaptive=True)
+
+    async def waited(slots: AdmissionQueue) -> float:
+        began = loop.time()
+        with pytest.raises(OverloadedError):
+            await taking(slots)
+        return loop.time() - began
+
+    async with all_taken(limits) as slots:
+        first = asyncio.create_task(waited(slots))
+        await asyncio.sleep(0.3)
+        second = asyncio.create_task(waited(slots))  # the queue is never empty meanwhile
+        await first
+        third = await waited(slots)
+        assert await second >= 0.4
+        assert third < 0.2
+        # Nobody has waited for a moment: the next ones are a burst again.
+        assert await waited(slots) >= 0.4
