@@ -108,7 +108,7 @@ async def start_server(
         for method, queue in service.queues.items()
     }
     names = [service.name for service in services]
-    limit = LimitStage(settings.max_concurrent_calls, exempt=shared)
+    limit = LimitStage(settings.max_concurrent_calls, shared)
     authenticator = Authenticator.of(
         settings, allow_local=settings.allow_local and is_loopback(listen)
     )

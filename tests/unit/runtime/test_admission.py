@@ -118,23 +118,58 @@ async def test_callers_who_are_refused_together_are_told_different_times_to_come
     assert all(0.5 <= seconds <= 1.5 for seconds in told if seconds is not None)
 
 
-async def test_under_a_lasting_overload_callers_are_refused_sooner_and_after_it_no_more() -> None:
+async def waited_in_vain(slots: AdmissionQueue) -> float:
+    """Seconds until a caller is refused."""
     loop = asyncio.get_running_loop()
+    began = loop.time()
+    with pytest.raises(OverloadedError):
+        await taking(slots)
+    return loop.time() - began
+
+
+async def test_after_a_wait_in_vain_callers_are_refused_sooner() -> None:
     limits = AdmissionLimits(size=1, queue_seconds=0.4, adaptive=True)
-
-    async def waited(slots: AdmissionQueue) -> float:
-        began = loop.time()
-        with pytest.raises(OverloadedError):
-            await taking(slots)
-        return loop.time() - began
-
     async with all_taken(limits) as slots:
-        first = asyncio.create_task(waited(slots))
-        await asyncio.sleep(0.3)
-        second = asyncio.create_task(waited(slots))  # the queue is never empty meanwhile
-        await first
-        third = await waited(slots)
-        assert await second >= 0.4
-        assert third < 0.2
-        # Nobody has waited for a moment: the next ones are a burst again.
-        assert await waited(slots) >= 0.4
+        slots.refuse_early()  # the queue is empty: a caller might wait
+        assert await waited_in_vain(slots) >= 0.4
+        assert await waited_in_vain(slots) < 0.2
+
+
+async def test_in_an_overload_a_quarter_of_the_slots_may_wait_and_others_are_refused_at_once() -> (
+    None
+):
+    limits = AdmissionLimits(size=4, queue_seconds=0.2, adaptive=True)
+    async with all_taken(limits) as slots:
+        await waited_in_vain(slots)
+        waiting = asyncio.create_task(waited_in_vain(slots))
+        async with asyncio.timeout(1):
+            while not slots.waiting:
+                await asyncio.sleep(0)
+        with pytest.raises(OverloadedError):
+            slots.refuse_early()
+        assert await waited_in_vain(slots) < 0.02
+        await waiting
+
+
+async def test_an_overload_is_over_when_as_many_calls_as_there_are_slots_find_one() -> None:
+    limits = AdmissionLimits(size=2, queue_seconds=0.4, adaptive=True)
+    slots = AdmissionQueue(limits)
+    async with slots.slot(), slots.slot():
+        await waited_in_vain(slots)
+    for _ in range(2):
+        await taking(slots)
+    async with slots.slot(), slots.slot():
+        assert await waited_in_vain(slots) >= 0.4
+
+
+async def test_callers_who_all_get_their_slot_in_time_are_no_overload() -> None:
+    """Twice as many callers as slots, for longer than a wait may take."""
+    limits = AdmissionLimits(size=2, queue_seconds=0.2, adaptive=True)
+    slots = AdmissionQueue(limits)
+
+    async def caller() -> None:
+        for _ in range(20):
+            async with slots.slot():
+                await asyncio.sleep(0.02)
+
+    await asyncio.gather(*(caller() for _ in range(4)))
