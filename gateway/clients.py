@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -22,6 +22,7 @@ from braid.graph.v1 import ingest_pb2_grpc as graph_ingest
 from braid.graph.v1 import query_pb2_grpc as graph_query
 from braid.vector.v1 import documents_pb2_grpc, search_pb2_grpc
 from services.runtime.channels import Outgoing, open_channel
+from services.runtime.health import REASON
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +31,13 @@ if TYPE_CHECKING:
 
 SERVICES = ("agent_orchestrator", "vector_search", "graph_query")
 HEALTH_TIMEOUT = 1.0
+
+
+class Health(NamedTuple):
+    """SERVING, NOT_SERVING, or UNREACHABLE; and why not, where the service says so."""
+
+    state: str
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +58,8 @@ class Clients:
     outgoing: Outgoing
     channels: Mapping[str, grpc.aio.Channel]
 
-    async def health(self) -> dict[str, str]:
-        """Each service's health by name: SERVING, NOT_SERVING, or UNREACHABLE; within about a second."""
+    async def health(self) -> dict[str, Health]:
+        """Each service's health by name; within about a second."""
         channels = self.channels.values()
         states = await asyncio.gather(*(_health(channel) for channel in channels))
         return dict(zip(self.channels, states, strict=True))
@@ -65,7 +73,8 @@ def open_clients(settings: GatewaySettings) -> Clients:
     """Clients of the services that the settings name. Channels connect on first use; needs a running loop."""
     targets = (settings.agent_target, settings.vector_target, settings.graph_target)
     agent, vector, graph = (
-        open_channel(target, max_message_bytes=settings.max_message_bytes) for target in targets
+        open_channel(target, max_message_bytes=settings.max_message_bytes, security=settings)
+        for target in targets
     )
     return Clients(
         agent=agent_pb2_grpc.AgentServiceStub(agent),
@@ -84,12 +93,12 @@ def open_clients(settings: GatewaySettings) -> Clients:
     )
 
 
-async def _health(channel: grpc.aio.Channel) -> str:
-    stub = health_pb2_grpc.HealthStub(channel)
+async def _health(channel: grpc.aio.Channel) -> Health:
+    stub: Any = health_pb2_grpc.HealthStub(channel)  # untyped in its package
+    call = stub.Check(health_pb2.HealthCheckRequest(), timeout=HEALTH_TIMEOUT)
     try:
-        answer = await stub.Check(  # type: ignore[attr-defined] # untyped in its package
-            health_pb2.HealthCheckRequest(), timeout=HEALTH_TIMEOUT
-        )
+        answer = await call
     except grpc.aio.AioRpcError:
-        return "UNREACHABLE"
-    return health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status)
+        return Health("UNREACHABLE")
+    reason = dict(await call.trailing_metadata()).get(REASON, "")
+    return Health(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status), reason)

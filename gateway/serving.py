@@ -6,48 +6,73 @@ import asyncio
 import math
 import signal
 import socket
+import ssl
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 import uvicorn
 
 from gateway.clients import open_clients
+from gateway.connections import ConnectionLimits
 from gateway.mcp.endpoint import McpEndpoint
 from gateway.rest.app import create_app
-from services.runtime.identity import Authenticator, KeyRing
+from gateway.rest.http.middleware import Drain
+from services.runtime.errors import SetupError
+from services.runtime.identity import Authenticator
 from services.runtime.listen import ListenError, check_listen, is_loopback
 from services.runtime.loop import freeze_gc
+from services.runtime.open_files import raise_open_files_limit
+from services.runtime.security.certificates import Certificates, ReloadingContext
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from gateway.settings import GatewaySettings
 
 
+# Open files of a process that are no HTTP connections: logs, channels to services, libraries.
+_OTHER_FILES = 128
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
-class StartError(Exception):
+class StartError(SetupError):
     """The gateway is set up in a way that would answer callers from the wrong space."""
 
 
 class Server(uvicorn.Server):
-    """Ends on a signal by itself. uvicorn's own handlers raise the signal again, which would skip closing clients."""
+    """Ends on a signal by itself. uvicorn's own handlers raise the signal again, which would skip closing clients.
+
+    For `drain_delay_seconds` it still takes requests, while its probe says that it is about to end; then it lets those
+    in progress end. A second signal ends the delay.
+    """
+
+    def __init__(self, config: uvicorn.Config, drain: Drain, drain_delay_seconds: float) -> None:
+        super().__init__(config)
+        self._drain = drain
+        self._delay = drain_delay_seconds
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Turns SIGTERM and SIGINT into a graceful end for the time of a block."""
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
-            loop.add_signal_handler(number, self._end)
+            loop.add_signal_handler(number, self.begin_drain)
         try:
             yield
         finally:
             for number in _SIGNALS:
                 loop.remove_signal_handler(number)
 
-    def _end(self) -> None:
+    def begin_drain(self) -> None:
+        """Ends after the delay; at once when asked again."""
+        if self._drain.begun:
+            self._stop()
+            return
+        self._drain.begun = True
+        asyncio.get_running_loop().call_later(self._delay, self._stop)
+
+    def _stop(self) -> None:
         self.should_exit = True
 
 
@@ -68,29 +93,30 @@ async def gateway_server(
     settings: GatewaySettings,
 ) -> AsyncIterator[tuple[Server, socket.socket]]:
     """A server that is ready to be run, and the socket that it listens on; its clients are closed at the end."""
-    check_listen(settings.gateway_listen, authenticated=settings.api_keys_file is not None)
+    check_listen(settings.gateway_listen, authenticated=settings.authenticated)
     authenticator = _authenticator(settings)
     clients = open_clients(settings)
     try:
         mcp = McpEndpoint(clients, settings)
-        app = create_app(clients, settings, authenticator, [mcp.route])
+        drain = Drain()
+        app = create_app(clients, settings, authenticator, [mcp.route], drain)
         async with mcp.run():
             with _listener(settings.gateway_listen) as listener:
-                yield Server(_config(app, settings)), listener
+                server = Server(_config(app, settings), drain, settings.drain_delay_seconds)
+                yield server, listener
     finally:
         await clients.close()
+        await authenticator.close()
 
 
 def _authenticator(settings: GatewaySettings) -> Authenticator:
-    if settings.api_keys_file is None:
-        return Authenticator(None, allow_local=settings.allow_local)
-    if settings.service_key is None:
-        # Calls without it would be served as space `local`, whatever space the caller's key names.
-        raise StartError("BRAID_SERVICE_KEY is needed where BRAID_API_KEYS_FILE is set")
-    ring = KeyRing(settings.api_keys_file)
-    ring.reload()
+    if settings.authenticated and settings.service_key is None:
+        # Calls without it would be served as space `local`, whatever space the caller's credential names.
+        raise StartError(
+            "BRAID_SERVICE_KEY is needed where BRAID_API_KEYS_FILE or BRAID_JWT_JWKS is set"
+        )
     allow_local = settings.allow_local and is_loopback(settings.gateway_listen)
-    return Authenticator(ring, allow_local=allow_local)
+    return Authenticator.of(settings, allow_local=allow_local)
 
 
 def _listener(listen: str) -> socket.socket:
@@ -106,10 +132,19 @@ def _listener(listen: str) -> socket.socket:
     return listener
 
 
+def _connections(settings: GatewaySettings) -> ConnectionLimits:
+    allowed = raise_open_files_limit() - _OTHER_FILES
+    return ConnectionLimits(
+        max_connections=max(1, min(settings.max_connections, allowed)),
+        head_seconds=settings.handshake_seconds,
+    )
+
+
 def _config(app: object, settings: GatewaySettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,  # type: ignore[arg-type] # an ASGI application
-        http="httptools",
+        ssl_context_factory=_tls(settings),
+        http=_connections(settings).protocol,  # type: ignore[arg-type] # what makes a protocol
         loop="none",
         ws="none",
         lifespan="off",
@@ -119,3 +154,17 @@ def _config(app: object, settings: GatewaySettings) -> uvicorn.Config:
         proxy_headers=False,
         timeout_graceful_shutdown=max(1, math.ceil(settings.drain_seconds)),
     )
+
+
+def _tls(settings: GatewaySettings) -> Callable[..., ssl.SSLContext] | None:
+    """What makes the TLS context; None where HTTP is served in plain text."""
+    if settings.gateway_tls_cert_file is None:
+        return None
+    certificates = Certificates(
+        chain=settings.gateway_tls_cert_file,
+        key=settings.gateway_tls_key_file,
+        authorities=settings.gateway_tls_client_ca_file,
+    )
+    mutual = settings.gateway_tls_client_ca_file is not None
+    context = ReloadingContext(certificates, server=True, require_peer=mutual)
+    return lambda _config, _default: context

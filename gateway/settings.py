@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from pathlib import Path
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from services.runtime.settings import RuntimeSettings
 
@@ -15,6 +16,14 @@ class GatewaySettings(RuntimeSettings):
     """`BRAID_*` settings of the gateway beside those that every process has."""
 
     gateway_listen: str = Field(default="127.0.0.1:8080", description="Where HTTP is served.")
+    gateway_tls_cert_file: Path | None = Field(
+        default=None, description="The gateway's certificate chain: it then serves HTTPS alone."
+    )
+    gateway_tls_key_file: Path | None = Field(default=None, description="Its private key.")
+    gateway_tls_client_ca_file: Path | None = Field(
+        default=None,
+        description="Authorities of HTTP clients: they then need a certificate (mutual TLS).",
+    )
     agent_target: str = Field(default="127.0.0.1:50050", description="The orchestrator.")
     vector_target: str = Field(default="127.0.0.1:50051", description="The vector tier.")
     graph_target: str = Field(default="127.0.0.1:50052", description="The graph tier.")
@@ -47,6 +56,11 @@ class GatewaySettings(RuntimeSettings):
     max_facts_bytes: int = Field(
         default=16 * MIB, ge=1024, description="Largest body of an upload of facts."
     )
+    max_connections: int = Field(
+        default=8192,
+        ge=1,
+        description="Open HTTP connections; beyond them a new one takes the place of an idle one.",
+    )
     mcp_profile: Literal["default", "all"] = Field(
         default="default",
         description="Tools at /mcp where the address names no `profile`: at most eight, or each on its own.",
@@ -55,3 +69,13 @@ class GatewaySettings(RuntimeSettings):
         default=False,
         description="Whether /mcp offers only tools that read, whatever the key may do.",
     )
+
+    @model_validator(mode="after")
+    def _complete_certificate(self) -> Self:
+        if (self.gateway_tls_cert_file is None) is not (self.gateway_tls_key_file is None):
+            raise ValueError(
+                "BRAID_GATEWAY_TLS_CERT_FILE and BRAID_GATEWAY_TLS_KEY_FILE go together"
+            )
+        if self.gateway_tls_client_ca_file is not None and self.gateway_tls_cert_file is None:
+            raise ValueError("BRAID_GATEWAY_TLS_CLIENT_CA_FILE needs BRAID_GATEWAY_TLS_CERT_FILE")
+        return self

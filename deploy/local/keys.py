@@ -1,8 +1,11 @@
 """API keys for the stack's own processes: one each, hashed in the file that services read."""
 
+import fcntl
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +25,17 @@ class ProcessKeys:
         """Return a key for each process; entries that others have added to the file stay."""
         keys = load_or_create(self._secrets, scopes)
         own = [_entry(name, keys[name], scopes[name]) for name in scopes]
-        write_private(self.file, json.dumps({"keys": [*self._foreign(), *own]}, indent=1))
+        with self._locked():
+            write_private(self.file, json.dumps({"keys": [*self._foreign(), *own]}, indent=1))
         return {name: keys[name] for name in scopes}
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """No other writer, such as `braid keys`, until the block is left."""
+        lock = self.file.with_name(f".{self.file.name}.lock")
+        with os.fdopen(os.open(lock, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
     def _foreign(self) -> list[dict[str, Any]]:
         if not self.file.exists():

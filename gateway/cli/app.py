@@ -18,6 +18,7 @@ from gateway.cli.findings import findings
 from gateway.cli.graph import graph
 from gateway.cli.ingest.command import ingest
 from gateway.cli.jobs import jobs
+from gateway.cli.keys import keys
 from gateway.cli.mcp import mcp
 from gateway.cli.memories import memories
 from gateway.cli.memory import memory
@@ -44,6 +45,7 @@ GROUPS = {
     "conversations": conversations,
     "memories": memories,
     "memory": memory,
+    "keys": keys,
     "space": space,
 }
 

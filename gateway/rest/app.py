@@ -21,8 +21,9 @@ from gateway.rest.facts import routes as facts_routes
 from gateway.rest.findings import routes as findings_routes
 from gateway.rest.graph import routes as graph_routes
 from gateway.rest.http.errors import answer_of, http_answer
+from gateway.rest.http.limits import RequestLimits
 from gateway.rest.http.methods import HeadAsGet, allow
-from gateway.rest.http.middleware import RequestMiddleware
+from gateway.rest.http.middleware import Drain, RequestMiddleware
 from gateway.rest.http.request_parsing import ONLY_DECLARED_PARAMETERS
 from gateway.rest.mapping.openapi import describe
 from gateway.rest.mapping.validation_errors import invalid
@@ -71,11 +72,13 @@ def create_app(
     settings: GatewaySettings,
     authenticator: Authenticator,
     further: Sequence[BaseRoute] = (),
+    drain: Drain | None = None,
 ) -> FastAPI:
     """The application over `clients`. It owns neither them nor anything else that must be closed.
 
-    `further` routes are those of other protocols.
+    `further` routes are those of other protocols. Once `drain` has begun, it is not ready any more.
     """
+    drain = drain or Drain()
     # Its page brings its own scripts: /docs works on a machine without network.
     app = FastAPIOffline(
         title="Braid",
@@ -88,6 +91,7 @@ def create_app(
     )
     app.state.clients = clients
     app.state.settings = settings
+    app.state.drain = drain
     for router in ROUTERS:
         app.include_router(router, dependencies=[ONLY_DECLARED_PARAMETERS])
     app.router.routes.extend(further)
@@ -98,6 +102,8 @@ def create_app(
         authenticator=authenticator,
         body_limit=_body_limit(settings),
         idle_seconds=settings.body_idle_seconds,
+        limits=RequestLimits.of(settings),
+        drain=drain,
     )
     app.add_middleware(OpenAIErrors)
     app.add_exception_handler(BraidError, _braid_error)

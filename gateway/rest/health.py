@@ -1,4 +1,4 @@
-"""`/healthz` and `/readyz`: whether this process runs, and whether the services behind it serve."""
+"""`/healthz` and `/readyz`: whether this process runs, and whether it and the services behind it serve."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from gateway.rest.mapping.openapi import Problem, ResponseSchema, problems
 
 
 class NotReady(Problem):
-    """Which service is not serving."""
+    """Which service is not serving, and why, where it says so: such as that an index is still being built."""
 
     services: dict[str, str]
+    reasons: dict[str, str]
 
 
 class Alive(ResponseSchema):
@@ -43,11 +44,25 @@ async def healthz() -> Response:
 
 @router.get("/readyz", response_model=Readiness, responses={503: {"model": NotReady}})
 async def readyz(request: Request, clients: ClientsDep) -> Response:
-    """The orchestrator and both tiers serve; if not, which of them does not."""
-    services = await clients.health()
-    away = [f"{name} is {state}" for name, state in services.items() if state != "SERVING"]
-    if not away:
+    """The orchestrator and both tiers serve, and this process is not about to end; if not, what is the matter."""
+    if request.app.state.drain.begun:
+        return _not_ready(request, "The gateway is shutting down.", {}, {})
+    found = await clients.health()
+    services = {name: health.state for name, health in found.items()}
+    if all(state == "SERVING" for state in services.values()):
         return JsonResponse({"status": "ready", "services": services})
-    detail = "; ".join(away) + "."
+    reasons = {name: health.reason for name, health in found.items() if health.reason}
+    told = [
+        f"{name} is {state}{f' ({reasons[name]})' if name in reasons else ''}"
+        for name, state in services.items()
+        if state != "SERVING"
+    ]
+    return _not_ready(request, "; ".join(told) + ".", services, reasons)
+
+
+def _not_ready(
+    request: Request, detail: str, services: dict[str, str], reasons: dict[str, str]
+) -> Response:
     body = error_body(detail, "STORE_UNAVAILABLE", request.state.request_state.request_id)
-    return JsonResponse(body | {"services": services}, 503, {"retry-after": "1"})
+    more = {"services": services, "reasons": reasons}
+    return JsonResponse(body | more, 503, {"retry-after": "1"})

@@ -201,8 +201,8 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
     """Clients of the tiers, until the block is left."""
     size = runtime.max_message_bytes
     async with (
-        open_channel(settings.vector_target, max_message_bytes=size) as vector,
-        open_channel(settings.graph_target, max_message_bytes=size) as graph,
+        open_channel(settings.vector_target, max_message_bytes=size, security=runtime) as vector,
+        open_channel(settings.graph_target, max_message_bytes=size, security=runtime) as graph,
         HealthWatch(vector) as vector_health,
         HealthWatch(graph) as graph_health,
     ):

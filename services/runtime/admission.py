@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from services.runtime.context import current_call_or_none, remaining
 from services.runtime.errors import OverloadedError
 
+_OVERLOADED_SHARE = 0.125
+
 
 @dataclass(frozen=True, slots=True)
 class AdmissionLimits:
@@ -22,12 +24,16 @@ class AdmissionLimits:
 
     A refused caller gets a retry delay of `queue_seconds`, or of `retry_seconds` ± 50 % at random, so that callers
     refused together do not return together.
+
+    `adaptive`: once there has been a queue for all of `queue_seconds`, this is no burst. Callers that come then wait an
+    eighth of it: those admitted stay fast, and there is still always one waiting when a slot is free.
     """
 
     size: int = 10
     queue_size: int = 100
     queue_seconds: float = 2.0
     retry_seconds: float | None = None
+    adaptive: bool = False
 
 
 class AdmissionQueue:
@@ -41,6 +47,7 @@ class AdmissionQueue:
         self._free = asyncio.Semaphore(limits.size)
         self._active = 0
         self._waiting: Counter[int] = Counter()
+        self._queued_since = 0.0
 
     @property
     def capacity(self) -> int:
@@ -77,17 +84,26 @@ class AdmissionQueue:
         key = id(caller)
         if key not in self._waiting and len(self._waiting) >= self._limits.queue_size:
             raise self._refusal()
+        patience = self._patience()
         self._waiting[key] += 1
         try:
-            async with asyncio.timeout(remaining(self._limits.queue_seconds)):
+            async with asyncio.timeout(remaining(patience)):
                 await self._free.acquire()
         except TimeoutError:
-            remaining(self._limits.queue_seconds)
+            remaining(patience)
             raise self._refusal() from None
         finally:
             self._waiting[key] -= 1
             if not self._waiting[key]:
                 del self._waiting[key]
+
+    def _patience(self) -> float:
+        now = asyncio.get_running_loop().time()
+        if not self._waiting:
+            self._queued_since = now
+        limit = self._limits.queue_seconds
+        overloaded = self._limits.adaptive and now - self._queued_since > limit
+        return limit * _OVERLOADED_SHARE if overloaded else limit
 
     def _refusal(self) -> OverloadedError:
         if self._limits.retry_seconds is None:

@@ -9,27 +9,52 @@ from opentelemetry import propagate
 
 from braid_protocol.channel import MAX_MESSAGE_BYTES, channel_options
 from services.runtime.context import current_call
+from services.runtime.errors import SetupError
+from services.runtime.rate_limits import ADMITTED
+from services.runtime.security.certificates import Certificates, channel_credentials
+from services.runtime.security.reloading_channel import ReloadingChannel
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
+    from services.runtime.security.certificates import Material
+    from services.runtime.security.settings import SecuritySettings
     from services.runtime.settings import RuntimeSettings
 
 Metadata = tuple[tuple[str, str], ...]
 
 
 def open_channel(
-    target: str, *, retry: bool = True, max_message_bytes: int = MAX_MESSAGE_BYTES
+    target: str,
+    *,
+    retry: bool = True,
+    max_message_bytes: int = MAX_MESSAGE_BYTES,
+    security: SecuritySettings | None = None,
 ) -> grpc.aio.Channel:
     """A lazily connecting channel to `target`, balanced over all its addresses.
 
     With `retry`, idempotent reads that fail with UNAVAILABLE are tried up to three times within the call's deadline.
+    With `security` that names authorities, it uses TLS and follows its certificates; CertificateError when they cannot
+    be used.
     """
     options = channel_options(retry=retry, max_message_bytes=max_message_bytes)
-    return grpc.aio.insecure_channel(target, options=options)
+    if security is None or security.tls_ca_file is None:
+        return grpc.aio.insecure_channel(target, options=options)
+    if security.tls_server_name is not None:
+        options.append(("grpc.ssl_target_name_override", security.tls_server_name))
+
+    def secure(material: Material) -> grpc.aio.Channel:
+        return grpc.aio.secure_channel(target, channel_credentials(material), options=options)
+
+    certificates = Certificates(
+        chain=security.tls_cert_file,
+        key=security.tls_key_file,
+        authorities=security.tls_ca_file,
+    )
+    return ReloadingChannel(certificates, secure)
 
 
-class ServiceKeyError(Exception):
+class ServiceKeyError(SetupError):
     """Callers are authenticated here, but this process has no key to name their space to the others with."""
 
 
@@ -42,17 +67,19 @@ class Outgoing:
     @classmethod
     def of(cls, settings: RuntimeSettings) -> Self:
         """By a process's settings. ServiceKeyError where calls would be served as space `local`, whoever asked."""
-        if settings.api_keys_file is not None and settings.service_key is None:
-            raise ServiceKeyError("BRAID_SERVICE_KEY is needed where BRAID_API_KEYS_FILE is set")
+        if settings.authenticated and settings.service_key is None:
+            raise ServiceKeyError(
+                "BRAID_SERVICE_KEY is needed where BRAID_API_KEYS_FILE or BRAID_JWT_JWKS is set"
+            )
         return cls(settings.service_key)
 
     def metadata(self) -> Metadata:
-        """Credential, space and user (delegated), request id and trace of `current_call()`.
+        """Credential, space and user (delegated), request id and trace of `current_call()`; that rates have counted it.
 
         Without a service key nothing is delegated: the other side then sees its own local identity.
         """
         call = current_call()
-        carrier: dict[str, str] = {"x-request-id": call.request_id}
+        carrier: dict[str, str] = {"x-request-id": call.request_id, ADMITTED: "1"}
         propagate.inject(carrier)
         if self._key is not None:
             carrier["authorization"] = f"Bearer {self._key.get_secret_value()}"

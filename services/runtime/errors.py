@@ -13,6 +13,10 @@ VALID_TIME_TAKEN = "VALID_TIME_TAKEN"
 INTERNAL_MESSAGE = "The service failed to answer. The request id names the failure in its logs."
 
 
+class SetupError(Exception):
+    """The process cannot start as it is set up. The message is for its operator."""
+
+
 class BraidError(Exception):
     """An expected failure: a reason of the contract, a sentence for people, and its details."""
 
@@ -56,7 +60,8 @@ class InvalidCredentialError(BraidError):
     reason = errors_pb2.ERROR_REASON_INVALID_CREDENTIAL
 
     def __init__(
-        self, message: str = "A valid API key is needed: metadata `authorization: Bearer <key>`."
+        self,
+        message: str = "A valid API key or token is needed: metadata `authorization: Bearer <key>`.",
     ) -> None:
         super().__init__(message)
 
@@ -128,6 +133,29 @@ class OverloadedError(BraidError):
 
     def __init__(self, retry_after: float) -> None:
         super().__init__("The service is at its limit.", retry_after=retry_after)
+
+
+class RateLimitedError(BraidError):
+    """A key or a space has made as many calls as it may; `kind` is "key" or "space"."""
+
+    reason = errors_pb2.ERROR_REASON_OVERLOADED
+
+    def __init__(self, kind: str, rate: str, retry_after: float) -> None:
+        subject = "API key" if kind == "key" else kind
+        super().__init__(
+            f"The rate limit of this {subject} is reached: {rate}.",
+            metadata={"limit": kind},
+            retry_after=retry_after,
+        )
+
+
+class DrainingError(StoreUnavailableError):
+    """The process is about to end: the call was not begun, and another replica takes it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "service", 0.5, message="The service is shutting down: another replica answers."
+        )
 
 
 class DeadlineError(BraidError):

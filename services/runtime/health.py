@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from grpc_health.v1 import health, health_pb2
 
+from braid_protocol.channel import TAKES_CALLS
+from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -23,14 +25,50 @@ PROBE_INTERVAL = 0.5
 PROBE_TIMEOUT = 1.4
 
 
+REASON = "braid-health-reason"
+"""Trailing metadata of an answer of `Check`: why the process is not serving, such as that an index is being built."""
+_MAX_REASON = 300
+
+
 class _Servicer(health.aio.HealthServicer):
-    """The library's servicer, with the method of the contract that it leaves out."""
+    """The library's servicer, with reasons, watches that end, and the method of the contract that it leaves out."""
 
     def __init__(self, services: Sequence[str]) -> None:
         super().__init__()
         self._services = services
+        self._watches = 0
+        self._ended = asyncio.Event()
+        self.reason = ""
 
-    async def List(self, _request: Any, context: Any) -> Any:  # noqa: N802 - the contract's name
+    @property
+    def watched(self) -> bool:
+        """Whether a client watches the health of this process."""
+        return self._watches > 0
+
+    def end_watches(self) -> None:
+        """Ends all streams of `Watch`: a server waits for them when it stops."""
+        self._ended.set()
+
+    async def Check(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's name
+        """The health of one service. The reason of NOT_SERVING is in the trailing metadata."""
+        if self.reason and context is not None:
+            context.set_trailing_metadata(((REASON, self.reason),))
+        return await super().Check(request, context)
+
+    async def Watch(self, request: Any, context: Any) -> None:  # noqa: N802 - as above
+        """The health of one service as it changes, until the process ends."""
+        self._watches += 1
+        watching = asyncio.ensure_future(super().Watch(request, context))
+        ended = asyncio.ensure_future(self._ended.wait())
+        try:
+            await asyncio.wait((watching, ended), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._watches -= 1
+            watching.cancel()
+            ended.cancel()
+            await asyncio.gather(watching, ended, return_exceptions=True)
+
+    async def List(self, _request: Any, context: Any) -> Any:  # noqa: N802 - as above
         """The health of each service, and of the whole under ''."""
         checks = {name: health_pb2.HealthCheckRequest(service=name) for name in self._services}
         statuses = {name: await self.Check(check, context) for name, check in checks.items()}
@@ -39,7 +77,11 @@ class _Servicer(health.aio.HealthServicer):
 
 
 class HealthMonitor:
-    """Polls named probes twice a second and sets the health of each service and of the whole ('')."""
+    """Polls named probes twice a second and sets the health of each service and of the whole ('').
+
+    The health of `TAKES_CALLS` is for clients with several replicas to choose from: SERVING until the process drains.
+    A store that is away is away for all of them, and a call is then better answered than not made.
+    """
 
     def __init__(self, services: Sequence[str], probes: Mapping[str, Probe]) -> None:
         self._services = ("", *services)
@@ -47,6 +89,11 @@ class HealthMonitor:
         self._probes = probes
         self._serving: bool | None = None
         self._log = get_logger("health")
+
+    @property
+    def watched(self) -> bool:
+        """Whether a client watches the health of this process."""
+        return self.servicer.watched
 
     async def run(self) -> None:
         """Polls until cancelled."""
@@ -56,10 +103,17 @@ class HealthMonitor:
 
     async def poll(self) -> None:
         """Asks every probe once and sets the health accordingly."""
-        failed = [name for name in self._probes if not await self._answers(name)]
+        failed = {
+            name: reason
+            for name in self._probes
+            if (reason := await self._failure(name)) is not None
+        }
         serving = not failed
+        self.servicer.reason = _as_metadata(failed)
         if serving is not self._serving:
             self._log.info("health", serving=serving, failed=failed)
+            if self._serving is None:
+                await self.servicer.set(TAKES_CALLS, SERVING)
             await self._set(SERVING if serving else NOT_SERVING)
             self._serving = serving
 
@@ -67,15 +121,27 @@ class HealthMonitor:
         """NOT_SERVING from now on, whatever the probes say."""
         await self.servicer.enter_graceful_shutdown()
 
-    async def _answers(self, name: str) -> bool:
+    def end_watches(self) -> None:
+        """Ends the streams of those who watch: a server waits for them when it stops."""
+        self.servicer.end_watches()
+
+    async def _failure(self, name: str) -> str | None:
+        """Why a probe fails, in words that hold no secret; None when it answers."""
         try:
             async with asyncio.timeout(PROBE_TIMEOUT):
                 await self._probes[name]()
+        except BraidError as error:
+            return error.message
         except Exception as error:  # noqa: BLE001 - whatever a probe raises means that it does not answer
             self._log.debug("probe failed", probe=name, error=type(error).__name__)
-            return False
-        return True
+            return f"{name} does not answer."
+        return None
 
     async def _set(self, status: int) -> None:
         for service in self._services:
             await self.servicer.set(service, status)
+
+
+def _as_metadata(failed: Mapping[str, str]) -> str:
+    text = " ".join(failed.values())
+    return text.encode("ascii", "replace").decode()[:_MAX_REASON]

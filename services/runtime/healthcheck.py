@@ -1,19 +1,28 @@
-"""`python -m services.runtime.healthcheck HOST:PORT…`: exit code 0 when one of the servers says SERVING, else 1."""
+"""`python -m services.runtime.healthcheck HOST:PORT…`: exit code 0 when one of the servers says SERVING, else 1.
+
+It is for the container of the process itself: with `BRAID_TLS_CERT_FILE` it uses TLS and that very certificate. It is
+run often, so it imports little.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _SECONDS = 2.0
 
 
-def is_serving(address: str, seconds: float = _SECONDS) -> bool:
-    """Whether the server's health, asked in plain text, is SERVING within `seconds`."""
-    with grpc.insecure_channel(address) as channel:
+def is_serving(address: str, environment: Mapping[str, str], seconds: float = _SECONDS) -> bool:
+    """Whether the server's health is SERVING within `seconds`; `environment` has the process's own settings."""
+    with _channel(address, environment) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         try:
             answer = stub.Check(health_pb2.HealthCheckRequest(), timeout=seconds)
@@ -22,5 +31,32 @@ def is_serving(address: str, seconds: float = _SECONDS) -> bool:
     return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
 
 
+def _channel(address: str, environment: Mapping[str, str]) -> grpc.Channel:
+    chain = _file(environment, "BRAID_TLS_CERT_FILE")
+    if not chain:
+        return grpc.insecure_channel(address)
+    key = _file(environment, "BRAID_TLS_KEY_FILE")
+    authorities = chain + b"\n" + _file(environment, "BRAID_TLS_CA_FILE")
+    # The certificate has the service's name and not that of loopback.
+    options = [("grpc.ssl_target_name_override", _first_name(chain))]
+    return grpc.secure_channel(
+        address, grpc.ssl_channel_credentials(authorities, key, chain), options
+    )
+
+
+def _file(environment: Mapping[str, str], name: str) -> bytes:
+    path = environment.get(name)
+    return Path(path).read_bytes() if path else b""
+
+
+def _first_name(chain: bytes) -> str:
+    from cryptography import x509  # noqa: PLC0415 - only with TLS
+
+    names = x509.load_pem_x509_certificate(chain).extensions.get_extension_for_class(
+        x509.SubjectAlternativeName
+    )
+    return str(names.value[0].value)
+
+
 if __name__ == "__main__":
-    sys.exit(0 if any(is_serving(address) for address in sys.argv[1:]) else 1)
+    sys.exit(0 if any(is_serving(address, os.environ) for address in sys.argv[1:]) else 1)

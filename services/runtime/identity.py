@@ -1,165 +1,187 @@
-"""Who a credential stands for: an API key file with hashed keys, read again when it changes."""
+"""Who a call comes from: the space, user and scopes of an API key, a token, or a caller on this machine."""
 
 from __future__ import annotations
 
-import hashlib
-import math
 import re
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
-
 from services.runtime.errors import (
+    BraidError,
     FieldError,
     InvalidCredentialError,
     InvalidFieldError,
     MissingScopeError,
 )
 from services.runtime.ids import is_space
-from services.runtime.telemetry import get_logger
-from services.runtime.times import utc_now
+from services.runtime.security import events
+from services.runtime.security.api_keys import ALL_SCOPES, USER_PATTERN, KeyRing
+from services.runtime.security.events import SecurityEvents
+from services.runtime.security.tokens import (
+    TokenRefusedError,
+    TokenVerifier,
+    build_token_verifier,
+    looks_like_token,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Mapping
+
+    from services.runtime.settings import RuntimeSettings
 
 LOCAL_SPACE = "local"
 LOCAL_USER = "local"
-LOOK_INTERVAL = 1.0
-# A user travels in call metadata, which holds printable ASCII only.
-USER_PATTERN = "^[!-~]{1,128}$"
-_USER = re.compile(USER_PATTERN.strip("^$"))
-ALL_SCOPES = frozenset({"read", "write", "admin", "delegate"})
+_USER = re.compile(USER_PATTERN)
+# What the log says of a credential that is not there, or is not one at all.
+_MISSING = "missing"
+_MALFORMED = "malformed"
+_NO_SPACE = "no_space"
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Space, user and scopes that a call works with."""
+    """Space, user and scopes that a call works with.
+
+    `key_id` is the API key's id, `jwt:<id>` of a token, or empty for a caller without a credential.
+    """
 
     space: str
     user: str
     scopes: frozenset[str]
+    key_id: str = ""
 
 
-class KeyRecord(BaseModel):
-    """One API key as the file holds it: never the key, only its hash."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+@dataclass(frozen=True, slots=True)
+class _Credential:
+    """A credential that was accepted, before what the caller names is looked at."""
 
     id: str
-    hash: str = Field(pattern="^sha256:[0-9a-f]{64}$")
-    space: str | None = Field(default=None, pattern="^[A-Za-z0-9_-]{1,64}$")
-    user: str | None = Field(default=None, pattern=USER_PATTERN)
+    space: str | None
+    user: str | None
     scopes: frozenset[str]
-    expires_at: AwareDatetime | None = None
 
 
-class KeyFile(BaseModel):
-    """The API key file."""
+class _RefusedError(Exception):
+    """Why a call is refused, for the log. Callers get `answer`: one sentence for all credentials that are not valid."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    keys: list[KeyRecord]
-
-
-class KeyFileError(Exception):
-    """The API key file cannot be read or is malformed."""
-
-
-class KeyRing:
-    """Keys by hash. The file is looked at again on use, at most once a second, so keys rotate without a restart."""
-
-    def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._path = path
-        self._clock = clock
-        self._keys: dict[str, KeyRecord] = {}
-        self._stamp: tuple[int, int] | None = None
-        self._looked = -math.inf
-
-    def reload(self) -> None:
-        """Reads the file if it changed. KeyFileError when it cannot be read; the keys then stay as they were."""
-        try:
-            stat = self._path.stat()
-            stamp = (stat.st_mtime_ns, stat.st_ino)
-            if stamp == self._stamp:
-                return
-            records = KeyFile.model_validate_json(self._path.read_bytes()).keys
-        except (OSError, ValidationError) as error:
-            raise KeyFileError(
-                f"the API key file cannot be read ({type(error).__name__})"
-            ) from None
-        self._keys = {record.hash: record for record in records}
-        self._stamp = stamp
-
-    def find(self, key: str) -> KeyRecord | None:
-        """The record of a key; None when it is unknown or expired. Looked up by hash, so timing tells nothing."""
-        self._look_again()
-        record = self._keys.get(hash_key(key))
-        if record is None or (record.expires_at is not None and record.expires_at <= utc_now()):
-            return None
-        return record
-
-    def _look_again(self) -> None:
-        if self._clock() - self._looked < LOOK_INTERVAL:
-            return
-        self._looked = self._clock()
-        try:
-            self.reload()
-        except KeyFileError as error:
-            # A half-written file must not lock everybody out: the keys known so far go on working.
-            get_logger("identity").error("key file", error=str(error))
-
-
-def hash_key(key: str) -> str:
-    """A key as the file holds it. Keys are 256 random bits, so a plain SHA-256 is enough."""
-    return "sha256:" + hashlib.sha256(key.encode()).hexdigest()
+    def __init__(
+        self,
+        reason: str,
+        key_id: str = "",
+        *,
+        event: str = events.CREDENTIAL_REFUSED,
+        answer: BraidError | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.key_id = key_id
+        self.event = event
+        self.answer = answer or InvalidCredentialError()
 
 
 class Authenticator:
-    """Turns call metadata into an identity.
+    """Turns call metadata into an identity, and records what it refuses.
 
     Without a credential a caller is `local` in space `local`, and only where `allow_local` says that the
     server listens on loopback alone.
     """
 
-    def __init__(self, ring: KeyRing | None, *, allow_local: bool) -> None:
+    def __init__(
+        self,
+        ring: KeyRing | None,
+        *,
+        allow_local: bool,
+        tokens: TokenVerifier | None = None,
+        security: SecurityEvents | None = None,
+    ) -> None:
         self._ring = ring
         self._allow_local = allow_local
+        self._tokens = tokens
+        self.events = security or SecurityEvents()
 
-    def identify(self, metadata: Mapping[str, str]) -> Identity:
-        """The caller's identity. InvalidCredentialError when there is none to be had.
+    @classmethod
+    def of(cls, settings: RuntimeSettings, *, allow_local: bool) -> Authenticator:
+        """By a process's settings. KeyFileError when its key file cannot be read."""
+        security = SecurityEvents()
+        ring = None
+        if settings.api_keys_file is not None:
+            ring = KeyRing(settings.api_keys_file, security=security)
+            ring.reload()
+        tokens = build_token_verifier(settings, security)
+        return cls(ring, allow_local=allow_local, tokens=tokens, security=security)
 
-        MissingScopeError when a key names a space or a user that may not.
+    async def close(self) -> None:
+        """Ends what runs in the background."""
+        if self._tokens is not None:
+            await self._tokens.close()
+
+    async def identify(
+        self, metadata: Mapping[str, str], *, method: str = "", request_id: str = ""
+    ) -> Identity:
+        """The caller's identity. `method` and `request_id` name the call in the log.
+
+        InvalidCredentialError when there is none to be had, MissingScopeError when a key or token names a space or a
+        user that may not, KeySetUnavailableError when a token cannot be checked now.
         """
+        try:
+            return await self._identify(metadata)
+        except _RefusedError as refused:
+            self.events.record(
+                refused.event,
+                reason=refused.reason,
+                key_id=refused.key_id,
+                method=method,
+                request_id=request_id,
+            )
+            raise refused.answer from None
+
+    async def _identify(self, metadata: Mapping[str, str]) -> Identity:
         header = metadata.get("authorization")
         if header is None:
             return self._without_credential(metadata)
-        record = self._record(header)
-        if "delegate" in record.scopes:
-            return _delegated(record, metadata)
-        if record.space is None:
-            raise InvalidCredentialError
+        credential = await self._credential(header)
+        if "delegate" in credential.scopes:
+            return _delegated(credential, metadata)
+        if credential.space is None:
+            raise _RefusedError(_NO_SPACE, credential.id)
         if "braid-space" in metadata or "braid-user" in metadata:
-            raise MissingScopeError("delegate")
-        return Identity(record.space, record.user or "", record.scopes)
+            raise _delegation_refused(
+                "no_delegate_scope", credential.id, MissingScopeError("delegate")
+            )
+        return Identity(credential.space, credential.user or "", credential.scopes, credential.id)
 
     def _without_credential(self, metadata: Mapping[str, str]) -> Identity:
         if not self._allow_local or "braid-space" in metadata or "braid-user" in metadata:
-            raise InvalidCredentialError
+            raise _RefusedError(_MISSING)
         return Identity(LOCAL_SPACE, LOCAL_USER, ALL_SCOPES - {"delegate"})
 
-    def _record(self, header: str) -> KeyRecord:
-        scheme, _, key = header.partition(" ")
-        record = self._ring.find(key.strip()) if self._ring and scheme.lower() == "bearer" else None
-        if record is None:
-            raise InvalidCredentialError
-        return record
+    async def _credential(self, header: str) -> _Credential:
+        scheme, _, given = header.partition(" ")
+        given = given.strip()
+        if scheme.lower() != "bearer" or not given or not given.isascii():
+            raise _RefusedError(_MALFORMED)
+        if self._tokens is not None and looks_like_token(given):
+            return await self._of_token(self._tokens, given)
+        return self._of_key(given)
+
+    async def _of_token(self, tokens: TokenVerifier, token: str) -> _Credential:
+        try:
+            claims = await tokens.verify(token)
+        except TokenRefusedError as refused:
+            raise _RefusedError(f"token_{refused.reason}") from None
+        return _Credential(claims.token_id, claims.space, claims.user, claims.scopes)
+
+    def _of_key(self, key: str) -> _Credential:
+        if self._ring is None:
+            raise _RefusedError("unknown")
+        record, refusal = self._ring.find(key)
+        if record is None or refusal:
+            raise _RefusedError(refusal, record.id if record else "")
+        return _Credential(record.id, record.space, record.user, record.scopes)
 
 
-def _delegated(record: KeyRecord, metadata: Mapping[str, str]) -> Identity:
-    space = metadata.get("braid-space", record.space)
+def _delegated(credential: _Credential, metadata: Mapping[str, str]) -> Identity:
+    space = metadata.get("braid-space", credential.space)
     if space is None:
         # A backend that forgot one would mix its tenants in whichever space were taken instead.
         raise InvalidFieldError(FieldError("metadata.braid-space", "must name the space to act in"))
@@ -167,7 +189,7 @@ def _delegated(record: KeyRecord, metadata: Mapping[str, str]) -> Identity:
         raise InvalidFieldError(
             FieldError("metadata.braid-space", "must be 1 to 64 of A-Z a-z 0-9 _ -")
         )
-    user = metadata.get("braid-user") or record.user or ""
+    user = metadata.get("braid-user") or credential.user or ""
     if user and _USER.fullmatch(user) is None:
         raise InvalidFieldError(
             FieldError(
@@ -175,6 +197,12 @@ def _delegated(record: KeyRecord, metadata: Mapping[str, str]) -> Identity:
             )
         )
     # A key that is bound to a space may name users in it, not other spaces.
-    if record.space is not None and space != record.space:
-        raise MissingScopeError("delegate", "The API key is bound to another space.")
-    return Identity(space, user, record.scopes)
+    if credential.space is not None and space != credential.space:
+        error = MissingScopeError("delegate", "The API key is bound to another space.")
+        raise _delegation_refused("other_space", credential.id, error)
+    return Identity(space, user, credential.scopes, credential.id)
+
+
+def _delegation_refused(reason: str, key_id: str, answer: BraidError) -> _RefusedError:
+    """A caller named a space or a user that it may not name."""
+    return _RefusedError(reason, key_id, event=events.DELEGATION_REFUSED, answer=answer)

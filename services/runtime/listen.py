@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 
+from services.runtime.errors import SetupError
+
 _LAST_PORT = 65_535
 
 
-class ListenError(Exception):
+class ListenError(SetupError):
     """The address cannot be used, or not without authentication."""
 
 
@@ -31,6 +33,6 @@ def check_listen(listen: str, *, authenticated: bool) -> None:
         raise ListenError(f"{listen} has no port from 0 to {_LAST_PORT}: host:port is needed")
     if not authenticated and not is_loopback(listen):
         raise ListenError(
-            f"refusing to listen on {listen} without authentication: set BRAID_API_KEYS_FILE, "
-            "or listen on 127.0.0.1"
+            f"refusing to listen on {listen} without authentication: set BRAID_API_KEYS_FILE "
+            "or BRAID_JWT_JWKS, or listen on 127.0.0.1"
         )

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import uvloop
 
+from services.runtime.errors import SetupError
+
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
-    """Runs `main` to its end."""
-    uvloop.run(main)
+    """Runs `main` to its end. SystemExit with a sentence where the process cannot start as it is set up."""
+    try:
+        uvloop.run(main)
+    except SetupError as error:
+        raise SystemExit(str(error)) from None
 
 
 def freeze_gc() -> None:

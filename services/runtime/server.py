@@ -12,10 +12,16 @@ from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.runtime.health import HealthMonitor
-from services.runtime.identity import Authenticator, KeyRing
+from services.runtime.identity import Authenticator
 from services.runtime.interceptors import build_pipeline
+from services.runtime.interceptors.limit import LimitStage
+from services.runtime.interceptors.pipeline import DefaultDeadlines
 from services.runtime.listen import check_listen, is_loopback
 from services.runtime.loop import freeze_gc
+from services.runtime.open_files import raise_open_files_limit
+from services.runtime.rate_limits import RateLimits
+from services.runtime.rpc_limits import rpc_queues
+from services.runtime.security.certificates import Certificates, server_credentials
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -27,14 +33,15 @@ if TYPE_CHECKING:
 
 # Calls that Braid itself refuses, and checks of health, as a multiple of those served; gRPC ends the rest.
 _TURNED_AWAY = 4
+# For the ends of calls that have just been answered to reach their callers.
+_LAST_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
     """A servicer to serve: its full proto name, and the call that adds it to a server.
 
-    `queues` has the slots that a method runs in, by the method's name; methods may share theirs. One that is not there
-    runs at once.
+    `queues` has the queues that methods share, by the method's name. Each other method has one of its own.
     """
 
     name: str
@@ -46,20 +53,43 @@ class RunningServer:
     """A started server: its port, and its end."""
 
     def __init__(
-        self, server: grpc.aio.Server, monitor: HealthMonitor, port: int, drain_seconds: float
+        self,
+        *,
+        server: grpc.aio.Server,
+        monitor: HealthMonitor,
+        authenticator: Authenticator,
+        limit: LimitStage,
+        port: int,
+        settings: RuntimeSettings,
     ) -> None:
         self.port = port
         self._server = server
         self._monitor = monitor
-        self._drain_seconds = drain_seconds
+        self._authenticator = authenticator
+        self._limit = limit
+        self._settings = settings
         self._polling = asyncio.create_task(monitor.run(), name="health")
 
+    @property
+    def running(self) -> int:
+        """Calls in progress, those that wait in a queue included."""
+        return self._limit.running
+
     async def stop(self) -> None:
-        """Reports NOT_SERVING, lets running calls end within the drain time, then stops."""
+        """Reports NOT_SERVING, lets calls in progress end within the drain time, then stops.
+
+        While clients that watch its health turn to other replicas, new calls are still taken; after that they are
+        refused as UNAVAILABLE.
+        """
         await self._monitor.drain()
-        await self._server.stop(self._drain_seconds)
+        if self._monitor.watched:
+            await asyncio.sleep(self._settings.drain_delay_seconds)
+        ended = await self._limit.drain(self._settings.drain_seconds)
+        self._monitor.end_watches()
+        await self._server.stop(_LAST_SECONDS if ended else 0)
         self._polling.cancel()
         await asyncio.gather(self._polling, return_exceptions=True)
+        await self._authenticator.close()
 
 
 async def start_server(
@@ -70,29 +100,49 @@ async def start_server(
     probes: Mapping[str, Probe],
 ) -> RunningServer:
     """Starts serving on `listen` (`host:port`, port 0 for a free one). ListenError when it may not listen there."""
-    check_listen(listen, authenticated=settings.api_keys_file is not None)
+    check_listen(listen, authenticated=settings.authenticated)
     monitor = HealthMonitor([service.name for service in services], probes)
-    most = settings.max_concurrent_calls
-    queues = {
-        f"/{service.name}/{method}": slots
+    shared = {
+        f"/{service.name}/{method}": queue
         for service in services
-        for method, slots in service.queues.items()
+        for method, queue in service.queues.items()
     }
-    pipeline = build_pipeline(_authenticator(settings, listen), max_calls=most, queues=queues)
+    names = [service.name for service in services]
+    limit = LimitStage(settings.max_concurrent_calls, exempt=shared)
+    authenticator = Authenticator.of(
+        settings, allow_local=settings.allow_local and is_loopback(listen)
+    )
+    pipeline = build_pipeline(
+        authenticator,
+        limit=limit,
+        queues=rpc_queues(names, settings, shared),
+        rates=RateLimits(
+            per_key=settings.rate_limit_per_key, per_space=settings.rate_limit_per_space
+        ),
+        deadlines=DefaultDeadlines(
+            settings.default_deadline_seconds, settings.default_stream_deadline_seconds
+        ),
+    )
     server = grpc.aio.server(
         interceptors=[pipeline],
         options=_options(settings),
-        maximum_concurrent_rpcs=most * _TURNED_AWAY + _queued(queues),
+        maximum_concurrent_rpcs=settings.max_concurrent_calls * _TURNED_AWAY + _queued(shared),
     )
     for service in services:
         service.add(server)
     health_pb2_grpc.add_HealthServicer_to_server(monitor.servicer, server)
-    names = [service.name for service in services]
     reflection.enable_server_reflection([*names, "grpc.health.v1.Health"], server)
     await monitor.poll()
-    port = server.add_insecure_port(listen)
+    port = _add_port(server, listen, settings)
     await server.start()
-    return RunningServer(server, monitor, port, settings.drain_seconds)
+    return RunningServer(
+        server=server,
+        monitor=monitor,
+        authenticator=authenticator,
+        limit=limit,
+        port=port,
+        settings=settings,
+    )
 
 
 async def serve(
@@ -103,6 +153,7 @@ async def serve(
     probes: Mapping[str, Probe],
 ) -> None:
     """Serves until SIGTERM or SIGINT, then drains."""
+    raise_open_files_limit()
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -116,17 +167,22 @@ async def serve(
     await running.stop()
 
 
+def _add_port(server: grpc.aio.Server, listen: str, settings: RuntimeSettings) -> int:
+    """Plain text without a certificate; with one TLS alone. CertificateError when it cannot be used."""
+    if settings.tls_cert_file is None:
+        return server.add_insecure_port(listen)
+    certificates = Certificates(
+        chain=settings.tls_cert_file,
+        key=settings.tls_key_file,
+        authorities=settings.tls_client_ca_file,
+    )
+    mutual = settings.tls_client_ca_file is not None
+    return server.add_secure_port(listen, server_credentials(certificates, require_peer=mutual))
+
+
 def _queued(queues: Mapping[str, AdmissionQueue]) -> int:
     """How many calls the methods' slots let in; some share theirs."""
     return sum(slots.capacity for slots in set(queues.values()))
-
-
-def _authenticator(settings: RuntimeSettings, listen: str) -> Authenticator:
-    ring = None
-    if settings.api_keys_file is not None:
-        ring = KeyRing(settings.api_keys_file)
-        ring.reload()
-    return Authenticator(ring, allow_local=settings.allow_local and is_loopback(listen))
 
 
 def _options(settings: RuntimeSettings) -> list[tuple[str, int]]:
@@ -135,5 +191,13 @@ def _options(settings: RuntimeSettings) -> list[tuple[str, int]]:
         ("grpc.max_send_message_length", settings.max_message_bytes),
         ("grpc.so_reuseport", 0),
         ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+        ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+        # A connection that sends nothing costs a file descriptor.
+        ("grpc.server_handshake_timeout_ms", _milliseconds(settings.handshake_seconds)),
+        ("grpc.max_connection_idle_ms", _milliseconds(settings.connection_idle_seconds)),
+        ("grpc.max_connection_age_ms", _milliseconds(settings.connection_age_seconds)),
     ]
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)

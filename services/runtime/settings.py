@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
-from services.runtime.admission import AdmissionLimits
+from services.runtime.limit_settings import LimitSettings
+from services.runtime.security.settings import SecuritySettings
 
 
-class RuntimeSettings(BaseSettings):
+class RuntimeSettings(LimitSettings, SecuritySettings):
     """`BRAID_*` settings of the server bootstrap; each service adds its own beside them."""
 
     model_config = SettingsConfigDict(
@@ -40,32 +41,8 @@ class RuntimeSettings(BaseSettings):
         default=None,
         description="Key with the `delegate` scope that this process presents to others.",
     )
-    drain_seconds: float = Field(
-        default=5.0, ge=0, le=300, description="How long running calls may go on after SIGTERM."
-    )
-    max_message_bytes: int = Field(
-        default=16 * 1024 * 1024, ge=64 * 1024, description="Largest gRPC message taken or sent."
-    )
-    max_concurrent_calls: int = Field(
-        default=256,
-        ge=1,
-        description="Calls served at once, searches excepted; one more is answered RESOURCE_EXHAUSTED.",
-    )
-    search_concurrency: int = Field(
-        default=16, ge=1, description="Searches that a process runs at once; others wait."
-    )
-    search_queue_seconds: float = Field(
-        default=0.2,
-        ge=0,
-        le=60,
-        description="How long a search waits to be run before it is answered RESOURCE_EXHAUSTED.",
-    )
 
-    def search_limits(self) -> AdmissionLimits:
-        """What bounds the searches of a process. Waiting costs little: callers that come back at once cost more."""
-        return AdmissionLimits(
-            size=self.search_concurrency,
-            queue_size=2 * self.max_concurrent_calls,
-            queue_seconds=self.search_queue_seconds,
-            retry_seconds=1.0,
-        )
+    @property
+    def authenticated(self) -> bool:
+        """Whether callers can present a credential: an API key or a token."""
+        return self.api_keys_file is not None or self.tokens_accepted

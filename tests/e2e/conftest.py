@@ -16,7 +16,7 @@ import pytest
 
 import deploy.local
 from deploy.local.stack import LocalStack
-from services.runtime.identity import hash_key
+from services.runtime.security.api_keys import hash_key
 from tests.conftest import LoopThread
 from tests.stores import data_folder
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from services.runtime.errors import FieldError, InvalidCredentialError, InvalidFieldError
 from services.runtime.listen import is_loopback
+from services.runtime.security import events
 
 if TYPE_CHECKING:
     from starlette.datastructures import Headers
@@ -35,7 +36,7 @@ def _is_local_name(host: str) -> bool:
     return is_loopback(f"{split.hostname or ''}:0")
 
 
-_NEEDED = "A valid API key is needed: send the header `Authorization: Bearer <key>`."
+_NEEDED = "A valid API key or token is needed: send the header `Authorization: Bearer <key>`."
 _FOREIGN = (
     "A web page of another site, or a request under another host's name, needs an API key: "
     "send the header `Authorization: Bearer <key>`."
@@ -44,17 +45,19 @@ _FOREIGN = (
 _SENT_ONCE = ("Authorization", "braid-space", "braid-user")
 
 
-def identify(headers: Headers, authenticator: Authenticator) -> Identity:
+async def identify(
+    headers: Headers, authenticator: Authenticator, *, method: str, request_id: str
+) -> Identity:
     """The caller's identity. Raises what `Authenticator.identify` raises, about headers instead of call metadata."""
-    for name in _SENT_ONCE:
-        if len(headers.getlist(name)) > 1:
-            raise InvalidCredentialError(
-                f"The header `{name}` is there more than once: send it once."
-            )
-    if not is_allowed_without_key(headers):
-        raise InvalidCredentialError(_FOREIGN)
+    refused = _refusal(headers)
+    if refused is not None:
+        reason, detail = refused
+        authenticator.events.record(
+            events.CREDENTIAL_REFUSED, reason=reason, method=method, request_id=request_id
+        )
+        raise InvalidCredentialError(detail)
     try:
-        return authenticator.identify(headers)
+        return await authenticator.identify(headers, method=method, request_id=request_id)
     except InvalidCredentialError:
         raise InvalidCredentialError(_NEEDED) from None
     except InvalidFieldError as error:
@@ -64,3 +67,11 @@ def identify(headers: Headers, authenticator: Authenticator) -> Identity:
                 for name, description in error.fields
             )
         ) from None
+
+
+def _refusal(headers: Headers) -> tuple[str, str] | None:
+    """Why the headers say nothing of who calls, for the log and for the caller."""
+    for name in _SENT_ONCE:
+        if len(headers.getlist(name)) > 1:
+            return "ambiguous", f"The header `{name}` is there more than once: send it once."
+    return None if is_allowed_without_key(headers) else ("foreign_page", _FOREIGN)

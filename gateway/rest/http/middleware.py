@@ -28,6 +28,7 @@ from gateway.rest.http.errors import (
 from gateway.rest.mapping.openapi import GUARDED
 from services.runtime.errors import BraidError, FieldError, InternalError, InvalidFieldError
 from services.runtime.exporting import DURATION_BUCKETS
+from services.runtime.security import events
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from gateway.rest.http.limits import RequestLimits
     from services.runtime.identity import Authenticator, Identity
 
 
 # A request id goes into logs and answers: anything else than this could forge lines in them.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _CLIENT_GONE = 499
+_FORBIDDEN = 403
 _PASS_OVER_BYTES = 16 * 1024 * 1024
 _PASS_OVER_SECONDS = 2.0
 
@@ -56,8 +59,15 @@ class RequestState:
     started: float = field(default_factory=time.perf_counter)
 
 
+class Drain:
+    """Whether the process is about to end: its probe says so, and each answer closes its connection."""
+
+    def __init__(self) -> None:
+        self.begun = False
+
+
 class RequestMiddleware:
-    """ASGI middleware. Requests about data need a credential, whatever the protocol (`GUARDED`).
+    """ASGI middleware. Requests about data need a credential, whatever the protocol (`GUARDED`), and stay in `limits`.
 
     `body_limit` gives a path's largest body in bytes, `idle_seconds` is the longest silence of a client before its
     body's end.
@@ -70,8 +80,12 @@ class RequestMiddleware:
         authenticator: Authenticator,
         body_limit: Callable[[str], int],
         idle_seconds: float,
+        limits: RequestLimits | None = None,
+        drain: Drain | None = None,
     ) -> None:
         self._app = app
+        self._limits = limits
+        self._drain = drain or Drain()
         self._authenticator = authenticator
         self._body_limit = body_limit
         self._idle_seconds = idle_seconds
@@ -103,14 +117,24 @@ class RequestMiddleware:
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 state.status = message["status"]
-                MutableHeaders(scope=message)["x-request-id"] = state.request_id
+                headers = MutableHeaders(scope=message)
+                headers["x-request-id"] = state.request_id
+                if self._drain.begun:
+                    # A request that comes on the connection while it is being closed would be lost.
+                    headers["connection"] = "close"
             await send(message)
 
         try:
-            self._check(state, scope, headers)
+            await self._check(state, scope, headers)
             limit = self._body_limit(scope["path"])
             steady = _steady(receive, self._idle_seconds)
-            await self._app(scope, _limited(steady, limit, content_length(headers)), answer)
+            limited = _limited(steady, limit, content_length(headers))
+            if self._limits is None or state.identity is None:
+                await self._app(scope, limited, answer)
+            else:
+                await self._limits.count(state.identity)
+                with self._limits.request():
+                    await self._app(scope, limited, answer)
         except (ClientGoneError, ClientDisconnect):
             state.status = _CLIENT_GONE
         # Whatever a route lets through must still be answered as a problem with its request's id.
@@ -120,10 +144,13 @@ class RequestMiddleware:
                 raise
             await self._refusal(error, state.request_id)(scope, receive, answer)
 
-    def _check(self, state: RequestState, scope: Scope, headers: Headers) -> None:
+    async def _check(self, state: RequestState, scope: Scope, headers: Headers) -> None:
         _check_utf8(scope)
         if scope["path"].startswith(GUARDED):
-            state.identity = identify(headers, self._authenticator)
+            method = f"HTTP {scope['method']}"
+            state.identity = await identify(
+                headers, self._authenticator, method=method, request_id=state.request_id
+            )
 
     def _refusal(self, error: Exception, request_id: str) -> Response:
         if isinstance(error, HTTPException):
@@ -139,6 +166,13 @@ class RequestMiddleware:
         status = state.status or _CLIENT_GONE
         took = time.perf_counter() - state.started
         self._duration.record(took, {"http.route": route, "http.response.status_code": status})
+        if status == _FORBIDDEN and state.identity is not None:
+            self._authenticator.events.record(
+                events.SCOPE_MISSING,
+                key_id=state.identity.key_id,
+                method=f"HTTP {scope['method']} {route}",
+                request_id=state.request_id,
+            )
         self._log.info(
             "request",
             method=scope["method"],

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from services.runtime.identity import USER_PATTERN
 from services.runtime.ids import SPACE_PATTERN
+from services.runtime.security.api_keys import USER_PATTERN
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

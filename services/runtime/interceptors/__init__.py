@@ -8,7 +8,7 @@ from services.runtime.interceptors.authentication import AuthenticationStage
 from services.runtime.interceptors.call_outcome import LogStage, MetricsStage
 from services.runtime.interceptors.failures import FailureStage
 from services.runtime.interceptors.limit import LimitStage
-from services.runtime.interceptors.pipeline import Pipeline
+from services.runtime.interceptors.pipeline import DefaultDeadlines, Pipeline
 from services.runtime.interceptors.request_id import RequestIdStage
 from services.runtime.interceptors.validation import ValidationStage
 
@@ -17,28 +17,32 @@ if TYPE_CHECKING:
 
     from services.runtime.admission import AdmissionQueue
     from services.runtime.identity import Authenticator
+    from services.runtime.rate_limits import RateLimits
 
 
 def build_pipeline(
     authenticator: Authenticator,
     *,
-    max_calls: int,
+    limit: LimitStage,
     queues: Mapping[str, AdmissionQueue] | None = None,
+    rates: RateLimits | None = None,
+    deadlines: DefaultDeadlines | None = None,
 ) -> Pipeline:
     """The pipeline of every server: request id → log → metrics → limit → auth/space → validation → errors → queue.
 
-    `max_calls` run at once; each further one is refused. Methods in `queues` (full name → slots) wait there instead.
+    `queues` are by the method's full name. See `Pipeline` for the rest.
     """
-    queues = queues or {}
     return Pipeline(
         [
             RequestIdStage(),
             LogStage(),
             MetricsStage(),
-            LimitStage(max_calls, queues),
+            limit,
             AuthenticationStage(authenticator),
             ValidationStage(),
             FailureStage(),
         ],
         queues=queues,
+        rates=rates,
+        deadlines=deadlines,
     )

@@ -9,30 +9,44 @@ from google.protobuf import descriptor_pool
 
 from braid.common.v1 import options_pb2
 from services.runtime.context import CallContext, enter_call
-from services.runtime.errors import BraidError, MissingScopeError, scope_name
+from services.runtime.errors import MissingScopeError, scope_name
 from services.runtime.interceptors.stage import Call, Stage
-from services.runtime.status import reason_name
-from services.runtime.telemetry import get_logger
+from services.runtime.security import events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from services.runtime.identity import Authenticator, Identity
+    from services.runtime.identity import Authenticator
 
 
 class AuthenticationStage(Stage):
-    """Sets the call's context from its credential; refuses and logs a caller without the scope."""
+    """Sets the call's context from its credential; refuses a caller without the method's scope."""
 
     name: ClassVar[str] = "auth"
 
     def __init__(self, authenticator: Authenticator) -> None:
         self._authenticator = authenticator
         self._scopes: dict[str, str] = {}
-        self._log = get_logger("security")
+
+    async def prepare(self, call: Call) -> None:
+        identity = await self._authenticator.identify(
+            call.metadata, method=call.method, request_id=call.request_id
+        )
+        scope = self._scope(call.method)
+        if scope not in identity.scopes:
+            self._authenticator.events.record(
+                events.SCOPE_MISSING,
+                scope=scope,
+                key_id=identity.key_id,
+                method=call.method,
+                request_id=call.request_id,
+            )
+            raise MissingScopeError(scope)
+        call.identity = identity
 
     @contextmanager
     def around(self, call: Call) -> Iterator[None]:
-        call.identity = self._admit(call)
+        assert call.identity is not None  # noqa: S101 - for the type checker: `prepare` has set it
         enter_call(
             CallContext(
                 request_id=call.request_id,
@@ -44,19 +58,6 @@ class AuthenticationStage(Stage):
             )
         )
         yield
-
-    def _admit(self, call: Call) -> Identity:
-        try:
-            identity = self._authenticator.identify(call.metadata)
-            scope = self._scope(call.method)
-            if scope not in identity.scopes:
-                raise MissingScopeError(scope)
-        except BraidError as error:
-            self._log.warning(
-                "refused", method=call.method, reason=reason_name(error), request_id=call.request_id
-            )
-            raise
-        return identity
 
     def _scope(self, method: str) -> str:
         if method not in self._scopes:

@@ -1,11 +1,12 @@
-"""Bounds the calls that are served at once."""
+"""Bounds the calls that are served at once, and takes no new one once the process drains."""
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
-from services.runtime.errors import OverloadedError
+from services.runtime.errors import DrainingError, OverloadedError
 from services.runtime.interceptors.stage import Call, Stage
 
 if TYPE_CHECKING:
@@ -15,28 +16,52 @@ _RETRY_AFTER_SECONDS = 1.0
 
 
 class LimitStage(Stage):
-    """Refuses a call beyond `most` with what every refusal has: gRPC's own limit tells a code and no more.
+    """Refuses a call beyond `max_calls` with what every refusal has: gRPC's own limit tells a code and no more.
 
-    Methods that have a queue are bounded by that alone.
+    Calls of `exempt` methods do not count: they have a bound of their own.
     """
 
     name: ClassVar[str] = "limit"
 
-    def __init__(self, most: int, queued: Collection[str] = ()) -> None:
-        self._most = most
-        self._queued = frozenset(queued)
+    def __init__(self, max_calls: int, exempt: Collection[str] = ()) -> None:
+        self._max_calls = max_calls
+        self._exempt = frozenset(exempt)
+        self._counted = 0
         self._running = 0
+        self._draining = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @property
+    def running(self) -> int:
+        """Calls in progress, those that wait in a queue included."""
+        return self._running
 
     @contextmanager
     def around(self, call: Call) -> Iterator[None]:
-        """OverloadedError when so many run already."""
-        if call.method in self._queued:
-            yield
-            return
-        if self._running >= self._most:
+        """OverloadedError when so many run already, DrainingError once the process drains."""
+        if self._draining:
+            raise DrainingError
+        counted = call.method not in self._exempt
+        if counted and self._counted >= self._max_calls:
             raise OverloadedError(_RETRY_AFTER_SECONDS)
+        self._counted += counted
         self._running += 1
+        self._idle.clear()
         try:
             yield
         finally:
+            self._counted -= counted
             self._running -= 1
+            if not self._running:
+                self._idle.set()
+
+    async def drain(self, seconds: float) -> bool:
+        """Takes no new call, and waits for those in progress: whether all have ended in time."""
+        self._draining = True
+        try:
+            async with asyncio.timeout(seconds):
+                await self._idle.wait()
+        except TimeoutError:
+            return False
+        return True

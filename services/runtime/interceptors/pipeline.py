@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack, nullcontext, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from services.runtime.admission import AdmissionQueue
+    from services.runtime.rate_limits import RateLimits
 
 # Health and reflection are asked before a caller has a credential, and hold nothing of a space.
 _OPEN_PREFIXES = ("/grpc.health.", "/grpc.reflection.")
@@ -34,13 +36,20 @@ Handler = Any
 Context = Any
 
 
+@dataclass(frozen=True, slots=True)
+class DefaultDeadlines:
+    """Seconds that a call may take whose caller sets no deadline."""
+
+    unary: float = 120.0
+    stream: float = 3600.0
+
+
 class Pipeline(grpc.aio.ServerInterceptor):
     """Wraps each method once, for its call shape; a stage is written once and serves all four.
 
-    A caller that streams has `idle_seconds` for each next message, so that none can hold a place for ever. A method in
-    `queues`, by its full name, runs in one of the slots there, from after its first check to its answer's end: a method
-    that streams answers would hold its slot for as long as its caller takes to read, and is better off asking for one
-    in its handler.
+    A caller that streams has `idle_seconds` for each next message, so that none can hold a place for ever. A call
+    without a deadline gets one of `deadlines`. `rates` counts it once its caller is known. A method in `queues`, by its
+    full name, runs in one of the slots there, from after its first check to its answer's end.
     """
 
     def __init__(
@@ -49,8 +58,12 @@ class Pipeline(grpc.aio.ServerInterceptor):
         *,
         idle_seconds: float = STREAM_IDLE_SECONDS,
         queues: Mapping[str, AdmissionQueue] | None = None,
+        rates: RateLimits | None = None,
+        deadlines: DefaultDeadlines | None = None,
     ) -> None:
         self._idle_seconds = idle_seconds
+        self._rates = rates
+        self._deadlines = deadlines or DefaultDeadlines()
         self.stages = tuple(stages)
         self._queues = queues or {}
         self._wrapped: dict[str, Handler] = {}
@@ -91,12 +104,14 @@ class Pipeline(grpc.aio.ServerInterceptor):
 
     def _single(self, method: str, behavior: Handler, *, request_streaming: bool) -> Handler:
         async def run(request: Any, context: Context) -> Any:
-            call = _begin(method, context)
+            seconds = self._deadlines.stream if request_streaming else self._deadlines.unary
+            call = _begin(method, context, seconds)
             try:
                 with ExitStack() as stack:
-                    self._enter(stack, call)
+                    await self._enter(stack, call)
+                    await self._count(call)
                     checked = self._checked(call, request, streaming=request_streaming)
-                    async with self._slot(method):
+                    async with asyncio.timeout_at(call.default_deadline), self._slot(method):
                         return await behavior(checked, context)
             except Exception as error:  # noqa: BLE001 - whatever a stage raises must not reach the caller
                 await self._abort(context, call, error)
@@ -105,12 +120,13 @@ class Pipeline(grpc.aio.ServerInterceptor):
 
     def _streaming(self, method: str, behavior: Handler, *, request_streaming: bool) -> Handler:
         async def run(request: Any, context: Context) -> AsyncIterator[Any]:
-            call = _begin(method, context)
+            call = _begin(method, context, self._deadlines.stream)
             try:
                 with ExitStack() as stack:
-                    self._enter(stack, call)
+                    await self._enter(stack, call)
+                    await self._count(call)
                     checked = self._checked(call, request, streaming=request_streaming)
-                    async with self._slot(method):
+                    async with asyncio.timeout_at(call.default_deadline), self._slot(method):
                         async for answer in behavior(checked, context):
                             yield answer
             except Exception as error:  # noqa: BLE001 - as above
@@ -135,12 +151,17 @@ class Pipeline(grpc.aio.ServerInterceptor):
             self._log.exception("defect", method=call.method, request_id=call.request_id)
             return to_status(InternalError(), call.request_id)
 
+    async def _count(self, call: Call) -> None:
+        if self._rates is not None and call.identity is not None:
+            await self._rates.check(call.identity, call.metadata)
+
     def _slot(self, method: str) -> AbstractAsyncContextManager[None]:
         slots = self._queues.get(method)
         return slots.slot() if slots is not None else nullcontext()
 
-    def _enter(self, stack: ExitStack, call: Call) -> None:
+    async def _enter(self, stack: ExitStack, call: Call) -> None:
         for stage in self.stages:
+            await stage.prepare(call)
             stack.enter_context(stage.around(call))
 
     def _checked(self, call: Call, request: Any, *, streaming: bool) -> Any:
@@ -181,11 +202,12 @@ def _reading(deserialize: Callable[[bytes], Any] | None) -> Callable[[bytes], An
     return read
 
 
-def _begin(method: str, context: Context) -> Call:
+def _begin(method: str, context: Context, default_seconds: float) -> Call:
     pairs = context.invocation_metadata() or ()
     metadata = {key: value for key, value in pairs if isinstance(value, str)}
     left = context.time_remaining()
-    deadline = None
+    now = asyncio.get_running_loop().time()
     if left is not None and left < _NO_DEADLINE_SECONDS:
-        deadline = asyncio.get_running_loop().time() + left
-    return Call(method=method, metadata=metadata, deadline=deadline)
+        return Call(method=method, metadata=metadata, deadline=now + left)
+    deadline = now + default_seconds
+    return Call(method=method, metadata=metadata, deadline=deadline, default_deadline=deadline)

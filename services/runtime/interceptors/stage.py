@@ -19,6 +19,7 @@ class Call:
     """A call on its way through the stages.
 
     `method` is the full path, `/package.Service/Method`; `deadline` is on the event loop's clock, in seconds.
+    `default_deadline` is the same where the caller set none: gRPC does not end the call then.
     """
 
     method: str
@@ -26,12 +27,16 @@ class Call:
     deadline: float | None
     request_id: str = ""
     identity: Identity | None = None
+    default_deadline: float | None = None
 
 
 class Stage:
     """Something that happens around every call. Stages share no state but the call."""
 
     name: ClassVar[str]
+
+    async def prepare(self, call: Call) -> None:
+        """Does what has to be waited for, after the stages before this one have begun; raises to refuse the call."""
 
     def around(self, call: Call) -> AbstractContextManager[None]:  # noqa: ARG002 - a hook
         """Encloses the stages after this one and the handler."""

@@ -23,7 +23,7 @@ from services.agent_orchestrator.database import open_database
 from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.worker import open_worker
 from services.runtime.channels import open_channel
-from services.runtime.identity import hash_key
+from services.runtime.security.api_keys import hash_key
 from services.runtime.server import RunningServer, start_server
 from services.runtime.settings import RuntimeSettings
 from tests.integration.agent_orchestrator.desk import Desk

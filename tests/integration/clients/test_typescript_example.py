@@ -13,7 +13,7 @@ from google.protobuf.duration_pb2 import Duration
 from braid.agent.v1.search_pb2 import ComprehensiveSearchResponse, SearchResult
 from braid.common.v1 import legs_pb2
 from services.runtime.errors import OverloadedError
-from services.runtime.identity import KeyFile, KeyRecord, hash_key
+from services.runtime.security.api_keys import KeyFile, KeyRecord, hash_key
 from services.runtime.server import RunningServer
 from tests.integration.clients.conftest import Ended, run
 from tests.integration.gateway.scripted import AGENT, LOOPBACK, Script, start_scripted

@@ -21,7 +21,7 @@ from services.models.embedding.vectors import Matrix
 from services.postgres.pool import Pool, PoolLimits
 from services.runtime.channels import open_channel
 from services.runtime.errors import EmbedderUnavailableError
-from services.runtime.identity import hash_key
+from services.runtime.security.api_keys import hash_key
 from services.runtime.server import Service, start_server
 from services.runtime.settings import RuntimeSettings
 from tests.stores import TestDatabase

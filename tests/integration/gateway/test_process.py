@@ -63,4 +63,4 @@ async def test_it_refuses_to_be_open_to_everybody_in_one_line(tmp_path: Path) ->
         _, told = await process.communicate()
     assert process.returncode == 1
     (line,) = told.decode().splitlines()
-    assert line.startswith("gateway: refusing to listen on 0.0.0.0:0 without authentication")
+    assert line.startswith("refusing to listen on 0.0.0.0:0 without authentication")

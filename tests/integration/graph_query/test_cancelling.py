@@ -16,8 +16,8 @@ from services.graph_query.app import build_services
 from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.neo4j.database import Database, open_driver
 from services.graph_query.neo4j.queries import load_queries, load_schema
-from services.runtime.identity import hash_key
 from services.runtime.queries import Queries
+from services.runtime.security.api_keys import hash_key
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
 from tests.store_suite.graph.builders import new_space

@@ -31,7 +31,7 @@ from services.graph_query import app as graph_app
 from services.graph_query.graph_store import Neo4jStore
 from services.models.embedding.embedder import Embedder
 from services.runtime.channels import open_channel
-from services.runtime.identity import hash_key
+from services.runtime.security.api_keys import hash_key
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
 from services.vector_search import app as vector_app

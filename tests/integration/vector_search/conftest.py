@@ -12,7 +12,7 @@ import pytest
 
 from braid.vector.v1 import documents_pb2_grpc, models_pb2_grpc, search_pb2_grpc
 from services.postgres.pool import PoolLimits
-from services.runtime.identity import hash_key
+from services.runtime.security.api_keys import hash_key
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.app import build_services

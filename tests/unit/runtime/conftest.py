@@ -123,7 +123,9 @@ async def start() -> AsyncIterator[Start]:
     ) -> Harness:
         seen = Seen()
         server = await start_server(
-            settings=RuntimeSettings(_env_file=None, drain_seconds=0.2, **settings),
+            settings=RuntimeSettings(
+                _env_file=None, **{"drain_seconds": 0.2, "drain_delay_seconds": 0, **settings}
+            ),
             listen="127.0.0.1:0",
             services=services(seen, slots),
             probes=probes or {},

@@ -27,10 +27,10 @@ async def test_it_says_what_the_server_says(status: Any, expected: bool) -> None
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:
-        assert await asyncio.to_thread(is_serving, f"127.0.0.1:{port}") is expected
+        assert await asyncio.to_thread(is_serving, f"127.0.0.1:{port}", {}) is expected
     finally:
         await server.stop(None)
 
 
 async def test_a_server_that_does_not_answer_is_not_serving() -> None:
-    assert not await asyncio.to_thread(is_serving, "127.0.0.1:1", 0.5)
+    assert not await asyncio.to_thread(is_serving, "127.0.0.1:1", {}, 0.5)

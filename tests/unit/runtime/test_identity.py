@@ -12,7 +12,8 @@ import pytest
 
 from braid.agent.v1 import ingest_pb2
 from services.runtime.errors import InvalidCredentialError, InvalidFieldError, MissingScopeError
-from services.runtime.identity import Authenticator, KeyFileError, KeyRing, hash_key
+from services.runtime.identity import Authenticator
+from services.runtime.security.api_keys import KeyFileError, KeyRing, hash_key
 from services.runtime.status import error_from_rpc
 from services.runtime.times import utc_now
 from tests.unit.runtime.conftest import QUESTION, Start
@@ -35,9 +36,9 @@ def bearer(key: str, **more: str) -> dict[str, str]:
     return {"authorization": f"Bearer {key}", **named}
 
 
-def test_a_key_carries_its_space_user_and_scopes(tmp_path: Path) -> None:
+async def test_a_key_carries_its_space_user_and_scopes(tmp_path: Path) -> None:
     keys = ring(tmp_path, {"hash": hash_key("s3cret"), "space": "acme", "user": "ann"})
-    identity = Authenticator(keys, allow_local=False).identify(bearer("s3cret"))
+    identity = await Authenticator(keys, allow_local=False).identify(bearer("s3cret"))
     assert (identity.space, identity.user, identity.scopes) == ("acme", "ann", frozenset({"read"}))
 
 
@@ -51,79 +52,80 @@ def test_a_key_carries_its_space_user_and_scopes(tmp_path: Path) -> None:
         {"authorization": ""},
     ],
 )
-def test_a_missing_or_unknown_credential_is_refused(
+async def test_a_missing_or_unknown_credential_is_refused(
     tmp_path: Path, metadata: dict[str, str]
 ) -> None:
     keys = ring(tmp_path, {"hash": hash_key("s3cret"), "space": "acme"})
     with pytest.raises(InvalidCredentialError):
-        Authenticator(keys, allow_local=False).identify(metadata)
+        await Authenticator(keys, allow_local=False).identify(metadata)
 
 
-def test_a_wrong_key_is_refused_on_loopback_too(tmp_path: Path) -> None:
+async def test_a_wrong_key_is_refused_on_loopback_too(tmp_path: Path) -> None:
     keys = ring(tmp_path, {"hash": hash_key("s3cret"), "space": "acme"})
     with pytest.raises(InvalidCredentialError):
-        Authenticator(keys, allow_local=True).identify(bearer("wrong"))
+        await Authenticator(keys, allow_local=True).identify(bearer("wrong"))
 
 
-def test_an_expired_key_is_refused(tmp_path: Path) -> None:
+async def test_an_expired_key_is_refused(tmp_path: Path) -> None:
     past = (utc_now() - timedelta(seconds=1)).isoformat()
     keys = ring(tmp_path, {"hash": hash_key("s3cret"), "space": "acme", "expires_at": past})
     with pytest.raises(InvalidCredentialError):
-        Authenticator(keys, allow_local=False).identify(bearer("s3cret"))
+        await Authenticator(keys, allow_local=False).identify(bearer("s3cret"))
 
 
 @pytest.mark.parametrize("name", ["braid_space", "braid_user"])
-def test_only_a_delegate_may_name_space_or_user(tmp_path: Path, name: str) -> None:
+async def test_only_a_delegate_may_name_space_or_user(tmp_path: Path, name: str) -> None:
     keys = ring(tmp_path, {"hash": hash_key("s3cret"), "space": "acme"})
     with pytest.raises(MissingScopeError) as refused:
-        Authenticator(keys, allow_local=False).identify(bearer("s3cret", **{name: "other"}))
+        await Authenticator(keys, allow_local=False).identify(bearer("s3cret", **{name: "other"}))
     assert refused.value.metadata == {"scope": "delegate"}
     with pytest.raises(InvalidCredentialError):
-        Authenticator(None, allow_local=True).identify({name.replace("_", "-"): "other"})
+        await Authenticator(None, allow_local=True).identify({name.replace("_", "-"): "other"})
 
 
-def test_a_delegate_names_space_and_user(tmp_path: Path) -> None:
+async def test_a_delegate_names_space_and_user(tmp_path: Path) -> None:
     keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["read", "delegate"]})
-    identity = Authenticator(keys, allow_local=False).identify(
+    identity = await Authenticator(keys, allow_local=False).identify(
         bearer("d", braid_space="acme", braid_user="ann")
     )
     assert (identity.space, identity.user) == ("acme", "ann")
 
 
 @pytest.mark.parametrize("named", [{}, {"braid_space": ""}])
-def test_a_delegate_names_a_space(tmp_path: Path, named: dict[str, str]) -> None:
+async def test_a_delegate_names_a_space(tmp_path: Path, named: dict[str, str]) -> None:
     """One that forgets to would act for all its users in the same one."""
     keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["read", "delegate"]})
     with pytest.raises(InvalidFieldError, match=r"metadata\.braid-space"):
-        Authenticator(keys, allow_local=True).identify(bearer("d", **named))
+        await Authenticator(keys, allow_local=True).identify(bearer("d", **named))
 
 
-def test_a_delegate_of_one_space_need_not_name_it(tmp_path: Path) -> None:
+async def test_a_delegate_of_one_space_need_not_name_it(tmp_path: Path) -> None:
     keys = ring(tmp_path, {"hash": hash_key("d"), "space": "acme", "scopes": ["delegate"]})
-    assert Authenticator(keys, allow_local=False).identify(bearer("d")).space == "acme"
+    assert (await Authenticator(keys, allow_local=False).identify(bearer("d"))).space == "acme"
 
 
-def test_a_delegate_of_one_space_stays_in_it(tmp_path: Path) -> None:
+async def test_a_delegate_of_one_space_stays_in_it(tmp_path: Path) -> None:
     keys = ring(tmp_path, {"hash": hash_key("d"), "space": "acme", "scopes": ["delegate"]})
     authenticator = Authenticator(keys, allow_local=False)
     with pytest.raises(MissingScopeError, match="bound to another space") as refused:
-        authenticator.identify(bearer("d", braid_space="other"))
+        await authenticator.identify(bearer("d", braid_space="other"))
     assert refused.value.metadata == {"scope": "delegate"}
-    assert authenticator.identify(bearer("d", braid_space="acme", braid_user="ann")).user == "ann"
+    named = bearer("d", braid_space="acme", braid_user="ann")
+    assert (await authenticator.identify(named)).user == "ann"
 
 
 @pytest.mark.parametrize("space", ["a b", "a/b", "ü", "x" * 65, "acme\n"])
-def test_a_space_that_is_no_space_id_is_refused(tmp_path: Path, space: str) -> None:
+async def test_a_space_that_is_no_space_id_is_refused(tmp_path: Path, space: str) -> None:
     keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["delegate"]})
     with pytest.raises(InvalidFieldError):
-        Authenticator(keys, allow_local=False).identify(bearer("d", braid_space=space))
+        await Authenticator(keys, allow_local=False).identify(bearer("d", braid_space=space))
 
 
 @pytest.mark.parametrize("user", ["José", "two words", "a" * 129, "x\ny"])
-def test_a_user_that_call_metadata_cannot_hold_is_refused(tmp_path: Path, user: str) -> None:
+async def test_a_user_that_call_metadata_cannot_hold_is_refused(tmp_path: Path, user: str) -> None:
     keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["read", "delegate"]})
     with pytest.raises(InvalidFieldError, match="printable ASCII characters without spaces"):
-        Authenticator(keys, allow_local=False).identify(
+        await Authenticator(keys, allow_local=False).identify(
             bearer("d", braid_space="acme", braid_user=user)
         )
     path = write_keys(tmp_path / "more.json", {"hash": hash_key("u"), "space": "a", "user": user})
@@ -141,21 +143,21 @@ def test_keys_rotate_without_a_restart(tmp_path: Path) -> None:
     now = [0.0]
     path = write_keys(tmp_path / "keys.json", {"hash": hash_key("old"), "space": "acme"})
     keys = KeyRing(path, clock=lambda: now[0])
-    assert keys.find("old") is not None
+    assert keys.find("old").refusal == ""
     write_keys(path, {"hash": hash_key("new-and-longer"), "space": "acme"})
     now[0] = 1.5
-    assert keys.find("old") is None
-    assert keys.find("new-and-longer") is not None
+    assert keys.find("old") == (None, "unknown")
+    assert keys.find("new-and-longer").refusal == ""
 
 
 def test_a_broken_key_file_leaves_the_known_keys_in_force(tmp_path: Path) -> None:
     now = [0.0]
     path = write_keys(tmp_path / "keys.json", {"hash": hash_key("old"), "space": "acme"})
     keys = KeyRing(path, clock=lambda: now[0])
-    assert keys.find("old") is not None
+    assert keys.find("old").refusal == ""
     path.write_text("{")
     now[0] = 1.5
-    assert keys.find("old") is not None
+    assert keys.find("old").refusal == ""
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"keys": [{"id": "a"}]}', '{"keys": [{"key": "s3"}]}'])

@@ -41,6 +41,9 @@ CONTRACTS: tuple[FileDescriptor, ...] = (
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 
+TAKES_CALLS = "braid.takes_calls"
+"""The name under which a server's health says whether it takes calls: no more once it drains, to be replaced."""
+
 
 def methods() -> Iterator[MethodDescriptor]:
     """Every method of every contract."""
@@ -60,8 +63,10 @@ def channel_options(
         ("grpc.service_config", service_config(retry=retry)),
         ("grpc.max_receive_message_length", max_message_bytes),
         ("grpc.max_send_message_length", max_message_bytes),
-        ("grpc.keepalive_time_ms", 20_000),
+        ("grpc.keepalive_time_ms", 10_000),
         ("grpc.keepalive_timeout_ms", 5_000),
+        # Names are looked up again when a connection ends: a replica that comes in its place is found soon.
+        ("grpc.dns_min_time_between_resolutions_ms", 1_000),
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.min_reconnect_backoff_ms", 100),
         ("grpc.max_reconnect_backoff_ms", 1_000),
@@ -69,8 +74,11 @@ def channel_options(
 
 
 def service_config(*, retry: bool) -> str:
-    """The gRPC service config as JSON."""
-    config: dict[str, object] = {"loadBalancingConfig": [{"round_robin": {}}]}
+    """The gRPC service config as JSON: replicas in turn, without those that drain."""
+    config: dict[str, object] = {
+        "loadBalancingConfig": [{"round_robin": {}}],
+        "healthCheckConfig": {"serviceName": TAKES_CALLS},
+    }
     if retry:
         names = [
             {"service": method.containing_service.full_name, "method": method.name}

@@ -64,7 +64,7 @@ async def test_a_cancelled_request_ends_the_call_behind_it(served: Served, era: 
 
 
 async def test_a_key_that_is_unknown_is_said_in_the_gateways_words(guarded: Served) -> None:
-    refused = pytest.RaisesExc(MCPError, match="A valid API key is needed")
+    refused = pytest.RaisesExc(MCPError, match="A valid API key or token is needed")
     with pytest.RaisesGroup(refused, flatten_subgroups=True):
         async with Client(stdio_client(started(guarded.url, "nobody"))):
             pass

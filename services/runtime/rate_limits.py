@@ -1,0 +1,61 @@
+"""Rate limits for each API key and each space. A process counts for itself: n replicas admit up to n times as much."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from limits import parse_many
+from limits.aio.storage import MemoryStorage
+from limits.aio.strategies import SlidingWindowCounterRateLimiter
+
+from services.runtime.errors import RateLimitedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from limits import RateLimitItem
+
+    from services.runtime.identity import Identity
+
+ADMITTED = "braid-admitted"
+"""Metadata of calls between Braid's processes: the caller's request was counted where it came in."""
+_MIN_RETRY_SECONDS = 0.05
+
+
+def parse_rates(text: str) -> Sequence[RateLimitItem]:
+    """Limits written as `50/second;1000/minute`; none for an empty text. ValueError for anything else."""
+    return parse_many(text) if text.strip() else ()
+
+
+class RateLimits:
+    """Counts calls in sliding windows."""
+
+    def __init__(self, *, per_key: str = "", per_space: str = "") -> None:
+        """Limits as `parse_rates` reads them; an empty text sets none."""
+        self._per_key = parse_rates(per_key)
+        self._per_space = parse_rates(per_space)
+        self._windows = SlidingWindowCounterRateLimiter(MemoryStorage())
+
+    async def check(self, identity: Identity, metadata: Mapping[str, str]) -> None:
+        """Counts a call. RateLimitedError, with the time to wait, when it is one too many.
+
+        A call that another process of Braid has counted is not counted again. Only a key that may act for others can
+        say so, or a caller on this machine where no keys are used.
+        """
+        if not (self._per_key or self._per_space):
+            return
+        delegated = "delegate" in identity.scopes
+        if ADMITTED in metadata and (delegated or not identity.key_id):
+            return
+        # A key that acts for others carries the calls of many: each of them counts for the space it names.
+        if identity.key_id and not delegated:
+            await self._count(self._per_key, "key", identity.key_id)
+        await self._count(self._per_space, "space", identity.space)
+
+    async def _count(self, limits: Sequence[RateLimitItem], kind: str, name: str) -> None:
+        for limit in limits:
+            if not await self._windows.hit(limit, kind, name):
+                stats = await self._windows.get_window_stats(limit, kind, name)
+                wait = max(_MIN_RETRY_SECONDS, stats.reset_time - time.time())
+                raise RateLimitedError(kind, str(limit), wait)

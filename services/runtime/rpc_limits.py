@@ -1,0 +1,81 @@
+"""Which admission queue each RPC waits in, by default by what its contract says of it."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from google.protobuf import descriptor_pool
+
+from services.runtime.admission import AdmissionLimits, AdmissionQueue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from google.protobuf.descriptor import MethodDescriptor
+
+    from services.runtime.settings import RuntimeSettings
+
+_RETRY_SECONDS = 1.0
+
+
+class RpcClass(Enum):
+    """What an RPC does to a process: its class sets how many of it run at once, and how long others wait."""
+
+    READ = "read"
+    WRITE = "write"
+    STREAM = "stream"
+
+
+def class_of(method: MethodDescriptor) -> RpcClass:
+    """By the contract: a stream, a unary call without side effects, or one with."""
+    if method.client_streaming or method.server_streaming:
+        return RpcClass.STREAM
+    options = method.GetOptions()
+    reads = options.idempotency_level == options.NO_SIDE_EFFECTS
+    return RpcClass.READ if reads else RpcClass.WRITE
+
+
+def rpc_queues(
+    services: Iterable[str],
+    settings: RuntimeSettings,
+    given: Mapping[str, AdmissionQueue],
+) -> dict[str, AdmissionQueue]:
+    """A queue for each RPC of these services by its full name, `/package.Service/Method`.
+
+    `given` are queues that RPCs share, such as that of searches. SettingsError: a setting names an RPC that is not here
+    in any service of Braid.
+    """
+    queues = {
+        full_name(method): AdmissionQueue(_limits(method, settings))
+        for service in services
+        for method in _methods(service)
+    }
+    return {**queues, **given}
+
+
+def full_name(method: MethodDescriptor) -> str:
+    """As gRPC names a method: `/package.Service/Method`."""
+    return f"/{method.containing_service.full_name}/{method.name}"
+
+
+def _methods(service: str) -> Iterable[MethodDescriptor]:
+    methods: Iterable[MethodDescriptor] = (
+        descriptor_pool.Default().FindServiceByName(service).methods
+    )
+    return methods
+
+
+def _limits(method: MethodDescriptor, settings: RuntimeSettings) -> AdmissionLimits:
+    size = {
+        RpcClass.READ: settings.read_concurrency,
+        RpcClass.WRITE: settings.write_concurrency,
+        RpcClass.STREAM: settings.stream_concurrency,
+    }[class_of(method)]
+    size = settings.rpc_concurrency.get(full_name(method).lstrip("/"), size)
+    return AdmissionLimits(
+        size=size,
+        queue_size=size,
+        queue_seconds=settings.rpc_queue_seconds,
+        retry_seconds=_RETRY_SECONDS,
+    )

@@ -1,0 +1,204 @@
+"""API keys: the file of hashed keys, and the keys in force. The file is read again when it changes."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
+
+from services.runtime.errors import SetupError
+from services.runtime.ids import SPACE_PATTERN
+from services.runtime.security import events
+from services.runtime.security.events import SecurityEvents
+from services.runtime.times import utc_now
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+LOOK_INTERVAL = 1.0
+"""Seconds between two looks at the file."""
+# A user travels in call metadata, which holds printable ASCII only.
+USER_PATTERN = "^[!-~]{1,128}$"
+ALL_SCOPES = frozenset({"read", "write", "admin", "delegate"})
+
+_HASH_PATTERN = "^sha256:[0-9a-f]{64}$"
+
+
+class KeyRecord(BaseModel):
+    """One API key as the file has it: never the key, only its hash.
+
+    After a rotation the previous key stays valid until `previous_expires_at`. A revoked key stays in the file, so that
+    its use can be told from that of an unknown one.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(pattern="^[!-~]{1,128}$")
+    hash: str = Field(pattern=_HASH_PATTERN)
+    space: str | None = Field(default=None, pattern=SPACE_PATTERN)
+    user: str | None = Field(default=None, pattern=USER_PATTERN)
+    scopes: frozenset[str]
+    expires_at: AwareDatetime | None = None
+    created_at: AwareDatetime | None = None
+    revoked_at: AwareDatetime | None = None
+    previous_hash: str | None = Field(default=None, pattern=_HASH_PATTERN)
+    previous_expires_at: AwareDatetime | None = None
+
+    @field_validator("scopes")
+    @classmethod
+    def _known_scopes(cls, scopes: frozenset[str]) -> frozenset[str]:
+        if unknown := scopes - ALL_SCOPES:
+            raise ValueError(f"there is no scope {min(unknown)!r}")
+        return scopes
+
+    @field_serializer("scopes")
+    def _in_order(self, scopes: frozenset[str]) -> list[str]:
+        return sorted(scopes)
+
+    def state(self, now: datetime) -> str:
+        """`active`, `expired` or `revoked`."""
+        if self.revoked_at is not None:
+            return "revoked"
+        expired = self.expires_at is not None and self.expires_at <= now
+        return "expired" if expired else "active"
+
+
+class KeyFile(BaseModel):
+    """The API key file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    keys: list[KeyRecord]
+
+    @model_validator(mode="after")
+    def _unambiguous(self) -> Self:
+        for name, values in (
+            ("id", [record.id for record in self.keys]),
+            ("hash", [record.hash for record in self.keys]),
+        ):
+            if len(set(values)) < len(values):
+                raise ValueError(f"two keys have the same {name}")
+        return self
+
+
+class KeyFileError(SetupError):
+    """The API key file cannot be read or is malformed."""
+
+
+class Lookup(NamedTuple):
+    """A presented key: its record where there is one, and why it is refused; empty when it is valid."""
+
+    record: KeyRecord | None
+    refusal: str
+
+
+def hash_key(key: str) -> str:
+    """A key as the file has it. Keys are 256 random bits, so a plain SHA-256 is enough."""
+    return "sha256:" + hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def read_key_file(path: Path) -> KeyFile:
+    """The file's content. KeyFileError, which repeats nothing of the file, when it cannot be read."""
+    try:
+        return KeyFile.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise KeyFileError(f"the API key file cannot be read ({type(error).__name__})") from None
+
+
+class KeyRing:
+    """Keys by hash. The file is looked at again on use, at most once a second, so keys rotate without a restart."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        security: SecurityEvents | None = None,
+    ) -> None:
+        self._path = path
+        self._clock = clock
+        self._events = security or SecurityEvents()
+        self._records: dict[str, KeyRecord] = {}
+        self._current: dict[str, KeyRecord] = {}
+        self._previous: dict[str, KeyRecord] = {}
+        self._stamp: tuple[int, int] | None = None
+        self._looked = -math.inf
+
+    def reload(self) -> None:
+        """Reads the file if it changed. KeyFileError when it cannot be read; the keys then stay as they were."""
+        try:
+            stat = self._path.stat()
+        except OSError as error:
+            raise KeyFileError(
+                f"the API key file cannot be read ({type(error).__name__})"
+            ) from None
+        stamp = (stat.st_mtime_ns, stat.st_ino)
+        if stamp == self._stamp:
+            return
+        records = read_key_file(self._path).keys
+        known, first = self._records, self._stamp is None
+        self._records = {record.id: record for record in records}
+        self._current = {record.hash: record for record in records}
+        self._previous = {
+            record.previous_hash: record for record in records if record.previous_hash
+        }
+        self._stamp = stamp
+        if not first:
+            for event, key_id in _changes(known, self._records):
+                self._events.record(event, key_id=key_id)
+
+    def find(self, key: str) -> Lookup:
+        """What is known of a key. Looked up by hash, so timing reveals nothing."""
+        self._look_again()
+        hashed, now = hash_key(key), utc_now()
+        if record := self._current.get(hashed):
+            state = record.state(now)
+            return Lookup(record, "" if state == "active" else state)
+        if record := self._previous.get(hashed):
+            state = record.state(now)
+            if state == "active" and (record.previous_expires_at or now) <= now:
+                state = "rotated"
+            return Lookup(record, "" if state == "active" else state)
+        return Lookup(None, "unknown")
+
+    def _look_again(self) -> None:
+        if self._clock() - self._looked < LOOK_INTERVAL:
+            return
+        self._looked = self._clock()
+        try:
+            self.reload()
+        except KeyFileError as error:
+            # A half-written file must not lock everybody out: the keys known so far go on working.
+            self._events.record(events.KEY_FILE_UNREADABLE, error=str(error))
+
+
+def _changes(
+    before: dict[str, KeyRecord], after: dict[str, KeyRecord]
+) -> Iterator[tuple[str, str]]:
+    """What happened to which key between two readings of the file."""
+    for key_id, record in after.items():
+        known = before.get(key_id)
+        if known is None:
+            yield events.KEY_ADDED, key_id
+        elif record.revoked_at is not None and known.revoked_at is None:
+            yield events.KEY_REVOKED, key_id
+        elif record.hash != known.hash:
+            yield events.KEY_ROTATED, key_id
+        elif record != known:
+            yield events.KEY_CHANGED, key_id
+    for key_id in before.keys() - after.keys():
+        yield events.KEY_REMOVED, key_id
