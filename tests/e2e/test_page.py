@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -247,3 +250,18 @@ def test_every_view_is_reached_by_keyboard(page: Page) -> None:
     page.get_by_role("link", name="Graph", exact=True).focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("html[data-ready='graph']")
+
+
+def test_the_script_takes_a_picture_of_each_view(
+    browser: Browser, system: System, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "tests.e2e.screenshots", system.url, str(tmp_path)]
+    subprocess.run(command, check=True, timeout=120, capture_output=True)
+    pictures = {path.stem: path.read_bytes() for path in tmp_path.glob("*.png")}
+    assert set(pictures) == {"search", "ask", "graph", "documents"}
+    assert all(picture.startswith(b"\x89PNG") for picture in pictures.values())
+
+
+def test_the_pictures_of_the_readme_are_small() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    assert sum(path.stat().st_size for path in docs.glob("*.png")) < 300 * 1024
