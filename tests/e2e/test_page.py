@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -57,6 +58,14 @@ def page(browser: Browser, system: System, errors: list[str]) -> Iterator[Page]:
 def visit(page: Page, view: str, query: str = "") -> None:
     page.goto(f"/#/{view}{query}")
     page.wait_for_selector(f"html[data-ready='{view}']")
+
+
+def add(client: httpx.Client, document: dict[str, Any]) -> None:
+    """Adds a document, and waits until its job has ended."""
+    accepted = client.post("/api/documents", json=document)
+    assert accepted.status_code == 202, accepted.text
+    with client.stream("GET", f"{accepted.headers['location']}/events") as events:
+        assert '"SUCCEEDED"' in events.read().decode()
 
 
 def enter_key(page: Page, key: str) -> None:
@@ -187,7 +196,7 @@ def test_a_document_shows_its_versions(page: Page, system: System) -> None:
     with system.client(OTHER_KEY) as client:
         for text, since in (("Rope is hemp.", "2023-01-01"), ("Rope is nylon.", "2024-01-01")):
             document = {"id": "rope.md", "title": "Rope", "text": text, "valid_at": since}
-            client.post("/api/documents?wait=graph_ready", json=document).raise_for_status()
+            add(client, document)
     visit(page, "documents")
     enter_key(page, OTHER_KEY)
     page.get_by_role("link", name="Rope", exact=True).click()
@@ -204,7 +213,7 @@ def test_titles_and_names_with_markup_are_text(page: Page, system: System) -> No
             "title": INJECTED,
             "text": f"A gadget called Zorble. {INJECTED}",
         }
-        client.post("/api/documents?wait=graph_ready", json=document)
+        add(client, document)
         fact = {
             "subject": f"{INJECTED}",
             "relation": "OWNS",
