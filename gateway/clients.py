@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 SERVICES = ("agent_orchestrator", "vector_search", "graph_query")
 HEALTH_TIMEOUT = 1.0
+SERVING = "SERVING"
 
 
 class Health(NamedTuple):
@@ -94,6 +95,12 @@ def open_clients(settings: GatewaySettings) -> Clients:
 
 
 async def _health(channel: grpc.aio.Channel) -> Health:
+    """The best of two answers: replicas take turns, and one that is away is not the service."""
+    first, second = await asyncio.gather(_health_of_one(channel), _health_of_one(channel))
+    return second if second.state == SERVING else first
+
+
+async def _health_of_one(channel: grpc.aio.Channel) -> Health:
     stub: Any = health_pb2_grpc.HealthStub(channel)  # untyped in its package
     call = stub.Check(health_pb2.HealthCheckRequest(), timeout=HEALTH_TIMEOUT)
     try:

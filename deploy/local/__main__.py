@@ -11,7 +11,7 @@ from pathlib import Path
 
 from deploy.local.errors import LocalStackError
 from deploy.local.jars import default_cache, neo4j_jars
-from deploy.local.processes import with_workers
+from deploy.local.processes import with_replicas, with_workers
 from deploy.local.progress import ConsoleProgress
 from deploy.local.signals import end_on_termination, until_signalled
 from deploy.local.stack import LocalStack
@@ -19,11 +19,16 @@ from deploy.local.stores import LocalStores
 
 
 async def run(
-    data: Path, progress: ConsoleProgress, *, stores_only: bool, workers: int = 1
+    data: Path,
+    progress: ConsoleProgress,
+    *,
+    stores_only: bool,
+    workers: int = 1,
+    replicas: int = 1,
 ) -> None:
     """Start the stack, say where it listens, and keep it until it is told to stop."""
     end_on_termination()
-    processes = () if stores_only else with_workers(workers)
+    processes = () if stores_only else with_replicas(with_workers(workers), replicas)
     stores = LocalStores(data, progress=progress, record=not stores_only)
     async with LocalStack(data, processes=processes, stores=stores, progress=progress) as stack:
         for name, address in stack.addresses.items():
@@ -44,6 +49,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("BRAID_DATA", ".braid")))
     parser.add_argument("--workers", type=int, default=1, help="processes that work on jobs")
+    parser.add_argument("--replicas", type=int, default=1, help="processes of each service")
     return parser.parse_args(words)
 
 
@@ -56,6 +62,7 @@ async def _run_command(arguments: argparse.Namespace, progress: ConsoleProgress)
         progress,
         stores_only=arguments.command == "stores",
         workers=arguments.workers,
+        replicas=arguments.replicas,
     )
 
 

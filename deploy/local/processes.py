@@ -1,6 +1,7 @@
 """Braid's processes, as data: what each runs, listens on, needs and may do."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from deploy.local.probes import Probe, grpc_serving, http_ready
@@ -102,3 +103,17 @@ def with_workers(count: int) -> tuple[ProcessSpec, ...]:
     others = tuple(spec for spec in BRAID if spec.name != _WORKER or count > 0)
     more = tuple(replace(worker, name=f"{_WORKER}_{place}") for place in range(2, count + 1))
     return others + more
+
+
+def with_replicas(specs: Sequence[ProcessSpec], count: int) -> tuple[ProcessSpec, ...]:
+    """The processes with `count` of each that others call or that serves HTTP: `vector_search_2`, … on any free port.
+
+    The first of each does the setup.
+    """
+    more = [
+        replace(spec, name=f"{spec.name}_{place}", port=0, setup=(), after=())
+        for place in range(2, count + 1)
+        for spec in specs
+        if spec.port
+    ]
+    return (*specs, *more)

@@ -140,9 +140,25 @@ class LocalStack:
         for name in self.stores.environment():
             base.pop(name, None)  # a process is given only the stores that are its own
         self._tell_of_unused(base)
-        targets = {spec.target: self.addresses[spec.name] for spec in self._specs if spec.target}
         files = {"BRAID_DATA": str(self.data), "BRAID_API_KEYS_FILE": str(self._keys.file)}
-        return {**base, **targets, **files}
+        return {**self._draining(), **base, **self._targets(), **files}
+
+    def _targets(self) -> dict[str, str]:
+        """Where clients find each service: one address, or the list of its replicas."""
+        found: dict[str, list[str]] = {}
+        for spec in self._specs:
+            if spec.target:
+                found.setdefault(spec.target, []).append(self.addresses[spec.name])
+        return {
+            target: addresses[0] if len(addresses) == 1 else f"ipv4:{','.join(addresses)}"
+            for target, addresses in found.items()
+        }
+
+    def _draining(self) -> dict[str, str]:
+        """Where there is no other replica to turn to, nobody is given the time for it."""
+        programs = [spec.program for spec in self._specs if spec.port]
+        replicated = len(set(programs)) < len(programs)
+        return {} if replicated else {"BRAID_DRAIN_DELAY_SECONDS": "0"}
 
     def _tell_of_unused(self, base: Mapping[str, str]) -> None:
         """A variable that has no effect here, and is said to have one elsewhere, is not passed over silently."""

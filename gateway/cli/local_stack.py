@@ -40,12 +40,13 @@ class UpOptions:
     free_ports: bool
     as_json: bool
     workers: int = 1
+    replicas: int = 1
 
 
 async def up(session: Session, data: Path, wishes: UpOptions) -> None:
     """Runs the stack until SIGINT or SIGTERM, then stops it cleanly. CliError when it does not start."""
     from deploy.local.errors import LocalStackError  # noqa: PLC0415 - only this command runs the stack
-    from deploy.local.processes import with_workers  # noqa: PLC0415
+    from deploy.local.processes import with_replicas, with_workers  # noqa: PLC0415
     from deploy.local.progress import ConsoleProgress  # noqa: PLC0415
     from deploy.local.stack import LocalStack  # noqa: PLC0415
     from deploy.local.stores import LocalStores  # noqa: PLC0415
@@ -56,7 +57,7 @@ async def up(session: Session, data: Path, wishes: UpOptions) -> None:
     try:
         with _cancelled_by_signals(), progress:
             progress.note(f"Starting PostgreSQL, Neo4j and Braid under {data} …")
-            processes = with_workers(wishes.workers)
+            processes = with_replicas(with_workers(wishes.workers), wishes.replicas)
             async with LocalStack(
                 data, ports=ports, progress=progress, processes=processes, stores=stores
             ) as stack:

@@ -24,6 +24,7 @@ def up(  # noqa: PLR0917 - typer names them all
     ask: Annotated[bool, typer.Option("--ask", help="Ask the sample's first question.")] = False,
     free_ports: Annotated[bool, typer.Option("--free-ports", help="Take any free ports.")] = False,
     workers: Annotated[int, typer.Option(help="Processes that work on jobs.", min=1, max=32)] = 1,
+    replicas: Annotated[int, typer.Option(help="Processes of each service.", min=1, max=8)] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Run PostgreSQL, Neo4j and Braid until Ctrl-C. Everything is kept in the data folder."""
@@ -34,6 +35,11 @@ def up(  # noqa: PLR0917 - typer names them all
 
     session: Session = context.obj
     wishes = UpOptions(
-        sample=sample, ask=ask, free_ports=free_ports, as_json=as_json, workers=workers
+        sample=sample,
+        ask=ask,
+        free_ports=free_ports,
+        as_json=as_json,
+        workers=workers,
+        replicas=replicas,
     )
     asyncio.run(run_stack(session, data or session.data, wishes))

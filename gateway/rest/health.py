@@ -7,6 +7,7 @@ from typing import Literal
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from gateway.clients import SERVING
 from gateway.rest.http.calls import ClientsDep
 from gateway.rest.http.errors import error_body
 from gateway.rest.mapping.json_encoding import JsonResponse
@@ -49,13 +50,13 @@ async def readyz(request: Request, clients: ClientsDep) -> Response:
         return _not_ready(request, "The gateway is shutting down.", {}, {})
     found = await clients.health()
     services = {name: health.state for name, health in found.items()}
-    if all(state == "SERVING" for state in services.values()):
+    if all(state == SERVING for state in services.values()):
         return JsonResponse({"status": "ready", "services": services})
     reasons = {name: health.reason for name, health in found.items() if health.reason}
     told = [
         f"{name} is {state}{f' ({reasons[name]})' if name in reasons else ''}"
         for name, state in services.items()
-        if state != "SERVING"
+        if state != SERVING
     ]
     return _not_ready(request, "; ".join(told) + ".", services, reasons)
 

@@ -145,7 +145,11 @@ async def open_app(
         )
         ingest = _ingest(settings, tiers, jobs, watchers, deletions, embedders.documents)
         expander = build_expander(settings, tiers)
-        reranking = build_reranking(settings, embedders.queries, options, reranker)
+        options = options or AgentOptions()
+        models = _answer_models(options)
+        # Somebody waits for a search as for an answer: both have the share of questions.
+        ordering = _language_model(options, models.question_throttles)
+        reranking = build_reranking(settings, embedders.queries, ordering, reranker)
         stack.push_async_callback(reranking.close)
         search = build_search(settings, tiers, embedders.queries, expander, reranking)
         hybrid = ExpandedHybrid(
@@ -154,8 +158,6 @@ async def open_app(
             reranking=reranking,
             seconds=settings.search_seconds,
         )
-        options = options or AgentOptions()
-        models = _answer_models(options)
         reader = _language_model(options, models.background_throttles)
         if reader is not None:
             stack.push_async_callback(reader.close)
@@ -249,7 +251,7 @@ def build_expander(settings: AgentSettings, tiers: Tiers) -> Expander:
 def build_reranking(
     settings: AgentSettings,
     embedder: Embedder,
-    options: AgentOptions | None,
+    language: LanguageModel | None,
     reranker: Reranker | None,
 ) -> Reranking:
     """The ways to put results in another order."""
@@ -258,9 +260,6 @@ def build_reranking(
     }
     if reranker is not None:
         rerankers[reranking_pb2.RERANK_MODE_CROSS_ENCODER] = reranker
-    language = next(
-        filter(None, map(build_language_model, options.models if options else ())), None
-    )
     if language is not None:
         rerankers[reranking_pb2.RERANK_MODE_LANGUAGE_MODEL] = LanguageReranker(language)
     default = reranking_pb2.RerankMode.Value(f"RERANK_MODE_{settings.rerank.upper()}")
@@ -363,9 +362,9 @@ def _answer_models(options: AgentOptions) -> AnswerModels:
 
 
 def _language_model(options: AgentOptions, throttles: Sequence[Throttle]) -> LanguageModel | None:
-    """The first configured model, which reads what users say; None without one.
+    """The first configured model with a share of its provider; None without one.
 
-    `throttles` has the share of each configured model's provider: a pause of the provider holds here, too.
+    `throttles` has a share of each configured model's provider: a pause of the provider holds in all of them.
     """
     configured = [one for one in options.models if one.configured]
     return build_language_model(configured[0], throttles[0]) if configured else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from limits import parse_many
 from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import SlidingWindowCounterRateLimiter
+from opentelemetry import metrics
 
 from services.runtime.errors import RateLimitedError
 
@@ -36,6 +37,7 @@ class RateLimits:
         self._per_key = parse_rates(per_key)
         self._per_space = parse_rates(per_space)
         self._windows = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._refusals = metrics.get_meter("braid").create_counter("braid.rate_limit.refusals")
 
     async def check(self, identity: Identity, metadata: Mapping[str, str]) -> None:
         """Counts a call. RateLimitedError, with the time to wait, when it is one too many.
@@ -56,6 +58,7 @@ class RateLimits:
     async def _count(self, limits: Sequence[RateLimitItem], kind: str, name: str) -> None:
         for limit in limits:
             if not await self._windows.hit(limit, kind, name):
+                self._refusals.add(1, {"limit": kind})
                 stats = await self._windows.get_window_stats(limit, kind, name)
                 wait = max(_MIN_RETRY_SECONDS, stats.reset_time - time.time())
                 raise RateLimitedError(kind, str(limit), wait)

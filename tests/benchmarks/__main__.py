@@ -21,6 +21,7 @@ COMMANDS = {
     "entity_memory": "tests.benchmarks.entity_memory",
     "memory_write": "tests.benchmarks.memory_write",
     "overload": "tests.benchmarks.overload",
+    "replicas": "tests.benchmarks.replicas",
     "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
 }

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from deploy.local.errors import LocalStackError
-from deploy.local.processes import with_workers
+from deploy.local.processes import with_replicas, with_workers
 from deploy.local.stack import LocalStack
 from services.runtime.channels import open_channel
 from tests.benchmarks.command import MeasureError
@@ -40,8 +40,11 @@ async def running_stack(
     environment: Mapping[str, str] | None = None,
     only: Collection[str] = (),
     workers: int = 1,
+    replicas: int = 1,
 ) -> AsyncIterator[LocalStack]:
-    """The stack over `data`, by default a temporary folder: all processes with so many workers, or `only` those named.
+    """The stack over `data`, by default a temporary folder: all processes, or `only` those named.
+
+    There are so many workers, and replicas of each service.
 
     MeasureError when it does not start.
     """
@@ -52,7 +55,11 @@ async def running_stack(
             place,
             ports="free",
             extra_env={**SETTINGS, **(environment or {})},
-            processes=[spec for spec in with_workers(workers) if not only or spec.name in only],
+            processes=[
+                spec
+                for spec in with_replicas(with_workers(workers), replicas)
+                if not only or spec.name in only
+            ],
         )
         began = time.perf_counter()
         try:

@@ -1,32 +1,50 @@
-"""Many more callers than the machine can serve: what those who are admitted wait, and how the others are refused."""
+"""Four times the load that saturates the stack: what is still answered, how fast, and how the rest is refused.
+
+The generator shares the machine with what it measures. So the peak is taken while the same excess of calls goes to an
+endpoint that does nothing: what the excess costs the generator and gRPC is then on both sides.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 import grpc
+import psutil
 
 from braid_protocol.errors import failure_of
+from deploy.local.stack import LocalStack
+from services.runtime.open_files import raise_open_files_limit
 from tests.benchmarks.callers import Sample, compare
 from tests.benchmarks.command import MeasureError, Options, UsageError
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.generated import generated, new_queries
 from tests.benchmarks.harness import running_stack
 from tests.benchmarks.legs import Searches, looked, searches, told
+from tests.benchmarks.noop_server import NOTHING
+from tests.benchmarks.processes import started
 from tests.evals.ingestion import ingest
 from tests.evals.metrics import percentile
 
 _PASSAGES = 400
 _WARM_UP = 200
 _SATURATING = 16
-_EXCESS = 400
-_SECONDS = 15.0
+_FACTOR = 4
+_FIND_SECONDS = 10.0
+_PEAK_SECONDS = 30.0
+_OVERLOAD_SECONDS = 60.0
 _DEADLINE = 10.0
+_SETTLE_SECONDS = 3.0
+_SILENT = 10_000
+_SILENT_SECONDS = 8.0
+_DOORS = ("comprehensive", "vector", "graph")
 
 Call = Callable[[str], Awaitable[object]]
 
@@ -48,78 +66,151 @@ class _Seen:
 
 
 async def run(options: Options) -> None:
-    """Load every door that a search has: as many callers as saturate it, then far more, patient ones and others."""
-    if options.mode not in ("all", "comprehensive", "vector", "graph"):
-        raise UsageError("--mode takes all, comprehensive, vector or graph")
+    """The peak before and after, the overload between them, and connections that send nothing at the end."""
+    mode = "comprehensive" if options.mode == "all" else options.mode
+    if mode not in _DOORS:
+        raise UsageError(f"--mode takes one of {', '.join(_DOORS)}")
     figures = Figures(options.name)
     data = generated(_PASSAGES)
     queries = new_queries(data, options.seed)
-    async with running_stack() as stack, searches(stack) as doors:
+    async with (
+        started("tests.benchmarks.noop_server") as (_, nothing_at),
+        running_stack() as stack,
+        searches(stack) as doors,
+        grpc.aio.insecure_channel(nothing_at) as channel,
+    ):
         await ingest(stack, data.documents)
         await compare({"all": doors.comprehensive}, islice(queries, _WARM_UP))
-        for name, call in _doors(doors).items():
-            if options.mode in ("all", name):
-                await _measure(name, call, queries, figures)
+        nothing: Any = channel.unary_unary(NOTHING)
+        await _measure(
+            _door(doors, mode), lambda _: nothing(b"", timeout=_DEADLINE), queries, stack, figures
+        )
+        await _measure_silent(_door(doors, mode), queries, stack, figures)
 
 
-def _doors(doors: Searches) -> dict[str, Call]:
+def _door(doors: Searches, mode: str) -> Call:
     return {
         "comprehensive": lambda text: doors.comprehensive(text, _DEADLINE),
         "vector": doors.vector,
         "graph": doors.graph,
-    }
+    }[mode]
 
 
-async def _measure(name: str, call: Call, queries: Iterator[str], figures: Figures) -> None:
-    peak = await _load(_SATURATING, call, queries, patient=True)
-    _put(f"{name}_{_SATURATING}_callers", peak, figures)
-    for kind, patient in (("patient", True), ("hasty", False)):
-        seen = await _load(_EXCESS, call, queries, patient=patient)
-        _put(f"{name}_{_EXCESS}_{kind}", seen, figures)
-        figures.put(f"{name}_{kind}_goodput_pct", 100 * seen.goodput / peak.goodput, "percent")
+async def _measure(
+    call: Call, nothing: Call, queries: Iterator[str], stack: LocalStack, figures: Figures
+) -> None:
+    saturated = await _closed(call, queries, _FIND_SECONDS)
+    rate = saturated.goodput
+    note(f"{_SATURATING} callers get {rate:.1f} answers a second: {_FACTOR} times that is offered")
+    excess = (_FACTOR - 1) * rate
+    first = await _peak(call, nothing, queries, excess)
+    memory = _memory(stack)
+    generator = psutil.Process().cpu_times()
+    seen = await _open(call, queries, _FACTOR * rate, _OVERLOAD_SECONDS)
+    used = _seconds(psutil.Process().cpu_times()) - _seconds(generator)
+    await asyncio.sleep(_SETTLE_SECONDS)
+    grown = _memory(stack) - memory
+    second = await _peak(call, nothing, queries, excess)
+    _put("saturated_alone", saturated, figures)
+    _put("peak_before", first, figures)
+    _put("peak_after", second, figures)
+    _put("overloaded", seen, figures)
+    peak = (first.goodput + second.goodput) / 2
+    slow = percentile([*first.admitted.times_ms, *second.admitted.times_ms], 95)
+    figures.put("goodput_pct_of_peak", 100 * seen.goodput / peak, "percent")
+    figures.put("generator_cpu_pct", 100 * used / seen.admitted.wall_s, "percent of a core")
+    figures.put("admitted_p95_ms", seen.admitted.percentile(95), "ms")
+    figures.put("saturation_p95_ms", slow, "ms")
+    figures.put("rejected", len(seen.refused_ms), "calls")
+    figures.put("rejected_without_retry_info", seen.without_retry_info, "calls")
+    figures.put("failed", seen.others.total(), "calls")
+    figures.put("rss_growth_mib", grown / 2**20, "MiB")
 
 
-def _put(name: str, seen: _Seen, figures: Figures) -> None:
-    if not seen.goodput:
-        raise MeasureError(f"{name}: nobody had a whole answer: {seen.others}")
-    for ended, times in seen.others.items():
-        note(f"{name}: {times} times {ended}")
-    figures.put(f"{name}_goodput", seen.goodput, "queries/s")
-    figures.put(f"{name}_admitted_p50_ms", seen.admitted.percentile(50), "ms")
-    figures.put(f"{name}_admitted_p95_ms", seen.admitted.percentile(95), "ms")
-    figures.put(f"{name}_refused", len(seen.refused_ms), "calls")
-    if seen.refused_ms:
-        figures.put(f"{name}_refused_p95_ms", percentile(seen.refused_ms, 95), "ms")
-    figures.put(f"{name}_rejected_without_retry_info", seen.without_retry_info, "calls")
-    figures.put(f"{name}_failed", seen.others.total(), "calls")
+async def _measure_silent(
+    call: Call, queries: Iterator[str], stack: LocalStack, figures: Figures
+) -> None:
+    """Half of the silent connections at the orchestrator, half at the gateway, while one caller asks."""
+    raise_open_files_limit()
+    async with (
+        _silent(_SILENT // 2, stack.addresses["agent_orchestrator"]) as first,
+        _silent(_SILENT - _SILENT // 2, stack.addresses["gateway"]) as second,
+    ):
+        figures.put("silent_connections", first + second, "connections")
+        seen = _Seen()
+        began = time.perf_counter()
+        while time.perf_counter() < began + _SILENT_SECONDS:
+            await _ask(call, next(queries), seen)
+        seen.admitted.wall_s = time.perf_counter() - began
+    figures.put("silent_p95_ms", seen.admitted.percentile(95), "ms")
+    figures.put("silent_failed", seen.others.total() + len(seen.refused_ms), "calls")
 
 
-async def _load(callers: int, call: Call, queries: Iterator[str], *, patient: bool) -> _Seen:
-    """So many callers for a while, each with one call under way. Patient ones come back when they are told to."""
+@contextlib.asynccontextmanager
+async def _silent(count: int, address: str) -> AsyncIterator[int]:
+    """Connections that send nothing: how many there are."""
+    host, _, port = address.rpartition(":")
+    loop = asyncio.get_running_loop()
+    with contextlib.ExitStack() as stack:
+        made = 0
+        for _ in range(count):
+            one = stack.enter_context(socket.socket())
+            one.setblocking(False)
+            with contextlib.suppress(OSError):
+                await asyncio.wait_for(loop.sock_connect(one, (host, int(port))), 5)
+                made += 1
+        yield made
+
+
+async def _peak(call: Call, nothing: Call, queries: Iterator[str], excess: float) -> _Seen:
+    """What callers who saturate the service get while the excess goes elsewhere."""
+    over = asyncio.create_task(_open(nothing, queries, excess, _PEAK_SECONDS))
+    try:
+        return await _closed(call, queries, _PEAK_SECONDS)
+    finally:
+        await over
+
+
+async def _closed(call: Call, queries: Iterator[str], seconds: float) -> _Seen:
+    """Callers with one call under way each."""
     seen = _Seen()
     began = time.perf_counter()
-    until = began + _SECONDS
+
+    async def caller() -> None:
+        while time.perf_counter() < began + seconds:
+            await _ask(call, next(queries), seen)
+
     async with asyncio.TaskGroup() as group:
-        for _ in range(callers):
-            group.create_task(_caller(call, queries, until, seen, patient=patient))
+        for _ in range(_SATURATING):
+            group.create_task(caller())
     seen.admitted.wall_s = time.perf_counter() - began
     return seen
 
 
-async def _caller(
-    call: Call, queries: Iterator[str], until: float, seen: _Seen, *, patient: bool
-) -> None:
-    while (began := time.perf_counter()) < until:
-        pause = 0.0
-        try:
-            answer = await call(next(queries))
-        except grpc.aio.AioRpcError as error:
-            pause = _note_failure(error, began, seen)
-        else:
-            seen.admitted.times_ms.append((time.perf_counter() - began) * 1000)
-            _note_legs(answer, seen)
-        if patient and pause:
-            await asyncio.sleep(min(pause, max(0.0, until - time.perf_counter())))
+async def _open(call: Call, queries: Iterator[str], rate: float, seconds: float) -> _Seen:
+    """So many calls a second, whatever became of those before."""
+    seen = _Seen()
+    began = time.perf_counter()
+    sent = 0
+    async with asyncio.TaskGroup() as group:
+        while (passed := time.perf_counter() - began) < seconds:
+            while sent < passed * rate:
+                group.create_task(_ask(call, next(queries), seen))
+                sent += 1
+            await asyncio.sleep(1 / rate)
+        seen.admitted.wall_s = time.perf_counter() - began
+    return seen
+
+
+async def _ask(call: Call, text: str, seen: _Seen) -> None:
+    began = time.perf_counter()
+    try:
+        answer = await call(text)
+    except grpc.aio.AioRpcError as error:
+        _note_failure(error, began, seen)
+    else:
+        seen.admitted.times_ms.append((time.perf_counter() - began) * 1000)
+        _note_legs(answer, seen)
 
 
 def _note_legs(answer: object, seen: _Seen) -> None:
@@ -128,12 +219,33 @@ def _note_legs(answer: object, seen: _Seen) -> None:
         seen.partial += 1
 
 
-def _note_failure(error: grpc.aio.AioRpcError, began: float, seen: _Seen) -> float:
-    """Seconds until the caller may come back."""
+def _note_failure(error: grpc.aio.AioRpcError, began: float, seen: _Seen) -> None:
     if error.code() is not grpc.StatusCode.RESOURCE_EXHAUSTED:
         seen.others[error.code().name] += 1
-        return 0.0
+        return
     seen.refused_ms.append((time.perf_counter() - began) * 1000)
-    pause = failure_of(error).retry_after
-    seen.without_retry_info += not pause
-    return pause or 0.0
+    seen.without_retry_info += not failure_of(error).retry_after
+
+
+def _memory(stack: LocalStack) -> int:
+    """Bytes that Braid's own processes hold."""
+    pids = [stack.pid(name) for name in stack.addresses]
+    return sum(psutil.Process(pid).memory_info().rss for pid in pids if pid is not None)
+
+
+def _seconds(times: object) -> float:
+    user, system = times[:2]  # type: ignore[index] # a named tuple
+    return float(user + system)
+
+
+def _put(name: str, seen: _Seen, figures: Figures) -> None:
+    if not seen.goodput:
+        raise MeasureError(f"{name}: nobody had a whole answer: {seen.others}")
+    for ended, times in seen.others.items():
+        note(f"{name}: {times} times {ended}")
+    figures.put(f"{name}_goodput", seen.goodput, "queries/s")
+    figures.put(f"{name}_p50_ms", seen.admitted.percentile(50), "ms")
+    figures.put(f"{name}_p95_ms", seen.admitted.percentile(95), "ms")
+    figures.put(f"{name}_refused", len(seen.refused_ms), "calls")
+    if seen.refused_ms:
+        figures.put(f"{name}_refused_p95_ms", percentile(seen.refused_ms, 95), "ms")

@@ -178,6 +178,12 @@ class GraphStub(
             self.known_facts.add(bare.SerializeToString(deterministic=True))
             self.facts.append(fact)
 
+    async def PutRelations(
+        self, request: relations_pb2.PutRelationsRequest, context: Any
+    ) -> relations_pb2.PutRelationsResponse:
+        await self.script.note("PutRelations", request)
+        return relations_pb2.PutRelationsResponse(created_count=len(request.relations))
+
     async def DeleteEpisodes(
         self, request: ingest_pb2.DeleteEpisodesRequest, context: Any
     ) -> ingest_pb2.DeleteEpisodesResponse:

@@ -28,6 +28,7 @@ CHECK_LIMIT_SECONDS = 0.8
 # A process may be busy and a store away for a moment: the tier is asked again before calls are given up. All of it
 # together takes less than a leg's usual budget: a tier that hangs is known before the first search gives up on it.
 CHECKS = 2
+_REPLICAS_ASKED = 2
 
 
 class TierAwayError(Exception):
@@ -88,7 +89,14 @@ class HealthWatch:
             self._given_up.pop(call, None)
 
     async def check(self) -> Reason | None:
-        """Asks once: why the tier cannot answer; None as far as is known."""
+        """Asks once: why the tier cannot answer; None as far as is known.
+
+        Replicas take turns at questions as they do at calls: one that hangs is not the tier.
+        """
+        reasons = await asyncio.gather(*(self._check_one() for _ in range(_REPLICAS_ASKED)))
+        return None if None in reasons else reasons[0]
+
+    async def _check_one(self) -> Reason | None:
         try:
             answer = await self._health.Check(
                 health_pb2.HealthCheckRequest(), timeout=CHECK_LIMIT_SECONDS

@@ -38,7 +38,11 @@ from services.runtime.errors import BraidError, InvalidFieldError, NotFoundError
 from services.runtime.queries import Queries
 from services.runtime.telemetry import get_logger
 
-LEASE_SECONDS: Final = 60.0
+# So long the writes of a process that has died wait for another one.
+LEASE_SECONDS: Final = 10.0
+_RENEWALS_PER_LEASE: Final = 3
+# So long a caller's own wait may go on working behind it.
+_WORK_OFF_SECONDS: Final = 60.0
 MAX_ATTEMPTS: Final = 8
 KEEP_DAYS: Final = 30
 _IDLE_SECONDS: Final = 1.0
@@ -73,7 +77,15 @@ class TurnSaved:
 class MemoryWrites:
     """Queues writes, and works them off."""
 
-    def __init__(self, pool: Pool, memory: EntityMemory, extractor: Extractor) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        memory: EntityMemory,
+        extractor: Extractor,
+        *,
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> None:
+        self._lease_seconds = lease_seconds
         self._pool = pool
         self._memory = memory
         self._extractor = extractor
@@ -145,7 +157,7 @@ class MemoryWrites:
         return task.done() and not task.cancelled() and task.exception() is None
 
     async def _work_off(self, owner: Owner) -> None:
-        until = asyncio.get_running_loop().time() + LEASE_SECONDS
+        until = asyncio.get_running_loop().time() + _WORK_OFF_SECONDS
         while asyncio.get_running_loop().time() < until:
             if (row := await self._claim_of(owner)) is not None:
                 await self._work(_write(row))
@@ -180,6 +192,7 @@ class MemoryWrites:
             await _wait(self._wake, _IDLE_SECONDS)
 
     async def _work(self, write: Write) -> None:
+        renewing = asyncio.create_task(self._renew(write), name="memory-write-lease")
         try:
             with call_scope(_call_of(write.owner)):
                 await self._save(write)
@@ -190,6 +203,25 @@ class MemoryWrites:
         except Exception:  # noqa: BLE001 - one write that cannot be saved must not keep others from it
             get_logger("entity_memory").exception("defect in a write", number=write.number)
             await self._put_off(write, "defect")
+        finally:
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
+
+    async def _renew(self, write: Write) -> None:
+        """Keeps the lease while a write is worked on: a language model may take its time to read a turn."""
+        while True:
+            await asyncio.sleep(self._lease_seconds / _RENEWALS_PER_LEASE)
+            try:
+                async with self._pool.transaction() as session:
+                    await session.execute(self._queries["set_owner"], *write.owner, "")
+                    await session.execute(
+                        self._queries["renew_write"],
+                        *write.owner,
+                        write.number,
+                        self._lease_seconds,
+                    )
+            except (BraidError, TimeoutError) as error:
+                get_logger("entity_memory").warning("lease not renewed", cause=type(error).__name__)
 
     async def _save(self, write: Write) -> None:
         news: TurnNews | None = None
@@ -255,12 +287,12 @@ class MemoryWrites:
     async def _claim(self) -> Row | None:
         async with self._pool.transaction() as session:
             await session.execute(self._queries["set_owner"], "", "", "queue")
-            return await session.row(self._queries["claim_write"], LEASE_SECONDS)
+            return await session.row(self._queries["claim_write"], self._lease_seconds)
 
     async def _claim_of(self, owner: Owner) -> Row | None:
         async with self._pool.transaction() as session:
             await session.execute(self._queries["set_owner"], *owner, "")
-            return await session.row(self._queries["claim_write_of"], *owner, LEASE_SECONDS)
+            return await session.row(self._queries["claim_write_of"], *owner, self._lease_seconds)
 
     async def _waiting(self, owner: Owner) -> bool:
         async with self._pool.transaction() as session:

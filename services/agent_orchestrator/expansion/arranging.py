@@ -5,8 +5,8 @@ ordered, the second the second best, and so on. What that adds to a result's own
 expansion's share. Results that the expansion did not order follow; facts without a chunk stand where their score puts
 them.
 
-A search often finds the answer itself. Of its first results those that answer directly, by a stated fact or by a score
-near 1, keep their order before what the expansion orders.
+A search often finds the answer itself. Of its first results those that answer directly, by a stated fact near the
+question or by a score near 1, keep their order before what the expansion orders.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import expansion_pb2
 from services.agent_orchestrator.expansion.query_aware import ReachedPassage
+from services.models.embedding.relevance import unbend
 
 EXPANSION_STEP = "expansion"
 GRAPH_LEG = "graph"
-# How many of the first results may stay first, and the score from which a passage answers by itself: where the scale of
-# relevance begins to bend.
-_FIRST = 3
+# How many of the first results may stay first, the score from which a passage answers by itself (where the scale of
+# relevance begins to bend), and what a fact must add to a passage's score to be near the question.
+_FIRST = 2
 _DIRECT_SCORE = 0.8
+_DIRECT_SUPPORT = 0.075
 
 
 def arrange(
@@ -73,8 +75,9 @@ def _direct_first(
 
 
 def _answers_directly(result: search_pb2.SearchResult) -> bool:
-    supported = any(one.leg == GRAPH_LEG and one.share > 0 for one in result.contributions)
-    return supported or result.score >= _DIRECT_SCORE
+    share = sum(one.share for one in result.contributions if one.leg == GRAPH_LEG)
+    support = unbend(result.score) - unbend(result.score - share)
+    return support >= _DIRECT_SUPPORT or result.score >= _DIRECT_SCORE
 
 
 def report_lists(

@@ -83,7 +83,7 @@ class Memories:
         self._vector = vector
         self._graph = graph
         self._relations = relations
-        # Within this process two memories of a session follow one another. Of two processes both may follow the same.
+        # Those of this process wait here, and do not ask the database again and again.
         self._sessions: WeakValueDictionary[tuple[Owner, str], asyncio.Lock] = WeakValueDictionary()
 
     async def create(
@@ -95,7 +95,7 @@ class Memories:
         if not given.session_id:
             return await self._create(owner, given, relations)
         lock = self._sessions.setdefault((owner, given.session_id), asyncio.Lock())
-        async with lock:
+        async with lock, self._store.session_lease(owner, given.session_id):
             last = await self._store.last_of_session(owner, given.session_id)
             follows = (
                 [_relation(last, ChunkRelationType.CHUNK_RELATION_TYPE_FOLLOWS)] if last else []

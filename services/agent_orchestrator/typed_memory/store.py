@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import random
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from services.agent_orchestrator.database import Database
 from services.agent_orchestrator.typed_memory.domain import Memory, NewMemory, Owner
 from services.postgres.pool import Row
+from services.runtime.context import remaining
+from services.runtime.errors import OverloadedError
 
 # Found together counts half as much after a week.
 HALF_LIFE_SECONDS = 7 * 86_400.0
+_LEASE_SECONDS = 30.0
+_FIRST_WAIT_SECONDS = 0.01
+_MAX_WAIT_SECONDS = 0.2
 _LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 
@@ -110,6 +118,36 @@ class MemoryStore:
         async with self._pool.session() as session:
             found = await session.value(self._queries["last_of_session"], *owner, session_id)
         return None if found is None else str(found)
+
+    @asynccontextmanager
+    async def session_lease(self, owner: Owner, session_id: str) -> AsyncIterator[None]:
+        """Holds a session for the time of a block, against all processes. OverloadedError when others hold it too long.
+
+        One whose holder is gone is free again after `_LEASE_SECONDS`.
+        """
+        holder = uuid.uuid4()
+        await self._acquire(owner, session_id, holder)
+        try:
+            yield
+        finally:
+            await asyncio.shield(self._execute("release_session", *owner, session_id, holder))
+
+    async def _acquire(self, owner: Owner, session_id: str, holder: uuid.UUID) -> None:
+        wait = _FIRST_WAIT_SECONDS
+        try:
+            async with asyncio.timeout(remaining(_LEASE_SECONDS)):
+                while not await self._acquired(owner, session_id, holder):
+                    await asyncio.sleep(wait * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
+                    wait = min(2 * wait, _MAX_WAIT_SECONDS)
+        except TimeoutError:
+            raise OverloadedError(1.0) from None
+
+    async def _acquired(self, owner: Owner, session_id: str, holder: uuid.UUID) -> bool:
+        async with self._pool.session() as session:
+            found = await session.value(
+                self._queries["acquire_session"], *owner, session_id, holder, _LEASE_SECONDS
+            )
+        return bool(found)
 
     async def note_access(self, owner: Owner, ids: Sequence[str]) -> None:
         """Counts memories as read or found."""

@@ -1,4 +1,4 @@
-"""Relevance by any endpoint that speaks the `/rerank` of Cohere, Jina, vLLM and Hugging Face's servers."""
+"""Relevance by any `/rerank` endpoint: Cohere's API, which Jina and vLLM share, or that of Hugging Face's TEI."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from services.models.breaker import Breaker, CircuitOpen
 from services.models.connection import Connection
@@ -16,6 +16,9 @@ from services.runtime.context import remaining
 
 if TYPE_CHECKING:
     import httpx
+
+RerankApi: TypeAlias = Literal["cohere", "tei"]
+"""How an endpoint takes its passages: Cohere's `documents` and `top_n`, or Text Embeddings Inference's `texts`."""
 
 # Longer passages are cut: cross-encoders read some hundred tokens.
 _MAX_CHARACTERS = 4_000
@@ -35,12 +38,14 @@ class HttpReranker:
         model: str,
         base_url: str,
         api_key: str | None = None,
+        api: RerankApi = "cohere",
         limit: float = 3.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """`base_url` ends before `/rerank`; `limit` in seconds bounds a call; `clock` is the breaker's."""
         self._model = model
         self._url = f"{base_url.rstrip('/')}/rerank"
+        self._api = api
         self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._limit = limit
         self._breaker = Breaker("reranker", clock=clock)
@@ -55,13 +60,7 @@ class HttpReranker:
         """See `Reranker`."""
         if not passages:
             return []
-        asked = {
-            "model": self._model,
-            "query": query[:_MAX_CHARACTERS],
-            "documents": [passage[:_MAX_CHARACTERS] for passage in passages],
-            "top_n": len(passages),
-        }
-        answer = await self._guarded(asked)
+        answer = await self._guarded(self._request(query, passages))
         try:
             return _in_order(answer, len(passages))
         except (ValueError, TypeError, KeyError, OverflowError):
@@ -70,6 +69,14 @@ class HttpReranker:
     async def close(self) -> None:
         """See `Reranker`."""
         await self._connection.close()
+
+    def _request(self, query: str, passages: Sequence[str]) -> dict[str, Any]:
+        asked = query[:_MAX_CHARACTERS]
+        texts = [passage[:_MAX_CHARACTERS] for passage in passages]
+        if self._api == "tei":
+            # The server has one model, and refuses longer texts unless asked to cut them.
+            return {"query": asked, "texts": texts, "truncate": True}
+        return {"model": self._model, "query": asked, "documents": texts, "top_n": len(texts)}
 
     async def _guarded(self, asked: Mapping[str, Any]) -> Any:
         try:

@@ -6,6 +6,7 @@ from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from services.models.endpoints import Endpoint
+from services.models.reranking.endpoint import HttpReranker, RerankApi
 from services.models.reranking.reranker import Reranker
 
 
@@ -24,6 +25,10 @@ class RerankerSettings(BaseSettings):
     base_url: Endpoint | None = Field(
         default=None, description="Any endpoint with `/rerank`, its version included."
     )
+    api: RerankApi = Field(
+        default="cohere",
+        description="`cohere` (Cohere, Jina, vLLM) or `tei` (Hugging Face's Text Embeddings Inference).",
+    )
     api_key: SecretStr | None = None
     model: str = "rerank-v3.5"
     seconds: float = Field(default=3.0, gt=0, le=60, description="For one answer.")
@@ -33,11 +38,10 @@ def build_reranker(settings: RerankerSettings) -> Reranker | None:
     """The reranking model, or None when none is configured. No I/O; its library loads when first used."""
     if settings.base_url is None:
         return None
-    from services.models.reranking.endpoint import HttpReranker  # noqa: PLC0415
-
     return HttpReranker(
         model=settings.model,
         base_url=settings.base_url,
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
+        api=settings.api,
         limit=settings.seconds,
     )

@@ -1,7 +1,8 @@
 """What a user's turns leave in their memory, against what a careful reader would keep, and what questions find in it.
 
 `{"id","turns","entities","relationships","queries"}` a line. Each line is a user of its own; each turn is
-saved with the turns before it, as a conversation would.
+saved with the turns before it, as a conversation would. A query may grade its answers: `"grades": {name: 0-3}`;
+without grades every relevant name counts the same.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tests.benchmarks.command import Options
 from tests.benchmarks.credentials import Metadata, credential
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import bar, channel_to, running_stack
-from tests.evals.metrics import mean
+from tests.evals.metrics import mean, ndcg_at
 from tests.evals.question_files import question_rows
 
 OWN: Final = Path(__file__).parent / "golden.jsonl"
@@ -78,6 +79,7 @@ class Results:
     relationships: Tally = field(default_factory=Tally)
     reciprocal_ranks: list[float] = field(default_factory=list)
     recalls: list[float] = field(default_factory=list)
+    gains: list[float] = field(default_factory=list)
 
 
 async def run(options: Options) -> None:
@@ -142,6 +144,10 @@ async def _query(stub: Stub, who: Metadata, query: Mapping[str, Any], results: R
     first = set(names[:_RECALL_AT])
     share = len(relevant & first) / len(relevant) if relevant else float(not names)
     results.recalls.append(share)
+    grades = {name.casefold(): float(grade) for name, grade in query.get("grades", {}).items()}
+    graded = grades or dict.fromkeys(relevant, 1.0)
+    gain = ndcg_at(names, graded, _RECALL_AT) if any(graded.values()) else float(not names)
+    results.gains.append(gain)
     if not ranks or ranks[0] > 1:
         note(f"{query['query']!r} gave {names}, expected {query['relevant']}")
 
@@ -161,6 +167,7 @@ def report(results: Results, figures: Figures) -> None:
     if results.recalls:
         figures.put("query_mrr", mean(results.reciprocal_ranks), "ratio")
         figures.put(f"query_recall@{_RECALL_AT}", mean(results.recalls), "ratio")
+        figures.put(f"query_ndcg@{_RECALL_AT}", mean(results.gains), "ratio")
 
 
 def _entity(one: pb.MemoryEntity) -> Entity:

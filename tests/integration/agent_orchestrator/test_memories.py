@@ -169,6 +169,32 @@ async def test_without_a_key_to_name_spaces_with_there_are_no_memories(world: Wo
         await server.stop()
 
 
+async def test_the_memories_of_a_session_follow_one_another_whichever_replica_takes_them(
+    world: World, stub: Any
+) -> None:
+    embedders = Embedders(world.embedder, world.embedder)
+    async with open_app(world.agent, world.runtime, embedders) as app:
+        server = await start_server(
+            settings=world.runtime, listen="127.0.0.1:0", services=app.services, probes=app.probes
+        )
+        async with open_channel(f"127.0.0.1:{server.port}", retry=False) as channel:
+            other = memories_pb2_grpc.MemoryServiceStub(channel)
+            texts = [f"Note {number}." for number in range(6)]
+            both = [stub, other] * 3
+            made = await asyncio.gather(
+                *(
+                    create(one, text, session_id="inc-1")
+                    for one, text in zip(both, texts, strict=True)
+                )
+            )
+        await server.stop()
+    puts = world.graph.script.requests["PutRelations"]
+    pairs = [(one.source_id, one.target_id) for put in puts for one in put.relations]
+    followed = [target for _, target in pairs]
+    assert len(pairs) == len(set(followed)) == 5
+    assert {memory.id for memory in made} >= {*followed, *(source for source, _ in pairs)}
+
+
 async def found_by(
     world: World, stub: Any, query: str, **more: Any
 ) -> memories_pb2.SearchMemoriesResponse:

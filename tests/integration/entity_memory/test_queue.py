@@ -31,6 +31,8 @@ class Scripted:
     def __init__(self) -> None:
         self.failures = 0
         self.turns: list[Sequence[str]] = []
+        self.may_go_on = asyncio.Event()
+        self.may_go_on.set()
 
     async def read(self, turns: Sequence[str]) -> TurnNews:
         """See `Extractor`."""
@@ -38,6 +40,7 @@ class Scripted:
         if self.failures:
             self.failures -= 1
             raise StoreUnavailableError("the model")
+        await self.may_go_on.wait()
         return TurnNews(
             tuple(
                 NewRelationship(
@@ -67,8 +70,10 @@ async def writes(world: World, extractor: Scripted) -> AsyncIterator[MemoryWrite
 
 
 async def queue_turn(world: World, writes: MemoryWrites, text: str, message: str) -> None:
+    """Queues a turn that only `work_off` takes up: for the service's own worker it is not due."""
     async with world.pool.transaction() as session:
         await writes.queue_turn(session, OWNER, Provenance("c1", message), text)
+        await session.execute("update memory_write set due_time = now() + interval '1 hour'")
 
 
 async def test_a_turn_that_is_delivered_twice_is_saved_once(world: World) -> None:
@@ -140,3 +145,43 @@ async def test_the_text_of_a_write_is_not_kept_once_it_is_saved(
         )
         kept = await rows.session.value("select count(*) from memory_write")
     assert (left, kept) == (0, 1)
+
+
+async def test_a_turn_that_takes_longer_than_a_lease_is_read_once(
+    world: World, extractor: Scripted
+) -> None:
+    queues = [
+        MemoryWrites(world.pool, world.parts.memory, extractor, lease_seconds=0.3) for _ in range(2)
+    ]
+    extractor.may_go_on.clear()
+    await queue_turn(world, queues[0], "we use Vim", "m1")
+    working = [asyncio.create_task(queue.work_off(OWNER, 20)) for queue in queues]
+    leases: set[object] = set()
+    while len(leases) < 5:
+        leases.add(await lease_of(world))
+        await asyncio.sleep(0.02)
+    extractor.may_go_on.set()
+    assert await asyncio.gather(*working) == [True, True]
+    assert len(extractor.turns) == 1
+    assert await world.names() == ["Vim"]
+
+
+async def test_the_writes_of_a_process_that_has_died_are_worked_off_by_another_one(
+    world: World, extractor: Scripted
+) -> None:
+    dying, other = (
+        MemoryWrites(world.pool, world.parts.memory, extractor, lease_seconds=0.2) for _ in range(2)
+    )
+    extractor.may_go_on.clear()
+    await queue_turn(world, dying, "we use Vim", "m1")
+    assert not await dying.work_off(OWNER, 0.1)
+    await dying.close()
+    extractor.may_go_on.set()
+    assert await other.work_off(OWNER, 20)
+    assert await world.names() == ["Vim"]
+
+
+async def lease_of(world: World) -> object:
+    """Until when the only write is leased."""
+    async with world.parts.memory.store.reading(OWNER) as rows:
+        return await rows.session.value("select lease_time from memory_write")

@@ -144,6 +144,38 @@ def test_every_process_that_serves_has_probes_a_budget_and_autoscaling_of_its_ow
             assert {"startupProbe", "readinessProbe", "livenessProbe"} <= container.keys()
 
 
+def test_a_process_is_given_the_time_that_its_drain_takes() -> None:
+    (settings,) = (one["data"] for one in manifests() if one["kind"] == "ConfigMap")
+    drain = sum(float(settings[f"BRAID_DRAIN_{name}SECONDS"]) for name in ("DELAY_", ""))
+    for one in workloads():
+        if one["kind"] != "Deployment":
+            continue
+        pod = one["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        pause = container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
+        assert pod["terminationGracePeriodSeconds"] >= pause + drain + 5
+        if one["metadata"]["name"] != "worker":  # nobody calls it
+            assert pause >= 5
+
+
+def test_a_store_that_is_away_makes_a_process_not_ready_but_restarts_none() -> None:
+    for one in workloads():
+        if one["kind"] != "Deployment":
+            continue
+        (container,) = one["spec"]["template"]["spec"]["containers"]
+        probes = {name: container[f"{name}Probe"] for name in ("startup", "liveness", "readiness")}
+        if one["metadata"]["name"] == "gateway":
+            paths = {name: probe["httpGet"]["path"] for name, probe in probes.items()}
+            assert paths == {"startup": "/healthz", "liveness": "/healthz", "readiness": "/readyz"}
+        else:
+            kinds = {name: probe.keys() & {"grpc", "tcpSocket"} for name, probe in probes.items()}
+            assert kinds == {
+                "startup": {"tcpSocket"},
+                "liveness": {"tcpSocket"},
+                "readiness": {"grpc"},
+            }
+
+
 def test_grpc_services_are_headless_so_that_clients_see_each_replica() -> None:
     services = {one["metadata"]["name"]: one for one in manifests() if one["kind"] == "Service"}
     for name in ("vector", "graph", "agent"):

@@ -36,6 +36,7 @@ class AnswerModels:
     def __init__(self, configured: Sequence[LanguageModelSettings], planner: Model[Any]) -> None:
         self._connections: list[Connection[_Client]] = []
         self.background_throttles: list[Throttle] = []
+        self.question_throttles: list[Throttle] = []
         chain = [self._remote(settings) for settings in configured if settings.configured]
 
         async def local() -> Model[Any]:
@@ -67,6 +68,7 @@ class AnswerModels:
             )
         )
         self.background_throttles.append(background)
+        self.question_throttles.append(questions)
         patience = Patience(
             retry=settings.questions_retry_seconds, attempt=settings.attempt_seconds
         )

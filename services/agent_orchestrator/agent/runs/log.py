@@ -103,6 +103,17 @@ class RunLog:
             )
         return [Event(row["number"], row["create_time"], load(row["event"])) for row in rows]
 
+    async def note_follower(self, run_id: str) -> None:
+        """Notes that this process reads the run's events for a caller."""
+        async with self._pool.session() as session:
+            await session.execute(self._queries["note_follower"], uuid.UUID(run_id))
+
+    async def has_follower(self, run_id: str, seconds: float) -> bool:
+        """Whether another process noted a follower within the last `seconds`."""
+        async with self._pool.session() as session:
+            found = await session.value(self._queries["has_follower"], uuid.UUID(run_id), seconds)
+        return bool(found)
+
     async def purge(self, keep_days: int) -> None:
         """Forgets old runs with their events; conversations keep their messages."""
         async with self._pool.session() as session:

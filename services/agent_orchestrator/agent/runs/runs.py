@@ -60,6 +60,8 @@ _FLUSH_SECONDS = 0.25
 # Waits between tries to store a run's end.
 _STORE_AGAIN_SECONDS = (0.2, 0.5, 1.0)
 _FOLLOW_SECONDS = (0.05, 0.5)
+# How often a process that reads another one's run notes that somebody follows it.
+NOTE_SECONDS = 1.0
 _MAX_HISTORY = 200
 _STORE_FAILURES = (StoreUnavailableError, DeadlineError, OverloadedError, TimeoutError)
 
@@ -382,7 +384,12 @@ class Runs:
     async def _follow_log(self, owner: Owner, run_id: str, after: int) -> AsyncIterator[Event]:
         wait, longest = _FOLLOW_SECONDS
         position = after
+        noted = float("-inf")
+        clock = asyncio.get_running_loop().time
         while True:
+            if clock() - noted > NOTE_SECONDS:
+                noted = clock()
+                await self._log.note_follower(run_id)
             state = await self._log.state(run_id, owner)
             events = await self._log.events(run_id, position)
             for event in events:
@@ -410,13 +417,24 @@ class Runs:
         return event
 
     def _abandoned(self, run: Run, seconds: float) -> None:
-        """Nobody reads the run any more: it is stopped unless somebody comes back in time."""
+        self._in_background(self._stop_unless_followed(run, seconds))
 
-        def stop() -> None:
-            if not run.followers:
+    async def _stop_unless_followed(self, run: Run, seconds: float) -> None:
+        """Stops a run that is not read any more, unless a reader comes back in time, to any replica."""
+        while True:
+            await asyncio.sleep(seconds)
+            if run.followers or run.ended:
+                return
+            if not seconds or not await self._followed_elsewhere(run, seconds):
                 run.cancel()
+                return
 
-        asyncio.get_running_loop().call_later(seconds, stop)
+    async def _followed_elsewhere(self, run: Run, seconds: float) -> bool:
+        try:
+            return await self._log.has_follower(run.id, max(seconds, 2 * NOTE_SECONDS))
+        except _STORE_FAILURES as error:
+            _warn("followers not known", error)
+            return False
 
     def _in_background(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work)

@@ -23,7 +23,9 @@ _EVENTS = word_set(
     """
 )
 _NEEDY = word_set(
-    """live do work imagine run function operate start survive be boot exist manage get go build"""
+    """live do work imagine run function operate start survive be boot exist manage get go build code program
+    write develop design plan ship deploy release debug test think cope
+    """
 )
 
 

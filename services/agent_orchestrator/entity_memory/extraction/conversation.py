@@ -187,11 +187,10 @@ class Conversation:
 
     def _save(self, statement: Statement, context: str, result: _Turn) -> None:
         source, target = statement.source, statement.target
-        self._remember_type(
-            target, self._types.of_target(statement.type, target, source, statement.built)
-        )
+        type_ = self._types.of_target(statement.type, target, source, statement.built)
+        self._remember_type(target, type_)
         if not source.is_self:
-            self._remember_type(source, self._types.of_source(statement.type, source))
+            self._remember_type(source, self._types.of_source(statement.type, source, type_))
         key = _key(source, statement.type, target)
         before = self._saved.get(key)
         confidence = round(

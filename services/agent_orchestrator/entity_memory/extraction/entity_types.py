@@ -95,6 +95,14 @@ class EntityTypes:
             bool(words) and "tool" in self.known.types_of(words[0])
         )
 
+    def may_be_tool(self, referent: Referent) -> bool:
+        """Whether a name of a person is that of a tool, too ("Julia"), and nothing has told which."""
+        return (
+            "tool" in self.known.types_of(referent.name)
+            and self.recall(referent.name) is None
+            and not referent.titled
+        )
+
     def is_organization(self, referent: Referent) -> bool:
         remembered = self.recall(referent.name)
         if remembered is not None:
@@ -228,7 +236,9 @@ class EntityTypes:
         if relation is RelationshipType.WORKS_ON:
             return EntityType.PROJECT
         if relation is RelationshipType.PART_OF:
-            return EntityType.PROJECT if self._is_thing(source) else EntityType.ORGANIZATION
+            programme = referent.project or referent.head in PROJECT_WORDS
+            part = programme or self._is_thing(source)
+            return EntityType.PROJECT if part else EntityType.ORGANIZATION
         if relation is RelationshipType.MENTIONED_IN:
             return EntityType.CONCEPT
         if remembered is not None:
@@ -257,7 +267,10 @@ class EntityTypes:
             return False
         return self.recall(source.name) in {EntityType.PROJECT, EntityType.TOOL} or source.project
 
-    def of_source(self, relation: RelationshipType, referent: Referent) -> EntityType:
+    def of_source(
+        self, relation: RelationshipType, referent: Referent, whole: EntityType | None = None
+    ) -> EntityType:
+        """The type of a source; `whole` is the type of what a PART_OF leads to."""
         remembered = self.recall(referent.name)
         if relation in _PERSONAL | {RelationshipType.WORKS_ON}:
             return (
@@ -272,7 +285,8 @@ class EntityTypes:
         if self.is_person(referent):
             return EntityType.PERSON
         if relation is RelationshipType.PART_OF:
-            return EntityType.PERSON
+            part_of_programme = whole is EntityType.PROJECT and not self.is_person(referent)
+            return EntityType.PROJECT if part_of_programme else EntityType.PERSON
         if relation is RelationshipType.PREFERS:
             return EntityType.PERSON
         if relation is RelationshipType.MENTIONED_IN:

@@ -90,7 +90,7 @@ FRAMES = _frames(
         "drop ditch abandon retire leave",
         Frame(U, "in_favour_of", event=True, target="thing", needs_object=True),
     ),
-    ("stick", Frame(U, "with", target="thing")),
+    ("stick", Frame(U, "with", event=True, target="thing")),
     ("stick", Frame(U, "to", target="tool")),
     ("talk connect", Frame(U, "to", source="thing", target="thing")),
     (
@@ -111,6 +111,9 @@ FRAMES = _frames(
     ("spend", Frame(U, "in", target="tool")),
     ("spend", Frame(U, "on", target="tool", confidence=IMPLIED)),
     ("swear", Frame(U, "by", target="tool", confidence=IMPLIED)),
+    ("reach", Frame(U, "for", target="known tool", confidence=IMPLIED)),
+    ("turn fall", Frame(U, "to", target="known tool", confidence=IMPLIED)),
+    ("fall", Frame(U, "on", target="known tool", confidence=IMPLIED)),
     ("have own", Frame(U, confidence=IMPLIED, target="tool", source="self")),
     ("have", Frame(U, confidence=IMPLIED, target="tool", source="thing")),
     ("standardise standardize", Frame(C, "on", event=True)),

@@ -74,6 +74,8 @@ class SentenceJudge:
 
     def _first_question(self) -> int:
         for place, clause in enumerate(self._clauses):
+            if self._is_tag(place):
+                return self._tagged(place)
             if self._is_inverted(clause):
                 return place
             if clause.link is Link.QUESTION and (
@@ -88,6 +90,22 @@ class SentenceJudge:
             ]
             return mains[-1] if mains else 0
         return len(self._clauses)
+
+    def _is_tag(self, place: int) -> bool:
+        """Whether a clause only asks to confirm what stands before it: "…, doesn't it?"."""
+        clause = self._clauses[place]
+        if not self._question or place != len(self._clauses) - 1 or len(clause.verbs) != 1:
+            return False
+        auxiliary = clause.verbs[0].lemma in MODALS | {"be", "do", "have"}
+        asks_back = len(clause.objects) == 1 and bool(clause.objects[0].pronoun)
+        return place > 0 and auxiliary and asks_back and not clause.phrases
+
+    def _tagged(self, tag: int) -> int:
+        """The independent clause that a tag is about: a question that asks to confirm states nothing."""
+        for place in range(tag - 1, -1, -1):
+            if self._clauses[place].link in {Link.MAIN, Link.COORDINATE}:
+                return place
+        return 0
 
     @staticmethod
     def _is_inverted(clause: Clause) -> bool:

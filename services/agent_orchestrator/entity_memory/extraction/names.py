@@ -15,6 +15,7 @@ from services.agent_orchestrator.entity_memory.extraction.words import (
     DETERMINERS,
     DOCUMENT_HEADS,
     MONTHS_AND_DAYS,
+    NAMING,
     NOT_NAMES,
     ORGANIZATION_WORDS,
     OTHER_POSSESSIVES,
@@ -48,7 +49,6 @@ _OF_HEADS = word_set(
     academy board council bureau office society association league band art head chamber
     """
 )
-_NAMING = frozenset({"called", "named", "codenamed", "code-named", "dubbed", "nicknamed"})
 MAX_NAME_LENGTH = 80
 
 
@@ -124,7 +124,7 @@ class NameFinder:
             return Name(tokens[place + 1].text, place, place + 2, introduced="project")
         named = (
             place > 0
-            and tokens[place - 1].lower in _NAMING
+            and tokens[place - 1].lower in NAMING
             and token.lower not in _FUNCTION_WORDS | ADVERBS
         )
         if not named and not self._is_name_like(tokens, place, width):

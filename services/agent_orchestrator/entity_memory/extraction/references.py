@@ -18,6 +18,7 @@ from services.agent_orchestrator.entity_memory.extraction.words import (
     EVENT_HEADS,
     FUTURE_ADJECTIVES,
     PERSON_PRONOUNS,
+    PRIVATE_HEADS,
     PROJECT_HEADS,
     SELF_GROUPS,
     SELF_POSSESSIVES,
@@ -67,9 +68,14 @@ class References:
             or (noun.determiner == "the" and noun.head == "team" and not noun.possessor)
         ) and not ended:
             return [USER]
+        if noun.possessor_name is not None and group:
+            owner = Referent(noun.possessor_name.text, initial=noun.possessor_name.initial)
+            return [owner] if self.types.accepts("project", owner) else []
         return []
 
     def _named(self, noun: NounPhrase, name: Name) -> Referent | None:
+        if noun.head in PRIVATE_HEADS:
+            return None
         head = noun.head if noun.head_follows else ""
         if noun.head_follows and noun.head in DOCUMENT_HEADS:
             return document(noun)
@@ -96,6 +102,8 @@ class References:
         if word in {"they", "them"}:
             return [self.person] if self.person is not None and not self.several_people else []
         if word in _INCLUSIVE and clause is not None and _is_of_us(clause):
+            return [USER]
+        if word == "everything" and clause is not None and _is_alone(noun, clause):
             return [USER]
         if word == "both" and len(self.seen) > 1:
             return self.seen[-2:]
@@ -154,6 +162,11 @@ def document(noun: NounPhrase) -> Referent | None:
     if len(words) < _FEWEST_WORDS_OF_A_TITLE or noun.head not in DOCUMENT_HEADS:
         return None
     return Referent(" ".join(words))
+
+
+def _is_alone(noun: NounPhrase, clause: Clause) -> bool:
+    """ "Everything runs on X" without saying of what: of what is the user's."""
+    return noun in clause.subject and not any(phrase.after is noun for phrase in clause.phrases)
 
 
 def _is_of_us(clause: Clause) -> bool:

@@ -115,6 +115,10 @@ MULTIWORD = {
     ("across", "from"): "next_to",
     ("opposite", "me"): "opposite_me",
     ("on", "top", "of"): "on_top_of",
+    ("over", "to"): "to",
+    ("across", "to"): "to",
+    ("away", "from"): "from",
+    ("off", "of"): "off",
     ("as", "if"): "as_if",
     ("as", "though"): "as_though",
     ("in", "case"): "in_case",
@@ -211,7 +215,7 @@ ADVERBS = word_set(
     religiously reportedly roughly sadly secretly seriously simply slowly so sometimes somewhat soon still
     strictly strongly supposedly surely tentatively then therefore though thoroughly today together tomorrow
     tonight too totally truly typically ultimately unanimously unfortunately usually very weekly well
-    yesterday yet yeah yes yep yup nope nah hi hey hello thanks thank sorry oh ah hmm well anyway however
+    out yesterday yet yeah yes yep yup nope nah hi hey hello thanks thank sorry oh ah hmm well anyway however
     moreover meanwhile allegedly half long even someday straight both_ways overnight collectively jointly
     mutually monthly happily no_longer rumoredly indoors online offline upstream in_use everyday for_me to_me
     on_call no lol haha btw fyi imo tbh fwiw iirc cheers ugh wow nevertheless nonetheless otherwise likewise
@@ -276,6 +280,9 @@ TITLES = word_set(
     """
 )
 
+NAMING = frozenset({"called", "named", "codenamed", "code-named", "dubbed", "nicknamed"})
+"""Participles before the name of a thing: "a library called Wren"."""
+
 PERSON_ROLES_AT_WORK = word_set(
     """
     colleague coworker co-worker teammate team-mate manager boss supervisor mentor mentee deputy counterpart
@@ -332,7 +339,8 @@ TOOL_HEADS = word_set(
     notebook driver setup workflow ci pipeline store vcs tooling container registry proxy backend frontend
     datastore scripting calendar mailer service software toolchain kit dialect bundler manager_of_packages
     note-taker ereader e-reader monitor printer router nas daw console palette font website api programme
-    suite product device weapon vendor search kernel
+    suite product device weapon vendor search kernel monitoring logging alerting messaging storage auth
+    authentication analytics billing
     """
 )
 PROJECT_HEADS = word_set(
@@ -393,6 +401,18 @@ EVENT_HEADS = word_set(
     """
 )
 """Common nouns that make a name before them a mere modifier: "a Zoom call", "a Java developer"."""
+
+PRIVATE_HEADS = word_set(
+    """
+    cat kitten dog puppy pet hamster rabbit bunny horse pony parrot bird goldfish turtle tortoise snake
+    lizard ferret hen rooster cow goat sheep donkey pig bee car van truck motorbike motorcycle scooter bike
+    bicycle boat yacht sailboat canoe kayak ship plane caravan camper house flat apartment cabin cottage
+    garden tree plant flower guitar violin piano drum doll teddy toy street village town city island
+    river lake mountain planet star song album band film movie novel restaurant café cafe pub beer wine
+    cocktail dish perfume racehorse
+    """
+)
+"""Common nouns whose names are those of pets, vehicles, places and works, not of what one works with."""
 
 ORGANIZATION_WORDS = word_set(
     """

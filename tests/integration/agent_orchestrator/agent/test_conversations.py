@@ -344,6 +344,26 @@ async def test_another_replica_resumes_and_stops_a_run(
     assert theirs[-1].done.end == agent_pb2.RUN_END_CANCELLED
 
 
+async def test_a_run_that_is_read_through_another_replica_goes_on_and_ends_with_its_reader(
+    agent: Agent, replica: Agent, model: Model, story: World
+) -> None:
+    model.says(Turn(tools=[SEARCH]))
+    story.vector.script.acts["HybridSearch"] = hang
+    call = agent.open(QUESTION)
+    run_id = (await call.read()).event.started.run_id
+    await story.vector.script.seen.wait()
+    following: Any = replica.stub.StreamRunEvents(
+        agent_pb2.StreamRunEventsRequest(run_id=run_id), metadata=ALICE
+    )
+    await following.read()
+    call.cancel()
+    # Longer than an unread run goes on.
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(story.vector.script.cancelled.wait(), 1.0)
+    following.cancel()
+    await asyncio.wait_for(story.vector.script.cancelled.wait(), 10)
+
+
 async def test_unknown_runs_and_conversations_are_not_found(agent: Agent, story: World) -> None:
     unknown = str(uuid.uuid4())
     calls: tuple[Any, ...] = (

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import legs_pb2, reranking_pb2
 from services.agent_orchestrator.agent.settings import AgentOptions
 from tests.integration.agent_orchestrator.agent.conftest import Agent, Model
-from tests.integration.agent_orchestrator.conftest import World
+from tests.integration.agent_orchestrator.conftest import ALICE, World
 from tests.stubs.chat_models import Turn
 from tests.stubs.openai_server import rate_limited, raw, server_error
 
@@ -127,6 +129,20 @@ async def test_a_long_rate_limit_goes_to_the_next_model_at_once(
     again = await agent.ask("What is c1, again?")
     assert again.done.model == "stub-fallback"
     # Nobody asks before the wait that the provider asked for is over.
+    assert len(model.server.requests) == 1
+
+
+async def test_a_wait_that_the_provider_asked_for_holds_for_reranking_as_well(
+    agent: Agent, model: Model, fallback: Model, answers: World
+) -> None:
+    model.server.answer_always(rate_limited(600))
+    await agent.ask("What is c1?")
+    request = search_pb2.ComprehensiveSearchRequest(
+        query="c1", rerank=reranking_pb2.RERANK_MODE_LANGUAGE_MODEL
+    )
+    found = await answers.search.ComprehensiveSearch(request, metadata=ALICE)
+    assert [one.id for one in found.results] == ["c1", "c2"]
+    assert found.reranking.status == legs_pb2.LEG_STATUS_DEGRADED
     assert len(model.server.requests) == 1
 
 

@@ -59,6 +59,28 @@ def user(relation: str, *targets: str) -> Facts:
         pytest.param("Dr. Okafor helps us.", user("WORKS_WITH", "Okafor"), id="title"),
         pytest.param("My friend Luca called.", user("KNOWS", "Luca"), id="apposition"),
         pytest.param("I maintain a tool called oxen.", user("WORKS_ON", "oxen"), id="called"),
+        pytest.param("I maintain a tool named oxen.", user("WORKS_ON", "oxen"), id="named"),
+        pytest.param("I have a boss called Tariq.", user("WORKS_WITH", "Tariq"), id="had role"),
+        pytest.param(
+            "I use Deno for scripts and Gleam for services.",
+            user("USES", "Deno", "Gleam"),
+            id="pairs",
+        ),
+        pytest.param(
+            "I use Deno for planning, Gleam for testing.",
+            user("USES", "Deno", "Gleam"),
+            id="gerunds",
+        ),
+        pytest.param(
+            "Our invoices go out through Stripe.", user("USES", "Stripe"), id="own things"
+        ),
+        pytest.param("All our secrets live in Vault.", user("USES", "Vault"), id="own plural"),
+        pytest.param("Everything runs on Docker.", user("USES", "Docker"), id="everything"),
+        pytest.param("We moved over to Docker.", user("USES", "Docker"), id="particle"),
+        pytest.param("Our app talks to Stripe.", user("USES", "Stripe"), id="system of ours"),
+        pytest.param("I write Julia.", user("USES", "Julia"), id="tool with a person's name"),
+        pytest.param("I use Docker, can you help?", user("USES", "Docker"), id="question after it"),
+        pytest.param("I work on Apollo, our app.", user("WORKS_ON", "Apollo"), id="own work"),
     ],
 )
 def test_a_statement_about_the_user_is_saved(
@@ -115,6 +137,22 @@ def test_a_statement_about_the_user_is_saved(
             id="document",
         ),
         pytest.param("Noor works for Ericsson.", {("Noor", "PART_OF", "Ericsson")}, id="plain"),
+        pytest.param(
+            "Beacon is written in Julia.", {("Beacon", "USES", "Julia")}, id="passive of a language"
+        ),
+        pytest.param(
+            "Beacon's API is written in Rust.", {("Beacon", "USES", "Rust")}, id="part of a system"
+        ),
+        pytest.param(
+            "My colleague Tariq swears by Docker.",
+            {("User", "WORKS_WITH", "Tariq"), ("Tariq", "USES", "Docker")},
+            id="no words",
+        ),
+        pytest.param(
+            "Our ops lead Tariq wants us to try Docker.",
+            {("User", "WORKS_WITH", "Tariq")},
+            id="role that is also a verb",
+        ),
     ],
 )
 def test_a_statement_about_others_is_saved(
@@ -138,6 +176,13 @@ def test_a_statement_about_others_is_saved(
         pytest.param("Do you use Docker?", id="question"),
         pytest.param("how do I use docker with kafka", id="question without mark"),
         pytest.param("I wonder if Ana uses Docker.", id="indirect question"),
+        pytest.param("Beacon needs Docker, doesn't it?", id="question tag"),
+        pytest.param("We're on Docker, aren't we?", id="question tag of be"),
+        pytest.param("We use Docker, right?", id="question tag of one word"),
+        pytest.param("I have a cat called Docker.", id="pet"),
+        pytest.param("We adopted a dog named Docker last week.", id="adopted pet"),
+        pytest.param("I was thinking about moving and using Docker.", id="second of two plans"),
+        pytest.param("Everything at my old job ran on Docker.", id="everything of the past"),
         pytest.param("If we used Docker, life would be easy.", id="hypothetical"),
         pytest.param("I wish we used Docker.", id="wish"),
         pytest.param("I might use Docker.", id="modal"),
@@ -226,6 +271,9 @@ def test_a_turn_names_what_it_takes_back(known_names: KnownNames) -> None:
         ("I work with Kaito.", "Kaito", EntityType.PERSON),
         ("Compass talks to Beacon.", "Beacon", EntityType.PROJECT),
         ("Compass depends on Litestream.", "Litestream", EntityType.TOOL),
+        ("Compass is part of the Lunar programme.", "Compass", EntityType.PROJECT),
+        ("Compass is part of the Lunar programme.", "Lunar", EntityType.PROJECT),
+        ("Ana is part of the Lunar programme.", "Ana", EntityType.PERSON),
     ],
 )
 def test_the_sentence_decides_the_type(

@@ -106,6 +106,15 @@ def test_a_first_result_that_answers_directly_stays_before_what_paths_reach(
     assert [one.id for one in found] == ["a", "c", "b"]
 
 
+def test_a_passage_with_a_fact_that_is_far_from_the_question_is_ordered_like_others() -> None:
+    found = result("a", 0.5)
+    found.contributions.add(leg="graph", rank=1, score=0.4, share=0.02)
+    listed = arrange(
+        [found, result("b", 0.4)], [reached("b", 5), reached("a", 4)], {}, frozenset("ab")
+    )
+    assert [one.id for one in listed] == ["b", "a"]
+
+
 def test_direct_answers_beyond_the_first_results_are_ordered_like_others() -> None:
     results = [*(result(name, 0.5) for name in "abc"), supported("d", 0.4)]
     order = [reached(name, value) for name, value in (("a", 9), ("b", 8), ("c", 7), ("d", 6))]

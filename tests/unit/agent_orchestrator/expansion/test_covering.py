@@ -40,6 +40,21 @@ def test_beyond_the_first_places_the_order_stays() -> None:
     assert cover(QUESTION, [], {}) == []
 
 
+def test_once_two_passages_cover_the_question_weakly_supported_ones_follow_by_relevance() -> None:
+    texts = {"ferry": "The ferry sails from the harbour.", "late": "It was late because of fog."}
+    found = [
+        ReachedPassage("ferry", 12.0, 0.9, None),
+        ReachedPassage("late", 11.0, 0.7, None),
+        ReachedPassage("near", 9.0, 0.1, None),
+        ReachedPassage("far", 6.0, 0.1, None),
+        ReachedPassage("similar", 5.0, 0.5, None),
+    ]
+    question = "Was the ferry from the harbour late because of fog?"
+    assert ids(cover(question, found, texts)) == ["ferry", "late", "near", "similar", "far"]
+    partly = {**texts, "late": "It was cold."}
+    assert ids(cover(question, found, partly)) == ["ferry", "late", "near", "far", "similar"]
+
+
 def test_a_question_of_common_words_changes_nothing() -> None:
     assert ids(cover("who is it", reached("river", "waterfall"), TEXTS)) == ["river", "waterfall"]
 

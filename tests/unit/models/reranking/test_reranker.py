@@ -47,6 +47,17 @@ async def test_scores_come_in_the_order_of_the_passages(
     assert request.json["model"] == "rerank-v3.5"
 
 
+async def test_text_embeddings_inference_is_asked_in_its_own_words(stub: OpenAIStub) -> None:
+    scores = [{"index": 1, "score": 0.5}, {"index": 0, "score": 0.25}]
+    stub.answer_next(raw(json.dumps(scores).encode()))
+    reranker = build_reranker(RerankerSettings(base_url=stub.base_url, api="tei"))
+    assert reranker is not None
+    assert await reranker.score("q", ["a", "b" * 5_000]) == [0.25, 0.5]
+    (request,) = stub.requests
+    assert request.json == {"query": "q", "texts": ["a", "b" * 4_000], "truncate": True}
+    await reranker.close()
+
+
 async def test_no_passages_ask_nobody(stub: OpenAIStub, reranker: Reranker) -> None:
     assert await reranker.score("who", []) == []
     assert stub.requests == []

@@ -6,13 +6,12 @@ from services.agent_orchestrator.entity_memory.extraction.chunks.noun_phrases im
 from services.agent_orchestrator.entity_memory.extraction.chunks.scan import Scan
 from services.agent_orchestrator.entity_memory.extraction.chunks.verb_detection import VerbDetector
 from services.agent_orchestrator.entity_memory.extraction.chunks.verb_groups import (
-    NAMING,
     VerbGroups,
 )
 from services.agent_orchestrator.entity_memory.extraction.known_names import KnownNames
 from services.agent_orchestrator.entity_memory.extraction.own_text import PLACEHOLDER
 from services.agent_orchestrator.entity_memory.extraction.tokens import Token
-from services.agent_orchestrator.entity_memory.extraction.words import ADVERBS, DETERMINERS
+from services.agent_orchestrator.entity_memory.extraction.words import ADVERBS, DETERMINERS, NAMING
 
 
 class Chunker:

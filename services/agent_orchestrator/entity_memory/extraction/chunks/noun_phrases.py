@@ -16,6 +16,7 @@ from services.agent_orchestrator.entity_memory.extraction.words import (
     ADVERBS,
     CONJUNCTIONS,
     DETERMINERS,
+    NAMING,
     NEGATIVE_DETERMINERS,
     NEGATORS,
     OTHER_POSSESSIVES,
@@ -105,7 +106,7 @@ class NounPhrases:
             return not self._detector.is_contracted_verb(place)
         if not token.is_word and token.text != PLACEHOLDER:
             return False
-        if place in self._scan.inside_names:
+        if place in self._scan.inside_names or (word in NAMING and place + 1 in self._scan.names):
             return False
         if word in DETERMINERS | SELF_POSSESSIVES | OTHER_POSSESSIVES or word in PRONOUNS:
             complete = bool(words)

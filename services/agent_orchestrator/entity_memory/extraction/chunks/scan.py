@@ -14,7 +14,11 @@ from services.agent_orchestrator.entity_memory.extraction.verbs import (
     FORMS,
     MODALS,
 )
-from services.agent_orchestrator.entity_memory.extraction.words import ADVERBS, SUBJECT_PRONOUNS
+from services.agent_orchestrator.entity_memory.extraction.words import (
+    ADVERBS,
+    PREPOSITIONS,
+    SUBJECT_PRONOUNS,
+)
 
 
 class Scan:
@@ -69,6 +73,8 @@ class Scan:
         while at > 0 and (self.lower(at) in ADVERBS or self.lower(at) in {"not", "never"}):
             at -= 1
         word = self.lower(at)
+        if self.lower(place) == "go" and word.endswith("s") and at not in self.inside_names:
+            return self.lower(place + 1) in ADVERBS | PREPOSITIONS
         return word in SUBJECT_PRONOUNS | MODALS | DO | {"to", "who", "and", "that"} and not (
             word == "and" and at == place - 1
         )

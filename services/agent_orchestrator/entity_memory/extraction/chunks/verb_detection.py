@@ -164,7 +164,9 @@ class VerbDetector:
             }:
                 return self._is_verb_after_boundary(place)
             return False
-        return self._agrees(subject, word, kinds)
+        return self._agrees(subject, word, kinds) and not (
+            bool(subject.possessor or subject.determiner) and self._heads_a_name(place)
+        )
 
     def _is_verb_after_verb(self, place: int, kinds: frozenset[str], previous: Chunk) -> bool:
         if "ing" in kinds:
@@ -186,6 +188,16 @@ class VerbDetector:
             ) in self._scan.names or following in DETERMINERS | SELF_POSSESSIVES | PREPOSITIONS
             return opens_object and not self._scan.is_finite(place + 1)
         return True
+
+    def _heads_a_name(self, place: int) -> bool:
+        """Whether a noun that looks like a verb goes with the name after it: "our ops lead Farid wants …"."""
+        name = self._scan.names.get(place + 1)
+        return (
+            name is not None
+            and self._scan.lower(place) in NOUNS_TOO
+            and self._scan.is_finite(name.end)
+            and self._scan.lower(name.end) not in NOUNS_TOO
+        )
 
     def _agrees(self, subject: NounPhrase, word: str, kinds: frozenset[str]) -> bool:
         """Whether the form can follow the subject; nouns that look like verbs mostly cannot."""

@@ -15,6 +15,7 @@ from services.agent_orchestrator.entity_memory.extraction.word_sets import word_
 from services.agent_orchestrator.entity_memory.extraction.words import (
     ADVERBS,
     DETERMINERS,
+    NAMING,
     NEGATORS,
     SELF_POSSESSIVES,
 )
@@ -24,8 +25,6 @@ _ADJECTIVE_LIKE = word_set(
     happy glad sure proud certain afraid sad able free ready willing keen eager likely
     """
 )
-
-NAMING = frozenset({"called", "named", "codenamed", "code-named", "dubbed", "nicknamed"})
 
 
 class VerbGroups:
@@ -66,6 +65,8 @@ class VerbGroups:
                 return self._lonely(start, place, negated)
             lemma = _lemma(auxiliaries[-1])
             form = "participle" if auxiliaries[-1] == "been" else "third"
+            if infinitive and auxiliaries == ["be"]:
+                form = "to"
             rest = auxiliaries[:-1]
             end = place
             while end > start + 1 and self._scan.lower(end - 1) in ADVERBS:

@@ -7,7 +7,7 @@ from services.agent_orchestrator.entity_memory.extraction.chunks.model import (
     Kind,
     NounPhrase,
 )
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Link, Phrase
+from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause, Link, Phrase
 from services.agent_orchestrator.entity_memory.extraction.clauses.state import BuildState
 from services.agent_orchestrator.entity_memory.extraction.frames import COMPLEMENT_VERBS
 from services.agent_orchestrator.entity_memory.extraction.words import (
@@ -47,6 +47,11 @@ class NounReader:
             and not self._state.starts_clause(place)
         ):
             self._contrast(noun, chunk.start)
+        elif joined is not None and (paired := self._paired(place)) is not None:
+            self._state.clause = paired
+            self._state.reset()
+            paired.objects.append(noun)
+            self._state.open_list = paired.objects
         elif (
             joined is not None
             and self._state.open_list is not None
@@ -69,6 +74,20 @@ class NounReader:
         self._state.previous = noun
         if not (joined and joined != ","):
             self._state.excluding = False
+
+    def _paired(self, place: int) -> Clause | None:
+        """The clause of "I use X for A and Y for B": the second pair repeats the preposition of the first."""
+        following = self._state.chunks[place + 1] if place + 1 < len(self._state.chunks) else None
+        if following is None or following.kind is not Kind.PREPOSITION:
+            return None
+        clause, parent = self._state.clause, self._state.clause.parent
+        if clause.opener == f"gerund_{following.word}" and parent is not None and parent.objects:
+            return parent
+        repeated = any(
+            phrase.nouns is self._state.open_list and phrase.preposition == following.word
+            for phrase in clause.phrases
+        )
+        return clause if clause.objects and repeated else None
 
     def _is_fronted_complete(self) -> bool:
         """ "For monitoring we use X", "When I code I use X": the main clause starts without a comma."""

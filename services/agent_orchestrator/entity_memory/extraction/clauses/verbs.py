@@ -1,7 +1,7 @@
 """Where a verb group belongs: it continues a chain, opens a clause, or returns to the clause that it ends."""
 
 from services.agent_orchestrator.entity_memory.extraction.chunks.model import Chunk, Kind, VerbGroup
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Link
+from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause, Link
 from services.agent_orchestrator.entity_memory.extraction.clauses.state import BuildState
 from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
 from services.agent_orchestrator.entity_memory.extraction.words import EXCLUDING_PREPOSITIONS
@@ -156,6 +156,11 @@ class VerbReader:
         clause.subject = list(before.subject)
         clause.shared_subject = True
         first = before.verbs[0]
+        if self._continues_chain(before, verb):
+            clause.verbs = [*before.verbs[:-1], verb]
+            self._state.clause = clause
+            self._state.reset()
+            return
         if first.passive and verb.form == "past" and not verb.auxiliaries:
             verb.form, verb.passive, verb.past = "participle", True, False
         if not verb.finite or (verb.form == "participle"):
@@ -166,21 +171,19 @@ class VerbReader:
             verb.negated = verb.negated or (first.negated and joined in {"or", "nor"})
         elif first.negated and joined in {"or", "nor"}:
             verb.negated = True
-        if (
-            len(before.verbs) > 1
-            and verb.form in {"base", "ing"}
-            and before.verbs[-1].form in {"to", "ing"}
-            and not verb.finite
-        ) or (
-            len(before.verbs) > 1
-            and before.verbs[-1].form == "to"
-            and verb.form == "base"
-            and first.form != "base"
-        ):
-            clause.verbs = [*before.verbs[:-1]]
         self._state.clause = clause
         self._state.reset()
         clause.verbs.append(verb)
+
+    @staticmethod
+    def _continues_chain(before: Clause, verb: VerbGroup) -> bool:
+        """ "thinking about moving and using X", "want to drop X and use Y": what governs the first governs both."""
+        if len(before.verbs) == 1 or verb.auxiliaries:
+            return False
+        last = before.verbs[-1].form
+        return (verb.form == "ing" and last in {"to", "ing"}) or (
+            verb.form == "base" and last == "to" and before.verbs[0].form != "base"
+        )
 
     def _back_to_parent(self, verb: VerbGroup, start: int) -> None:
         """A second finite verb ends a relative clause and belongs to what it modifies."""

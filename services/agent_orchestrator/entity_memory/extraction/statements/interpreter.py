@@ -62,6 +62,7 @@ class Interpreter:
         self._passives = Passives(self._participants, self._frames, types)
 
     def read(self) -> Interpreted:
+        roles: list[Statement] = []
         stated: list[Statement] = []
         ended: list[Statement] = []
         self._copulas.equate()
@@ -70,7 +71,7 @@ class Interpreter:
                 self._references.note([self._clauses[place - 1]])
             judgement = self._judge.judge(clause)
             if not self._judge.supposed(clause):
-                stated.extend(self._roles.read(clause))
+                roles.extend(self._roles.read(clause))
             if judgement.reality is Reality.OPEN or not clause.verbs:
                 continue
             statements = [*self._statements(clause, judgement)]
@@ -80,7 +81,9 @@ class Interpreter:
             stated.extend(statements)
             ended.extend(self._given_up(clause))
         self._references.note(self._clauses[-1:])
-        return Interpreted(_distinct(stated), _distinct(ended))
+        return Interpreted(
+            _distinct([*_without_own_work(roles, stated), *stated]), _distinct(ended)
+        )
 
     def _statements(self, clause: Clause, judgement: Judgement) -> Iterator[Statement]:
         main = clause.verbs[-1]
@@ -115,6 +118,12 @@ class Interpreter:
                 types = [*_TOOL_RELATIONS, _R.WORKS_ON, _R.PART_OF]
                 for relation in types:
                     yield Statement(subject, relation, target, EXPLICIT)
+
+
+def _without_own_work(roles: list[Statement], stated: list[Statement]) -> list[Statement]:
+    """ "I work on Apollo, our ticketing system": what the user builds is not also a tool of theirs."""
+    built = {one.target.name.lower() for one in stated if one.type is _R.WORKS_ON}
+    return [one for one in roles if one.type is not _R.USES or one.target.name.lower() not in built]
 
 
 def _distinct(statements: list[Statement]) -> list[Statement]:

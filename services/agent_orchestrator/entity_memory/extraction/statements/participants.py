@@ -13,6 +13,12 @@ from services.agent_orchestrator.entity_memory.extraction.judgement import (
     Judgement,
 )
 from services.agent_orchestrator.entity_memory.extraction.references import References
+from services.agent_orchestrator.entity_memory.extraction.words import (
+    ENDED_ADJECTIVES,
+    FUTURE_ADJECTIVES,
+    PERSON_ROLES,
+    PRIVATE_HEADS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,18 @@ class Participants:
                 continue
             found.extend(self._references.resolve(noun, clause))
         return found
+
+    @staticmethod
+    def are_own_things(clause: Clause) -> bool:
+        """Whether the subject is something of the user's without a name: "our invoices", "all my notes"."""
+        return bool(clause.subject) and all(
+            noun.possessor == "self"
+            and noun.possessor_name is None
+            and not (noun.names or noun.negative or noun.excluded)
+            and noun.head not in PERSON_ROLES | PRIVATE_HEADS
+            and not noun.modifiers() & (ENDED_ADJECTIVES | FUTURE_ADJECTIVES)
+            for noun in clause.subject
+        )
 
     def _is_elided(self, clause: Clause) -> bool:
         """ "Switched to X last week": a sentence without subject is about the user."""

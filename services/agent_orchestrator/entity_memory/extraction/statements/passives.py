@@ -22,7 +22,10 @@ from services.agent_orchestrator.entity_memory.extraction.statements.model impor
 from services.agent_orchestrator.entity_memory.extraction.statements.participants import (
     Participants,
 )
-from services.agent_orchestrator.entity_memory.extraction.statements.verb_frames import VerbFrames
+from services.agent_orchestrator.entity_memory.extraction.statements.verb_frames import (
+    VerbFrames,
+    fills,
+)
 
 _R = RelationshipType
 
@@ -68,7 +71,7 @@ class Passives:
                     titles = [document(noun) for noun in phrase.nouns if not noun.names]
                     targets.extend(title for title in titles if title is not None)
                 for target in targets:
-                    if target.is_self or not self._types.accepts(frame.target, target):
+                    if target.is_self or not fills(frame, target, self._types):
                         continue
                     for subject in subjects:
                         if (
@@ -91,5 +94,5 @@ class Passives:
                         continue
                     if subject.is_self:
                         yield Statement(USER, frame.type, agent, 0.9)
-                    elif self._frames.fits_source(frame, agent, main):
+                    elif self._frames.fits_source(frame, agent, clause):
                         yield Statement(agent, frame.type, subject, 0.9 * judgement.factor)

@@ -11,6 +11,9 @@ from services.agent_orchestrator.entity_memory.extraction.entity_types import (
     Referent,
 )
 from services.agent_orchestrator.entity_memory.extraction.frames import (
+    EXPLICIT,
+    FRAMES,
+    OBJECT,
     REPORTING,
 )
 from services.agent_orchestrator.entity_memory.extraction.references import References
@@ -59,6 +62,15 @@ def role_relation(noun: NounPhrase) -> RelationshipType | None:
     return None
 
 
+def _reports(clause: Clause) -> bool:
+    """Whether another one's words are reported; "swears by X", "writes in X" are no words."""
+    verb = clause.verb
+    if verb is None or verb.lemma not in REPORTING or any(n.is_self for n in clause.subject):
+        return False
+    markers = {frame.marker for frame in FRAMES.get(verb.lemma, ())} - {OBJECT}
+    return not any(phrase.preposition in markers for phrase in clause.phrases)
+
+
 class Roles:
     """Reads roles inside noun phrases and in apposition."""
 
@@ -68,14 +80,12 @@ class Roles:
 
     def read(self, clause: Clause) -> Iterator[Statement]:
         self._note_projects(clause)
-        if (
-            clause.verb is not None
-            and clause.verb.lemma in REPORTING
-            and not any(noun.is_self for noun in clause.subject)
-        ):
+        if _reports(clause):
             return
         for noun in clause.nouns():
             yield from self._role_before_name(noun, clause)
+        if clause.verb is not None and clause.verb.lemma == "have":
+            yield from self._had(clause)
         for nouns in (clause.subject, clause.objects, *(phrase.nouns for phrase in clause.phrases)):
             yield from self._shared_roles(nouns, clause)
         for first, second in clause.appositions:
@@ -123,6 +133,19 @@ class Roles:
             name = named.names[-1].text
             if not self._types.known.types_of(name):
                 self._types.remember(name, EntityType.PROJECT)
+
+    def _had(self, clause: Clause) -> Iterator[Statement]:
+        """ "I have a colleague called Viktor"."""
+        if not any(noun.is_self for noun in clause.subject) or clause.verbs[0].negated:
+            return
+        for noun in clause.objects:
+            relation = role_relation(noun)
+            if relation is None or noun.head_follows or noun.possessor:
+                continue
+            for referent in self._references.resolve(noun, clause):
+                if self._types.accepts("person", referent):
+                    self._types.remember(referent.name, EntityType.PERSON)
+                    yield Statement(USER, relation, referent, EXPLICIT)
 
     def _shared_roles(self, nouns: list[NounPhrase], clause: Clause) -> Iterator[Statement]:
         """ "my colleagues Ahmed and Sofia": the role holds for each name of the list."""

@@ -18,6 +18,7 @@ from services.agent_orchestrator.entity_memory.extraction.frames import (
     FRAMES,
     IMPLIED,
     INSTRUMENTS,
+    OBJECT,
     Frame,
 )
 from services.agent_orchestrator.entity_memory.extraction.judgement import (
@@ -44,9 +45,20 @@ _NO_INSTRUMENT = word_set(
     """
 )
 
+_SPOKEN = frozenset({"write", "send", "read", "talk", "query", "call", "report"})
+"""What a person does to people and texts, and a system to other systems."""
+_WAYS = frozenset({"via", "through"})
 _BUILDING = word_set(
     """build write rewrite port deploy host run implement develop migrate move create ship"""
 )
+
+
+def fills(frame: Frame, referent: Referent, types: EntityTypes) -> bool:
+    """Whether a referent can fill the slot of a frame. What is used, or written in, is no person."""
+    if types.accepts(frame.target, referent):
+        return True
+    used = frame.type is _R.USES and frame.marker in {OBJECT, "in"} and frame.target != "concept"
+    return used and types.may_be_tool(referent)
 
 
 class VerbFrames:
@@ -109,7 +121,7 @@ class VerbFrames:
             stranded = clause.link is Link.RELATIVE and clause.stranded == frame.marker
             if stranded and clause.antecedent is not None and not candidates:
                 candidates = self._references.resolve(clause.antecedent, clause)
-        return [referent for referent in candidates if self._types.accepts(frame.target, referent)]
+        return [one for one in candidates if fills(frame, one, self._types)]
 
     def _related(
         self, predication: Predication, frame: Frame, target: Referent
@@ -135,7 +147,7 @@ class VerbFrames:
                 yield Statement(source, relation, target, confidence)
             return
         for subject in subjects:
-            if not self.fits_source(frame, subject, main):
+            if not self.fits_source(frame, subject, clause):
                 continue
             if relation is _R.WORKS_ON and self._is_modifier_of_work(target):
                 if subject.is_self and self._types.is_tool(target):
@@ -194,7 +206,7 @@ class VerbFrames:
             and target.head not in {"project", "team"}
         )
 
-    def fits_source(self, frame: Frame, subject: Referent, main: VerbGroup) -> bool:
+    def fits_source(self, frame: Frame, subject: Referent, clause: Clause) -> bool:
         person = subject.is_self or self._types.is_person(subject)
         if frame.type in {*_PERSONAL, _R.WORKS_ON}:
             return subject.is_self or self._types.accepts("person", subject)
@@ -202,10 +214,11 @@ class VerbFrames:
             case "self":
                 return subject.is_self
             case "thing":
-                return not person or (
-                    subject.is_self
-                    and main.lemma
-                    not in {"write", "send", "read", "talk", "query", "call", "report"}
+                ours = subject.is_self and not any(noun.is_self for noun in clause.subject)
+                return (
+                    not person
+                    or ours
+                    or (subject.is_self and clause.verbs[-1].lemma not in _SPOKEN)
                 )
             case "person" | "organized":
                 return subject.is_self or self._types.accepts("person", subject)
@@ -218,10 +231,11 @@ class VerbFrames:
         """ "I take notes in Obsidian": a known tool after "in", "with", "on" of any activity."""
         clause, subjects = predication.clause, predication.subjects
         main, judgement = predication.main, predication.judgement
-        if main.lemma in _NO_INSTRUMENT or (
-            judgement.type is not None and judgement.type is not _R.PREFERS
-        ):
+        if judgement.type is not None and judgement.type is not _R.PREFERS:
             return
+        if not subjects and self._participants.are_own_things(clause):
+            subjects = [USER]
+        markers = _WAYS if main.lemma in _NO_INSTRUMENT else INSTRUMENTS
         owner = [
             target
             for target in self._participants.objects(clause)
@@ -236,7 +250,7 @@ class VerbFrames:
         ):
             sources = subjects
         for phrase in clause.phrases:
-            if phrase.preposition not in INSTRUMENTS or phrase.preposition in used:
+            if phrase.preposition not in markers or phrase.preposition in used:
                 continue
             for target in self._participants.referents(phrase.nouns, clause):
                 if (

@@ -1,0 +1,89 @@
+"""Which relationships answer a question in plain words, and in which order."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
+from services.agent_orchestrator.entity_memory.matching import Name
+from services.agent_orchestrator.entity_memory.questions import rank, read_question
+from services.agent_orchestrator.entity_memory.records import End, Provenance, Relationship
+
+WHEN = datetime(2026, 3, 1, tzinfo=UTC)
+USER = End("user", "User", None)
+SPLIT = "I use Grafana for monitoring and Terraform for infrastructure."
+WINDROSE = "Windrose is written in Julia and runs on Kubernetes."
+
+
+def end(name: str, type_: EntityType = EntityType.TOOL) -> End:
+    return End(name.lower(), name, type_)
+
+
+def said(source: End, type_: RelationshipType, target: End, context: str) -> Relationship:
+    seen = Provenance("c1", "m1")
+    id_ = f"{source.id} {type_} {target.id}"
+    return Relationship(id_, source, type_, target, context, 0.95, 1, seen, seen, WHEN, WHEN, None)
+
+
+R, T = RelationshipType, EntityType
+WIND = end("Windrose", T.PROJECT)
+MEMORY = [
+    said(USER, R.USES, end("Grafana"), SPLIT),
+    said(USER, R.USES, end("Terraform"), SPLIT),
+    said(USER, R.PREFERS, end("Nix"), "I prefer Nix."),
+    said(USER, R.WORKS_WITH, end("Ahmed", T.PERSON), "Ahmed is my colleague."),
+    said(USER, R.KNOWS, end("Jules", T.PERSON), "My friend Jules lives next door."),
+    said(WIND, R.USES, end("Julia"), WINDROSE),
+    said(WIND, R.USES, end("Kubernetes"), WINDROSE),
+    said(USER, R.WORKS_ON, WIND, "I maintain Windrose."),
+]
+NAMES = [
+    Name(one.id, one.name, one.name.lower(), (), (), one.type)
+    for one in {e.id: e for r in MEMORY for e in (r.source, r.target)}.values()
+    if one.type is not None
+]
+
+
+def answers(text: str, type_: RelationshipType | None = None) -> list[str]:
+    """The names that answer, best first. Every word of it means the same to the model: nothing decides by meaning."""
+    question = read_question(text, NAMES, type_, None)
+    around = set(question.named)
+    candidates = [
+        one
+        for one in MEMORY
+        if (around and {one.source.id, one.target.id} & around)
+        or (not around and (one.source.is_user or not question.is_first_person))
+    ]
+    meaning = {one.id: 0.1 for one in NAMES}
+    return [
+        one.answer for one in rank(question, candidates, meaning, strict=["type"] if type_ else [])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        pytest.param("What do I use for infrastructure?", "Terraform", id="second of a pair"),
+        pytest.param("What do I use for monitoring?", "Grafana", id="first of a pair"),
+        pytest.param("Which language is Windrose written in?", "Julia", id="verb of the question"),
+        pytest.param("What does Windrose run on?", "Kubernetes", id="other verb"),
+        pytest.param("What do I like best?", "Nix", id="words of a relationship are no topic"),
+        pytest.param("Who do I work with?", "Ahmed", id="relationship"),
+        pytest.param("Who uses Kubernetes?", "Windrose", id="the other way round"),
+        pytest.param("windrose", "Windrose", id="bare name"),
+        pytest.param("What do I work on?", "Windrose", id="work on"),
+    ],
+)
+def test_the_best_answer_comes_first(text: str, first: str) -> None:
+    assert answers(text)[0] == first
+
+
+def test_a_given_type_leaves_out_what_is_of_another_one() -> None:
+    assert answers("Who do I know outside of work?", R.KNOWS) == ["Jules"]
+
+
+@pytest.mark.parametrize("text", ["What do I use for cooking?", "Which car do I use for racing?"])
+def test_what_is_about_something_else_is_no_answer(text: str) -> None:
+    assert answers(text) == []

@@ -1,0 +1,36 @@
+"""Which processes a stack has: workers and replicas on top of the usual ones."""
+
+from __future__ import annotations
+
+from deploy.local.processes import BRAID, with_replicas, with_workers
+
+
+def test_one_of_each_is_the_usual_stack() -> None:
+    assert set(with_replicas(with_workers(1), 1)) == set(BRAID)
+
+
+def test_replicas_are_of_what_is_called_and_only_the_first_one_migrates() -> None:
+    specs = {spec.name: spec for spec in with_replicas(with_workers(1), 2)}
+    assert specs.keys() - {spec.name for spec in BRAID} == {
+        "vector_search_2",
+        "graph_query_2",
+        "agent_orchestrator_2",
+        "gateway_2",
+    }
+    first, second = specs["vector_search"], specs["vector_search_2"]
+    assert (second.program, second.target, second.scopes) == (
+        first.program,
+        first.target,
+        first.scopes,
+    )
+    assert first.setup
+    assert (second.setup, second.port) == ((), 0)
+
+
+def test_workers_have_their_own_number() -> None:
+    names = [spec.name for spec in with_replicas(with_workers(3), 2)]
+    assert [name for name in names if name.startswith("agent_worker")] == [
+        "agent_worker",
+        "agent_worker_2",
+        "agent_worker_3",
+    ]
