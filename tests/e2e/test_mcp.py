@@ -81,7 +81,7 @@ async def test_a_text_is_added_with_progress_and_found_in_its_own_space_alone(
 ) -> None:
     steps: list[str | None] = []
 
-    async def note(_progress: float, _total: float | None, message: str | None) -> None:
+    async def note(progress: float, total: float | None, message: str | None) -> None:
         steps.append(message)
 
     async with connect(MCP_KEY) as client:
@@ -129,7 +129,7 @@ async def test_the_graph_is_walked_now_and_in_time(connect: Connect) -> None:
 async def test_the_agent_answers_with_sources_and_its_tools_as_progress(connect: Connect) -> None:
     steps: list[str | None] = []
 
-    async def note(_progress: float, _total: float | None, message: str | None) -> None:
+    async def note(progress: float, total: float | None, message: str | None) -> None:
         steps.append(message)
 
     async with connect() as client:
@@ -182,7 +182,7 @@ async def test_wrong_calls_say_what_is_wrong_and_the_next_one_is_served(connect:
 async def test_a_client_may_leave_in_the_middle_of_a_call(connect: Connect) -> None:
     under_way = asyncio.Event()
 
-    async def note(_progress: float, _total: float | None, _message: str | None) -> None:
+    async def note(progress: float, total: float | None, message: str | None) -> None:
         under_way.set()
 
     async with connect() as client:

@@ -21,7 +21,7 @@ from tests.stores import FORGETFUL, data_folder
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "deploy" / "README.md").read_text()
-_, _, OWN_STORES = README.partition("\n# 2. Your own PostgreSQL and Neo4j\n")
+OWN_STORES = README.partition("\n# 2. Your own PostgreSQL and Neo4j\n")[2]
 PROVISION, MIGRATE, *_ = re.findall(r"```sh\n(.*?)```", OWN_STORES, flags=re.DOTALL)
 
 
