@@ -43,6 +43,7 @@ from services.agent_orchestrator.expansion.query_aware import QueryAware
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.facts import FactIngestion, FactVectors
 from services.agent_orchestrator.ingest.servicer import IngestServicer
+from services.agent_orchestrator.jobs.metrics import JobMetrics
 from services.agent_orchestrator.jobs.queue import TurnQueue
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.watching import JOB_CHANGED, Listener, Watchers
@@ -190,6 +191,9 @@ async def open_app(
             asyncio.create_task(watchers.run(), name="watchers"),
             asyncio.create_task(listener.run(), name="listener"),
         ]
+        if runtime.exports_metrics:
+            metrics = JobMetrics(database)
+            watching.append(asyncio.create_task(metrics.run(), name="job metrics"))
         try:
             yield App(services, {"tiers": some_tier(tiers.channels)})
         finally:

@@ -14,6 +14,8 @@ from services.runtime.admission import AdmissionLimits, AdmissionQueue
 from services.runtime.context import is_short_timeout, remaining
 from services.runtime.errors import DeadlineError, StoreUnavailableError
 from services.runtime.pool_metrics import PoolStats
+from services.runtime.queries import name_of, text_of
+from services.runtime.statements import StatementMeter
 
 STORE = "postgresql"
 _CONNECT_SECONDS = 5.0
@@ -43,29 +45,40 @@ class PoolLimits(AdmissionLimits):
 class Session:
     """A borrowed connection. Each statement is bound to the caller's remaining deadline, and cancelled with it."""
 
-    def __init__(self, connection: Any, statement_seconds: float) -> None:
+    def __init__(
+        self, connection: Any, statement_seconds: float, meter: StatementMeter | None = None
+    ) -> None:
         self._connection = connection
         self._seconds = statement_seconds
+        self._meter = meter or StatementMeter(STORE)
 
     async def fetch(self, sql: str, *args: object) -> list[Row]:
         """All rows."""
-        rows: list[Row] = await self._connection.fetch(sql, *args, timeout=remaining(self._seconds))
+        with self._meter.statement(name_of(sql)):
+            rows: list[Row] = await self._connection.fetch(
+                text_of(sql), *args, timeout=remaining(self._seconds)
+            )
         return rows
 
     async def row(self, sql: str, *args: object) -> Row | None:
         """The first row, if any."""
-        row: Row | None = await self._connection.fetchrow(
-            sql, *args, timeout=remaining(self._seconds)
-        )
+        with self._meter.statement(name_of(sql)):
+            row: Row | None = await self._connection.fetchrow(
+                text_of(sql), *args, timeout=remaining(self._seconds)
+            )
         return row
 
     async def value(self, sql: str, *args: object) -> Any:
         """The first column of the first row; None without rows."""
-        return await self._connection.fetchval(sql, *args, timeout=remaining(self._seconds))
+        with self._meter.statement(name_of(sql)):
+            return await self._connection.fetchval(
+                text_of(sql), *args, timeout=remaining(self._seconds)
+            )
 
     async def execute(self, sql: str, *args: object) -> None:
         """Runs a statement for its effect."""
-        await self._connection.execute(sql, *args, timeout=remaining(self._seconds))
+        with self._meter.statement(name_of(sql)):
+            await self._connection.execute(text_of(sql), *args, timeout=remaining(self._seconds))
 
     async def copy(
         self, table: str, columns: Sequence[str], parts: AsyncIterator[bytes | memoryview]
@@ -74,13 +87,14 @@ class Session:
 
         For long values: what is bound to a statement is put into one buffer first, for which everything else waits.
         """
-        await self._connection.copy_to_table(
-            table,
-            source=parts,
-            columns=columns,
-            format="binary",
-            timeout=remaining(self._seconds),
-        )
+        with self._meter.statement("copy"):
+            await self._connection.copy_to_table(
+                table,
+                source=parts,
+                columns=columns,
+                format="binary",
+                timeout=remaining(self._seconds),
+            )
 
 
 class Pool:
@@ -90,6 +104,7 @@ class Pool:
         self.name = name
         self._pool = pool
         self._limits = limits
+        self._meter = StatementMeter(STORE)
         self._slots = AdmissionQueue(limits)
 
     @classmethod
@@ -134,7 +149,7 @@ class Pool:
         """A connection for single statements."""
         async with self._slots.slot(), self._connection() as connection:
             with translated_errors():
-                yield Session(connection, self._limits.statement_seconds)
+                yield Session(connection, self._limits.statement_seconds, self._meter)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
@@ -142,7 +157,7 @@ class Pool:
         async with self._slots.slot(), self._connection() as connection:
             with translated_errors():
                 async with _transaction(connection):
-                    yield Session(connection, self._limits.statement_seconds)
+                    yield Session(connection, self._limits.statement_seconds, self._meter)
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Any]:
@@ -208,8 +223,9 @@ def translated_errors() -> Iterator[None]:
         raise DeadlineError from None
     except _GONE as error:
         raise StoreUnavailableError(STORE) from error
-    except asyncpg.DeadlockDetectedError as error:
-        # Nothing was done, and may be tried again: the same to a caller as a server that is away for a moment.
+    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError) as error:
+        # Nothing was done, and may be tried again: the same to a caller as a server that is away for a moment. The
+        # second is a replica's, which ended a statement to go on replaying.
         raise StoreUnavailableError(STORE) from error
     except asyncpg.InternalClientError as error:
         # A server that dies between the steps of a statement: the driver finds the connection in no state to go on.

@@ -19,6 +19,7 @@ from deploy.local.stack import LocalStack
 from services.runtime.security.api_keys import hash_key
 from tests.conftest import LoopThread
 from tests.stores import data_folder
+from tests.stubs.otlp_collector import Collector, otlp_collector
 
 SAMPLE = Path(deploy.local.__file__).parent / "sample"
 OTHER_KEY = "a-key-of-another-space"
@@ -106,11 +107,26 @@ def let_in(data: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def system(stores_loop: LoopThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+def collector() -> Iterator[Collector]:
+    """The system's traces and metrics, as a collector gets them."""
+    with otlp_collector() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def system(
+    stores_loop: LoopThread, tmp_path_factory: pytest.TempPathFactory, collector: Collector
+) -> Iterator[System]:
     """The system with the sample corpus in space `local`."""
     with data_folder() as data:
         let_in(data)
-        stack = LocalStack(data, ports="free", extra_env={"BRAID_LOG_LEVEL": "warning", **PATIENT})
+        watched = {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint,
+            "OTEL_METRIC_EXPORT_INTERVAL": "1000",
+            "OTEL_BSP_SCHEDULE_DELAY": "200",
+            "BRAID_METRICS_LISTEN": "127.0.0.1:0",
+        }
+        stack = LocalStack(data, ports="free", extra_env={**PATIENT, **watched})
         stores_loop.run(stack.start())
         try:
             running = System(stack, stores_loop, corpus_in(tmp_path_factory.mktemp("sample")))

@@ -30,8 +30,9 @@ class PostgresDocuments(Database):
 
     async def get_document(self, space: str, document_id: str) -> tuple[Document, list[str]]:
         """A document and its chunks' ids."""
-        async with self._readers.session() as session:
-            row = await session.row(self._queries["get_document"], space, document_id)
+        row = await self._readers.read(
+            space, lambda session: session.row(self._queries["get_document"], space, document_id)
+        )
         if row is None:
             raise NotFoundError("document")
         return _document(row), [str(chunk_id) for chunk_id in row["chunk_ids"]]
@@ -59,8 +60,10 @@ class PostgresDocuments(Database):
 
     async def list_documents(self, space: str, after: str, limit: int) -> list[Document]:
         """A page of documents by id."""
-        async with self._readers.session() as session:
-            rows = await session.fetch(self._queries["list_documents"], space, after, limit)
+        rows = await self._readers.read(
+            space,
+            lambda session: session.fetch(self._queries["list_documents"], space, after, limit),
+        )
         return [_document(row) for row in rows]
 
     async def stats(self, space: str) -> SpaceStats:
