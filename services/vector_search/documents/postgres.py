@@ -41,10 +41,12 @@ class PostgresDocuments(Database):
         self, space: str, document_id: str, below: int, limit: int
     ) -> list[DocumentVersion]:
         """A page of a document's versions."""
-        async with self._readers.session() as session:
-            rows = await session.fetch(
+        rows = await self._readers.read(
+            space,
+            lambda session: session.fetch(
                 self._queries["list_versions"], space, document_id, below, limit
-            )
+            ),
+        )
         return [
             DocumentVersion(
                 version=row["version"],
