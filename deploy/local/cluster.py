@@ -18,7 +18,8 @@ from deploy.local.errors import LocalStackError
 
 _SYSTEM_USER = "pgserver"  # PostgreSQL refuses to run as root
 _SOCKET_LIMIT = 100  # of about 107 bytes that a socket's path may have
-_HBA = "local all all scram-sha-256\n"
+# The superuser may also copy the cluster and stream its log: for read replicas on this machine.
+_HBA = "local all all scram-sha-256\nlocal replication postgres scram-sha-256\n"
 
 # Modest memory for a stack that idles on a laptop; what is committed stays committed. Of shared_buffers is used what
 # data needs; but an index of vectors that does not fit is read page by page from the system, at several times the time.

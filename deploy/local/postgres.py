@@ -50,6 +50,11 @@ class Postgres:
         return f"postgresql://{role}:{self._passwords[role]}@/{name}?host={sockets}"
 
     @property
+    def secrets(self) -> Path:
+        """The file of the roles' passwords."""
+        return self._secrets
+
+    @property
     def admin_dsn(self) -> str:
         """The superuser's DSN: for provisioning and for making databases of tests, nothing else."""
         return self.dsn(SUPERUSER)
@@ -72,7 +77,7 @@ class Postgres:
         await self._cluster.prepare(SUPERUSER, self._passwords[SUPERUSER])
         self._child = await Child.start(command)
         await until_ready(self._child, self._ready(), _START)
-        await provision(self.admin_dsn, self._passwords)
+        await self._provision()
 
     async def stop(self) -> None:
         """End sessions, write a checkpoint, stop."""
@@ -86,6 +91,9 @@ class Postgres:
     async def wait(self) -> int:
         """Wait for the postmaster's end and return its exit code."""
         return await self._child.wait() if self._child else 0
+
+    async def _provision(self) -> None:
+        await provision(self.admin_dsn, self._passwords)
 
     def _command(self) -> Command:
         return Command(

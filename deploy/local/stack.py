@@ -18,6 +18,8 @@ from deploy.local.progress import Silent, StartProgress
 from deploy.local.stores import LocalStores, all_or_first_error
 from deploy.local.supervisor import Backoff, Process, Supervisor
 
+_METRICS = "BRAID_METRICS_LISTEN"
+
 
 class LocalStack:
     """Runs the stores and the processes under one data folder.
@@ -34,6 +36,7 @@ class LocalStack:
 
     Attributes:
         addresses: host:port of each process, known once started.
+        metrics: host:port of each process's `/metrics` where BRAID_METRICS_LISTEN asks for them.
     """
 
     def __init__(
@@ -51,6 +54,7 @@ class LocalStack:
     ) -> None:
         self.data = data.absolute()
         self.addresses: dict[str, str] = {}
+        self.metrics: dict[str, str] = {}
         self.stores = stores or LocalStores(self.data, progress=progress)
         self._with_stores = with_stores
         self._ports = ports
@@ -115,6 +119,7 @@ class LocalStack:
 
     def _add_units(self) -> None:
         self.addresses = self._choose_addresses()
+        self.metrics = self._choose_metrics()
         shared = self._shared_environment()
         keys = self._keys.issue({spec.name: spec.scopes for spec in self._specs})
         if self._with_stores:
@@ -134,6 +139,17 @@ class LocalStack:
                     f"Port {wanted[name]} is taken: {name} listens on {LOOPBACK}:{port}"
                 )
         return {name: f"{LOOPBACK}:{port}" for name, port in chosen.items()}
+
+    def _choose_metrics(self) -> dict[str, str]:
+        """One address a process, from the configured port upwards: they share a machine here."""
+        base = os.environ if self._base is None else self._base
+        listen = self._extra.pop(_METRICS, "") or base.get(_METRICS, "")
+        if not listen:
+            return {}
+        port = listen.rpartition(":")[2]
+        first = int(port) if port.isdecimal() else 0
+        wanted = {spec.name: first and first + place for place, spec in enumerate(self._specs)}
+        return {name: f"{LOOPBACK}:{chosen}" for name, chosen in choose(wanted).items()}
 
     def _shared_environment(self) -> dict[str, str]:
         base = dict(os.environ if self._base is None else self._base)
@@ -173,7 +189,8 @@ class LocalStack:
 
     def _process(self, spec: ProcessSpec, environment: Mapping[str, str]) -> Process:
         listen = {spec.listen: self.addresses[spec.name]} if spec.listen else {}
-        own = {**environment, **listen}
+        metrics = {_METRICS: self.metrics[spec.name]} if self.metrics else {}
+        own = {**environment, **listen, **metrics}
         return Process(
             self._command(spec.name, spec.program, own, spec.needs),
             spec.probe,
@@ -224,6 +241,7 @@ class LocalStack:
             "pid": os.getpid(),
             "started_at": self._started.isoformat(),
             "addresses": self.addresses,
+            "metrics": self.metrics,
             "processes": self._supervisor.pids(),
             "keys_file": str(self._keys.file),
         }

@@ -43,6 +43,7 @@ from services.agent_orchestrator.expansion.query_aware import QueryAware
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.facts import FactIngestion, FactVectors
 from services.agent_orchestrator.ingest.servicer import IngestServicer
+from services.agent_orchestrator.jobs.metrics import JobMetrics
 from services.agent_orchestrator.jobs.queue import TurnQueue
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.watching import JOB_CHANGED, Listener, Watchers
@@ -112,6 +113,7 @@ class Tiers:
     searches: ChunkSearches
     relations: GraphRelations
     channels: Mapping[str, grpc.aio.Channel]
+    health: Mapping[str, HealthWatch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +192,9 @@ async def open_app(
             asyncio.create_task(watchers.run(), name="watchers"),
             asyncio.create_task(listener.run(), name="listener"),
         ]
+        if runtime.exports_metrics:
+            metrics = JobMetrics(database)
+            watching.append(asyncio.create_task(metrics.run(), name="job metrics"))
         try:
             yield App(services, {"tiers": some_tier(tiers.channels)})
         finally:
@@ -236,6 +241,7 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
                 write_seconds=settings.write_seconds,
             ),
             {"vector": vector, "graph": graph},
+            {"vector": vector_health, "graph": graph_health},
         )
 
 
@@ -350,6 +356,8 @@ def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
         vector=tiers.channels["vector"],
         graph=tiers.channels["graph"],
         outgoing=Outgoing.of(runtime),
+        vector_health=tiers.health["vector"],
+        graph_health=tiers.health["graph"],
         memory=entity_memory,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ from services.runtime.admission import AdmissionLimits, AdmissionQueue
 from services.runtime.context import is_short_timeout, remaining
 from services.runtime.errors import DeadlineError, StoreUnavailableError
 from services.runtime.pool_metrics import PoolStats
+from services.runtime.queries import name_of, text_of
+from services.runtime.security import events
+from services.runtime.security.events import SecurityEvents
+from services.runtime.statements import StatementMeter
 
 STORE = "postgresql"
 _CONNECT_SECONDS = 5.0
@@ -27,7 +32,9 @@ _GONE = (
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
-    asyncpg.TooManyConnectionsError,
+    # Too many connections, a full disk, no memory: it passes, or somebody frees some.
+    asyncpg.InsufficientResourcesError,
+    asyncpg.PostgresSystemError,
     asyncpg.InvalidCatalogNameError,
     asyncpg.ReadOnlySQLTransactionError,
 )
@@ -43,29 +50,40 @@ class PoolLimits(AdmissionLimits):
 class Session:
     """A borrowed connection. Each statement is bound to the caller's remaining deadline, and cancelled with it."""
 
-    def __init__(self, connection: Any, statement_seconds: float) -> None:
+    def __init__(
+        self, connection: Any, statement_seconds: float, meter: StatementMeter | None = None
+    ) -> None:
         self._connection = connection
         self._seconds = statement_seconds
+        self._meter = meter or StatementMeter(STORE)
 
     async def fetch(self, sql: str, *args: object) -> list[Row]:
         """All rows."""
-        rows: list[Row] = await self._connection.fetch(sql, *args, timeout=remaining(self._seconds))
+        with self._meter.statement(name_of(sql)):
+            rows: list[Row] = await self._connection.fetch(
+                text_of(sql), *args, timeout=remaining(self._seconds)
+            )
         return rows
 
     async def row(self, sql: str, *args: object) -> Row | None:
         """The first row, if any."""
-        row: Row | None = await self._connection.fetchrow(
-            sql, *args, timeout=remaining(self._seconds)
-        )
+        with self._meter.statement(name_of(sql)):
+            row: Row | None = await self._connection.fetchrow(
+                text_of(sql), *args, timeout=remaining(self._seconds)
+            )
         return row
 
     async def value(self, sql: str, *args: object) -> Any:
         """The first column of the first row; None without rows."""
-        return await self._connection.fetchval(sql, *args, timeout=remaining(self._seconds))
+        with self._meter.statement(name_of(sql)):
+            return await self._connection.fetchval(
+                text_of(sql), *args, timeout=remaining(self._seconds)
+            )
 
     async def execute(self, sql: str, *args: object) -> None:
         """Runs a statement for its effect."""
-        await self._connection.execute(sql, *args, timeout=remaining(self._seconds))
+        with self._meter.statement(name_of(sql)):
+            await self._connection.execute(text_of(sql), *args, timeout=remaining(self._seconds))
 
     async def copy(
         self, table: str, columns: Sequence[str], parts: AsyncIterator[bytes | memoryview]
@@ -74,13 +92,14 @@ class Session:
 
         For long values: what is bound to a statement is put into one buffer first, for which everything else waits.
         """
-        await self._connection.copy_to_table(
-            table,
-            source=parts,
-            columns=columns,
-            format="binary",
-            timeout=remaining(self._seconds),
-        )
+        with self._meter.statement("copy"):
+            await self._connection.copy_to_table(
+                table,
+                source=parts,
+                columns=columns,
+                format="binary",
+                timeout=remaining(self._seconds),
+            )
 
 
 class Pool:
@@ -90,6 +109,7 @@ class Pool:
         self.name = name
         self._pool = pool
         self._limits = limits
+        self._meter = StatementMeter(STORE)
         self._slots = AdmissionQueue(limits)
 
     @classmethod
@@ -134,7 +154,7 @@ class Pool:
         """A connection for single statements."""
         async with self._slots.slot(), self._connection() as connection:
             with translated_errors():
-                yield Session(connection, self._limits.statement_seconds)
+                yield Session(connection, self._limits.statement_seconds, self._meter)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
@@ -142,7 +162,7 @@ class Pool:
         async with self._slots.slot(), self._connection() as connection:
             with translated_errors():
                 async with _transaction(connection):
-                    yield Session(connection, self._limits.statement_seconds)
+                    yield Session(connection, self._limits.statement_seconds, self._meter)
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Any]:
@@ -156,6 +176,7 @@ class Pool:
                 raise DeadlineError from None
             raise StoreUnavailableError(STORE) from error
         except _GONE as error:
+            _note_handshake(error)
             raise StoreUnavailableError(STORE) from error
         try:
             yield connection
@@ -208,8 +229,9 @@ def translated_errors() -> Iterator[None]:
         raise DeadlineError from None
     except _GONE as error:
         raise StoreUnavailableError(STORE) from error
-    except asyncpg.DeadlockDetectedError as error:
-        # Nothing was done, and may be tried again: the same to a caller as a server that is away for a moment.
+    except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError) as error:
+        # Nothing was done, and may be tried again: the same to a caller as a server that is away for a moment. The
+        # second is a replica's, which ended a statement to go on replaying.
         raise StoreUnavailableError(STORE) from error
     except asyncpg.InternalClientError as error:
         # A server that dies between the steps of a statement: the driver finds the connection in no state to go on.
@@ -225,3 +247,11 @@ def translated_errors() -> Iterator[None]:
 
 async def _keep_session(_connection: object) -> None:
     return
+
+
+def _note_handshake(error: Exception) -> None:
+    """Records a connection that TLS did not allow: callers see a store that is away, like any other."""
+    refused = "rejected SSL" in str(error)
+    if refused or isinstance(error, ssl.SSLError):
+        reason = "server without TLS" if refused else getattr(error, "reason", None) or "TLS error"
+        SecurityEvents().record(events.TLS_HANDSHAKE_FAILED, reason=reason, peer=STORE)

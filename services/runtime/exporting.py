@@ -1,4 +1,4 @@
-"""Counts, timings and traces to a collector over OTLP, where one is named; otherwise nothing runs."""
+"""Metrics and traces leave a process over OTLP and on `/metrics`, each where configured; otherwise nothing runs."""
 
 from __future__ import annotations
 
@@ -6,46 +6,88 @@ from typing import TYPE_CHECKING
 
 from opentelemetry import metrics, trace
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ParentBased
+
+from services.runtime.instruments import INSTRUMENTS
 
 if TYPE_CHECKING:
+    from opentelemetry.sdk.metrics.export import MetricReader
+    from opentelemetry.sdk.metrics.view import View
     from opentelemetry.sdk.resources import Resource
 
 # A collector that is away must hold up neither an export nor the process's end for long.
 _SECONDS = 3.0
 
-# Searches take milliseconds, uploads seconds.
-DURATION_BUCKETS = (
-    *(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
-    *(1.0, 2.0, 5.0, 10.0, 30.0, 120.0),
-)
-"""Bounds in seconds for histograms of durations."""
+
+class MetricsListenError(Exception):
+    """The metrics cannot be served at the configured address."""
 
 
-def set_up_export(endpoint: str | None, resource: Resource) -> None:
-    """Sets the process's providers, once. `endpoint` is a collector's gRPC address, `http://host:4317`; None for none.
+def set_up_export(
+    endpoint: str | None, resource: Resource, metrics_listen: str | None = None
+) -> int | None:
+    """Sets the process's providers, once; the port of `/metrics` where it is served.
 
-    Intervals, headers and certificates are those of OpenTelemetry's own variables (`OTEL_METRIC_EXPORT_INTERVAL`, …).
+    `endpoint` is a collector's gRPC address, `http://host:4317`; `metrics_listen` is `host:port` for Prometheus, port 0
+    for a free one. Intervals, headers, certificates and the sampler are those of OpenTelemetry's own variables
+    (`OTEL_METRIC_EXPORT_INTERVAL`, `OTEL_TRACES_SAMPLER`, …).
     """
-    tracers = TracerProvider(resource=resource)
-    trace.set_tracer_provider(tracers)
-    if endpoint is not None:
-        _export(endpoint, resource, tracers)
+    if endpoint is None:
+        # Trace ids still go into logs and on to others; spans are made only for a caller who records his own.
+        trace.set_tracer_provider(TracerProvider(sampler=ParentBased(ALWAYS_OFF)))
+    else:
+        _export_traces(endpoint, resource)
+    readers = [_otlp_reader(endpoint)] if endpoint is not None else []
+    port = None
+    if metrics_listen is not None:
+        reader, port = _serve_metrics(metrics_listen)
+        readers.append(reader)
+    if readers:
+        # Here, so that a process that exports nothing never pays for the library.
+        from opentelemetry.sdk.metrics import MeterProvider  # noqa: PLC0415
+
+        metrics.set_meter_provider(MeterProvider(readers, resource=resource, views=_views()))
+    return port
 
 
-def _export(endpoint: str, resource: Resource, tracers: TracerProvider) -> None:
-    # Here, so that a process that exports nothing never pays for the libraries.
-    from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import (  # noqa: PLC0415
-        OTLPMetricExporter,
-    )
+def _export_traces(endpoint: str, resource: Resource) -> None:
     from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (  # noqa: PLC0415
         OTLPSpanExporter,
     )
-    from opentelemetry.sdk.metrics import MeterProvider  # noqa: PLC0415
-    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader  # noqa: PLC0415
     from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
 
+    tracers = TracerProvider(resource=resource)
     tracers.add_span_processor(
         BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint, timeout=_SECONDS))
     )
-    reader = PeriodicExportingMetricReader(OTLPMetricExporter(endpoint=endpoint, timeout=_SECONDS))
-    metrics.set_meter_provider(MeterProvider([reader], resource=resource))
+    trace.set_tracer_provider(tracers)
+
+
+def _otlp_reader(endpoint: str) -> MetricReader:
+    from opentelemetry.exporter.otlp.proto.grpc.metric_exporter import (  # noqa: PLC0415
+        OTLPMetricExporter,
+    )
+    from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader  # noqa: PLC0415
+
+    return PeriodicExportingMetricReader(OTLPMetricExporter(endpoint=endpoint, timeout=_SECONDS))
+
+
+def _serve_metrics(listen: str) -> tuple[MetricReader, int]:
+    from opentelemetry.exporter.prometheus import PrometheusMetricReader  # noqa: PLC0415
+    from prometheus_client import start_http_server  # noqa: PLC0415
+
+    host, _, port = listen.rpartition(":")
+    try:
+        server, _thread = start_http_server(int(port), addr=host.strip("[]"))
+    except (OSError, ValueError, OverflowError) as error:
+        raise MetricsListenError(f"cannot serve metrics on {listen}: {error}") from None
+    return PrometheusMetricReader(), server.server_port
+
+
+def _views() -> list[View]:
+    """Every metric keeps its declared attributes alone, so that their number of values stays bounded."""
+    from opentelemetry.sdk.metrics.view import View  # noqa: PLC0415
+
+    return [
+        View(instrument_name=one.name, attribute_keys=set(one.attributes)) for one in INSTRUMENTS
+    ]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from opentelemetry import metrics
 from opentelemetry.metrics import Observation
+
+from services.runtime.instruments import POOL_CONNECTIONS, POOL_MAX, POOL_WAITING, gauge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from opentelemetry.metrics import CallbackOptions
+    from opentelemetry.metrics import CallbackOptions, Meter
 
 _POOL = "db.client.connection.pool.name"
 _STATE = "db.client.connection.state"
@@ -39,12 +40,11 @@ class ObservedPool(Protocol):
         """Its statistics now."""
 
 
-def observe_pools(*pools: ObservedPool, meter: metrics.Meter | None = None) -> None:
+def observe_pools(*pools: ObservedPool, meter: Meter | None = None) -> None:
     """Registers the gauges. Once for each process: an instrument takes no further callbacks.
 
     The names are those of OpenTelemetry's conventions for database clients.
     """
-    meter = meter or metrics.get_meter("braid")
 
     def count(_options: CallbackOptions) -> Iterator[Observation]:
         for pool in pools:
@@ -59,9 +59,6 @@ def observe_pools(*pools: ObservedPool, meter: metrics.Meter | None = None) -> N
     def waiting(_options: CallbackOptions) -> Iterator[Observation]:
         return (Observation(pool.stats().waiting, {_POOL: pool.name}) for pool in pools)
 
-    for name, unit, observe in (
-        ("count", "{connection}", count),
-        ("max", "{connection}", maximum),
-        ("pending_requests", "{request}", waiting),
-    ):
-        meter.create_observable_up_down_counter(f"db.client.connection.{name}", [observe], unit)
+    gauge(POOL_CONNECTIONS, count, meter)
+    gauge(POOL_MAX, maximum, meter)
+    gauge(POOL_WAITING, waiting, meter)

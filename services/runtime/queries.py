@@ -9,11 +9,35 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+class NamedQuery(str):
+    """A query's text that knows its name. `text` is the same as a plain string, which some drivers insist on."""
+
+    name: str
+    text: str
+
+    def __new__(cls, name: str, text: str) -> Self:
+        """The text, with its name."""
+        made = super().__new__(cls, text)
+        made.name = name
+        made.text = text_of(text)
+        return made
+
+
+def name_of(query: str) -> str:
+    """What a statement is called in traces and metrics."""
+    return query.name if isinstance(query, NamedQuery) else "unnamed"
+
+
+def text_of(query: str) -> str:
+    """The text as a plain string."""
+    return query.text if isinstance(query, NamedQuery) else query
+
+
 class Queries:
     """The query texts of one folder by file name without suffix."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        self._texts = dict(texts)
+        self._texts = {name: NamedQuery(name, text) for name, text in texts.items()}
 
     @classmethod
     def load(cls, package: str, folder: str, suffix: str) -> Self:
@@ -34,7 +58,7 @@ class Queries:
             texts |= part._texts
         return cls(texts)
 
-    def __getitem__(self, name: str) -> str:
+    def __getitem__(self, name: str) -> NamedQuery:
         return self._texts[name]
 
     def names(self) -> list[str]:

@@ -11,6 +11,7 @@ from limits.aio.strategies import SlidingWindowCounterRateLimiter
 from opentelemetry import metrics
 
 from services.runtime.errors import RateLimitedError
+from services.runtime.instruments import RATE_LIMIT_REFUSALS, counter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +37,7 @@ class RateLimits:
         """Limits as `parse_rates` reads them; an empty text sets none."""
         self._per_key = parse_rates(per_key)
         self._per_space = parse_rates(per_space)
+        self._refusals = counter(RATE_LIMIT_REFUSALS)
         self._windows = SlidingWindowCounterRateLimiter(MemoryStorage())
         self._refusals = metrics.get_meter("braid").create_counter("braid.rate_limit.refusals")
 
@@ -60,5 +62,6 @@ class RateLimits:
             if not await self._windows.hit(limit, kind, name):
                 self._refusals.add(1, {"limit": kind})
                 stats = await self._windows.get_window_stats(limit, kind, name)
+                self._refusals.add(1, {"limit": kind})
                 wait = max(_MIN_RETRY_SECONDS, stats.reset_time - time.time())
                 raise RateLimitedError(kind, str(limit), wait)

@@ -19,6 +19,7 @@ from services.runtime.interceptors.pipeline import DefaultDeadlines
 from services.runtime.listen import check_listen, is_loopback
 from services.runtime.loop import freeze_gc
 from services.runtime.open_files import raise_open_files_limit
+from services.runtime.queue_metrics import observe_queues
 from services.runtime.rate_limits import RateLimits
 from services.runtime.rpc_limits import rpc_queues
 from services.runtime.security.certificates import Certificates, server_credentials
@@ -108,6 +109,8 @@ async def start_server(
         for method, queue in service.queues.items()
     }
     names = [service.name for service in services]
+    queues = rpc_queues(names, settings, shared)
+    observe_queues(queues)
     limit = LimitStage(settings.max_concurrent_calls, shared)
     authenticator = Authenticator.of(
         settings, allow_local=settings.allow_local and is_loopback(listen)
@@ -115,7 +118,7 @@ async def start_server(
     pipeline = build_pipeline(
         authenticator,
         limit=limit,
-        queues=rpc_queues(names, settings, shared),
+        queues=queues,
         rates=RateLimits(
             per_key=settings.rate_limit_per_key, per_space=settings.rate_limit_per_space
         ),

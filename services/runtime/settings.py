@@ -31,6 +31,10 @@ class RuntimeSettings(LimitSettings, SecuritySettings):
         validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT",
         description="Collector for measures and traces over gRPC, `http://host:4317`; none by default.",
     )
+    metrics_listen: str | None = Field(
+        default=None,
+        description="Where `/metrics` is served for Prometheus, host:port without a credential; nowhere by default.",
+    )
     api_keys_file: Path | None = Field(
         default=None, description="JSON file of hashed API keys; read again when it changes."
     )
@@ -41,6 +45,11 @@ class RuntimeSettings(LimitSettings, SecuritySettings):
         default=None,
         description="Key with the `delegate` scope that this process presents to others.",
     )
+
+    @property
+    def exports_metrics(self) -> bool:
+        """Whether anything reads this process's metrics."""
+        return self.otlp_endpoint is not None or self.metrics_listen is not None
 
     @property
     def authenticated(self) -> bool:

@@ -12,7 +12,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
 
 from services.runtime.context import current_call_or_none
-from services.runtime.exporting import set_up_export
+from services.runtime.exporting import MetricsListenError, set_up_export
 
 if TYPE_CHECKING:
     from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
@@ -24,7 +24,10 @@ _MESSAGE_CHARACTERS = 300
 
 
 def configure_telemetry(settings: RuntimeSettings, service: str) -> None:
-    """Sets up logs on standard error, traces and measures; once a process, before anything is served."""
+    """Sets up logs on standard error, traces and metrics; once a process, before anything is served.
+
+    SystemExit where metrics cannot be served as configured.
+    """
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     renderer = (
         structlog.processors.JSONRenderer()
@@ -44,7 +47,13 @@ def configure_telemetry(settings: RuntimeSettings, service: str) -> None:
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=logging.WARNING, handlers=[_handler(renderer)])
-    set_up_export(settings.otlp_endpoint, Resource.create({"service.name": service}))
+    resource = Resource.create({"service.name": service})
+    try:
+        port = set_up_export(settings.otlp_endpoint, resource, settings.metrics_listen)
+    except MetricsListenError as error:
+        raise SystemExit(str(error)) from None
+    if port is not None:
+        get_logger("telemetry").info("metrics", listen=settings.metrics_listen, port=port)
 
 
 def get_logger(name: str) -> FilteringBoundLogger:
@@ -98,7 +107,8 @@ def _add_call(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDi
     if call is not None:
         event.setdefault("request_id", call.request_id)
         event.setdefault("space", call.space)
-    traced = trace_id()
-    if traced:
-        event.setdefault("trace_id", traced)
+    context = trace.get_current_span().get_span_context()
+    if context.is_valid:
+        event.setdefault("trace_id", f"{context.trace_id:032x}")
+        event.setdefault("span_id", f"{context.span_id:016x}")
     return event

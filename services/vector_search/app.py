@@ -88,6 +88,7 @@ async def open_store(settings: VectorSettings) -> PostgresStore:
     store = await PostgresStore.open(
         read_url=settings.reader(),
         write_url=settings.writer(),
+        replica_urls=settings.replicas(),
         limits=PoolLimits(
             size=settings.pool_size,
             queue_size=settings.queue_size,
@@ -137,7 +138,8 @@ async def run(
         searches=AdmissionQueue(runtime.search_limits()),
     )
     try:
-        async with indexing.running(), VersionActivation(store).running():
+        replicas = store.monitor(max_lag=settings.replica_max_lag_seconds)
+        async with indexing.running(), VersionActivation(store).running(), replicas.running():
             await serve(
                 settings=runtime,
                 listen=settings.listen,

@@ -6,9 +6,10 @@ from services.postgres import migrations
 from services.postgres.migrations import Schema, Stage
 from services.postgres.pool import Pool
 from services.runtime.queries import Queries
+from services.vector_search.replicas.readers import Readers
 
 _PACKAGE = "services.vector_search"
-_ROOMS = ("search", "documents", "models", "indexing")
+_ROOMS = ("search", "documents", "models", "indexing", "replicas")
 _LOCK = 7_305_183_922_011
 
 
@@ -31,12 +32,12 @@ def load_queries() -> Queries:
 
 
 class Database:
-    """What each part of the store works with: a pool for reads, one for writes, and the named queries.
+    """What each part of the store works with: readers, a pool for writes, and the named queries.
 
     What a write depends on is read on the writers' pool: a replica may lag behind.
     """
 
-    def __init__(self, readers: Pool, writers: Pool, queries: Queries) -> None:
+    def __init__(self, readers: Readers, writers: Pool, queries: Queries) -> None:
         self._readers = readers
         self._writers = writers
         self._queries = queries

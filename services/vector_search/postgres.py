@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pgvector.asyncpg import register_vector
@@ -12,21 +13,31 @@ from services.vector_search.database import load_queries
 from services.vector_search.documents.postgres import PostgresDocuments
 from services.vector_search.indexing.postgres import PostgresIndexing
 from services.vector_search.models.postgres import PostgresModels, StoredEmbeddings
+from services.vector_search.replicas.monitor import ReplicaMonitor
+from services.vector_search.replicas.readers import Readers, Replica
 from services.vector_search.search.postgres import PostgresSearch
 
 
 class PostgresStore(PostgresSearch, PostgresDocuments, PostgresModels, PostgresIndexing):
     """Implements `Store`, `IndexStore` and `ActivationStore`. Opened by `open`, closed by `close`."""
 
-    def __init__(self, readers: Pool, writers: Pool, probe: Pool, queries: Queries) -> None:
+    def __init__(self, readers: Readers, writers: Pool, probe: Pool, queries: Queries) -> None:
         super().__init__(readers, writers, queries)
         self._probe = probe
 
     @classmethod
     async def open(
-        cls, *, read_url: str, write_url: str, limits: PoolLimits | None = None
+        cls,
+        *,
+        read_url: str,
+        write_url: str,
+        replica_urls: Sequence[str] = (),
+        limits: PoolLimits | None = None,
     ) -> PostgresStore:
-        """A store that connects when it is first used: the database may come up later."""
+        """A store that connects when it is first used: the database may come up later.
+
+        `replica_urls` are streaming replicas, used once `monitor` has found them to keep up.
+        """
         bounds = limits or PoolLimits()
         readers = await Pool.open(
             read_url, bounds, application="braid-vector-read", prepare=register_vector
@@ -35,12 +46,22 @@ class PostgresStore(PostgresSearch, PostgresDocuments, PostgresModels, PostgresI
             write_url, bounds, application="braid-vector-write", prepare=register_vector
         )
         probe = await Pool.open(read_url, replace(bounds, size=1), application="braid-vector-probe")
-        return cls(readers, writers, probe, load_queries())
+        replicas = [
+            await _open_replica(str(place), url, bounds)
+            for place, url in enumerate(replica_urls, start=1)
+        ]
+        queries = load_queries()
+        return cls(Readers(readers, replicas, queries), writers, probe, queries)
 
     @property
-    def pools(self) -> tuple[Pool, Pool]:
-        """The pool of reads and that of writes, for metrics."""
-        return self._readers, self._writers
+    def pools(self) -> tuple[Pool, ...]:
+        """The pools of reads and that of writes, for metrics."""
+        replicas = (replica.pool for replica in self._readers.replicas)
+        return self._readers.primary, self._writers, *replicas
+
+    def monitor(self, *, max_lag: float) -> ReplicaMonitor:
+        """What watches the replicas, to be run."""
+        return ReplicaMonitor(self._readers, self._probe, self._queries, max_lag=max_lag)
 
     def query_embeddings(self, max_rows: int) -> StoredEmbeddings:
         """Vectors of queries in the same database: the `max_rows` of each space that were used last."""
@@ -56,3 +77,11 @@ class PostgresStore(PostgresSearch, PostgresDocuments, PostgresModels, PostgresI
         await self._readers.close()
         await self._writers.close()
         await self._probe.close()
+
+
+async def _open_replica(name: str, url: str, limits: PoolLimits) -> Replica:
+    reads = await Pool.open(
+        url, limits, application=f"braid-vector-replica-{name}", prepare=register_vector
+    )
+    probe = await Pool.open(url, replace(limits, size=1), application="braid-vector-probe")
+    return Replica(name, reads, probe)

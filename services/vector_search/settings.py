@@ -26,7 +26,18 @@ class VectorSettings(BaseSettings):
     read_database_url: SecretStr | None = Field(
         default=None,
         validation_alias=AliasChoices("BRAID_VECTOR_READ_DATABASE_URL"),
-        description="As role braid_reader, a replica where there is one. Default: the writer's.",
+        description="As role braid_reader, on the primary. Default: the writer's.",
+    )
+    replica_database_urls: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("BRAID_VECTOR_REPLICA_DATABASE_URLS"),
+        description="Streaming replicas that reads go round robin over, as role braid_reader, separated by commas.",
+    )
+    replica_max_lag_seconds: float = Field(
+        default=10.0,
+        gt=0,
+        validation_alias=AliasChoices("BRAID_VECTOR_REPLICA_MAX_LAG_SECONDS"),
+        description="A replica that is further behind is left out until it has caught up.",
     )
     migrate_database_url: SecretStr | None = Field(
         default=None,
@@ -70,6 +81,12 @@ class VectorSettings(BaseSettings):
     def reader(self) -> str:
         """Connection string for searches."""
         return (self.read_database_url or self.database_url).get_secret_value()
+
+    def replicas(self) -> tuple[str, ...]:
+        """Connection strings of replicas, in the order of the setting."""
+        urls = self.replica_database_urls
+        parts = urls.get_secret_value().split(",") if urls is not None else ()
+        return tuple(part.strip() for part in parts if part.strip())
 
     def writer(self) -> str:
         """Connection string for writes."""

@@ -19,10 +19,14 @@ from deploy.local.stack import LocalStack
 from services.runtime.security.api_keys import hash_key
 from tests.conftest import LoopThread
 from tests.stores import data_folder
+from tests.stubs.otlp_collector import Collector, otlp_collector
 
 SAMPLE = Path(deploy.local.__file__).parent / "sample"
 OTHER_KEY = "a-key-of-another-space"
 HOSTILE_KEY = "a-key-of-the-space-that-takes-anything"
+TUTORIAL_KEY = "a-key-of-the-space-of-the-tutorial"
+MCP_KEY = "a-key-of-the-space-of-an-assistant"
+FUZZER_KEY = "a-key-that-may-do-everything-in-a-space-of-its-own"
 # Two users of one space.
 ANN_KEY = "a-key-of-ann-in-the-team"
 BEN_KEY = "a-key-of-ben-in-the-team"
@@ -81,7 +85,12 @@ def let_in(data: Path) -> None:
     """Keys of other spaces, in the keys' file that the stack will add its own to."""
     records = [
         {"id": space, "hash": hash_key(key), "space": space, "scopes": ["read", "write"]}
-        for space, key in (("other", OTHER_KEY), ("hostile", HOSTILE_KEY))
+        for space, key in (
+            ("other", OTHER_KEY),
+            ("hostile", HOSTILE_KEY),
+            ("tutorial", TUTORIAL_KEY),
+            ("assistant", MCP_KEY),
+        )
     ]
     records += [
         {
@@ -93,17 +102,41 @@ def let_in(data: Path) -> None:
         }
         for user, key in (("ann", ANN_KEY), ("ben", BEN_KEY))
     ]
+    records.append(
+        {
+            "id": "fuzzer",
+            "hash": hash_key(FUZZER_KEY),
+            "space": "fuzzed",
+            "user": "fuzzer",
+            "scopes": ["read", "write", "admin"],
+        }
+    )
     path = data / "api_keys.json"
     path.touch(mode=0o600)
     path.write_text(json.dumps({"keys": records}))
 
 
 @pytest.fixture(scope="session")
-def system(stores_loop: LoopThread, tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+def collector() -> Iterator[Collector]:
+    """The system's traces and metrics, as a collector gets them."""
+    with otlp_collector() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def system(
+    stores_loop: LoopThread, tmp_path_factory: pytest.TempPathFactory, collector: Collector
+) -> Iterator[System]:
     """The system with the sample corpus in space `local`."""
     with data_folder() as data:
         let_in(data)
-        stack = LocalStack(data, ports="free", extra_env={"BRAID_LOG_LEVEL": "warning", **PATIENT})
+        watched = {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint,
+            "OTEL_METRIC_EXPORT_INTERVAL": "1000",
+            "OTEL_BSP_SCHEDULE_DELAY": "200",
+            "BRAID_METRICS_LISTEN": "127.0.0.1:0",
+        }
+        stack = LocalStack(data, ports="free", extra_env={**PATIENT, **watched})
         stores_loop.run(stack.start())
         try:
             running = System(stack, stores_loop, corpus_in(tmp_path_factory.mktemp("sample")))

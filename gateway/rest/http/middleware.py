@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from opentelemetry import context as trace_context
-from opentelemetry import metrics, propagate, trace
+from opentelemetry import propagate, trace
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -27,9 +27,10 @@ from gateway.rest.http.errors import (
 )
 from gateway.rest.mapping.openapi import GUARDED
 from services.runtime.errors import BraidError, FieldError, InternalError, InvalidFieldError
-from services.runtime.exporting import DURATION_BUCKETS
+from services.runtime.instruments import HTTP_DURATION, REQUESTS_BY_KEY, Bounded, counter, histogram
 from services.runtime.security import events
 from services.runtime.telemetry import get_logger
+from services.runtime.tracing import fail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 # A request id goes into logs and answers: anything else than this could forge lines in them.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _CLIENT_GONE = 499
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _FORBIDDEN = 403
 _PASS_OVER_BYTES = 16 * 1024 * 1024
 _PASS_OVER_SECONDS = 2.0
@@ -92,11 +94,9 @@ class RequestMiddleware:
         self._log = get_logger("http")
         # Made once: making one costs more than the span that it starts.
         self._tracer = trace.get_tracer("braid")
-        self._duration = metrics.get_meter("braid").create_histogram(
-            "http.server.request.duration",
-            unit="s",
-            explicit_bucket_boundaries_advisory=DURATION_BUCKETS,
-        )
+        self._duration = histogram(HTTP_DURATION)
+        self._requests = counter(REQUESTS_BY_KEY)
+        self._keys = Bounded()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -105,11 +105,12 @@ class RequestMiddleware:
         headers = Headers(scope=scope)
         state = RequestState(_request_id(headers))
         scope.setdefault("state", {})["request_state"] = state
-        with _span(self._tracer, scope, headers):
+        with _span(self._tracer, scope, headers) as span:
             try:
                 await self._admit(state, scope, headers, receive, send)
             finally:
                 self._note(state, scope)
+                _describe(span, state, scope)
 
     async def _admit(
         self, state: RequestState, scope: Scope, headers: Headers, receive: Receive, send: Send
@@ -165,7 +166,14 @@ class RequestMiddleware:
         route = getattr(scope.get("route"), "path", "")
         status = state.status or _CLIENT_GONE
         took = time.perf_counter() - state.started
-        self._duration.record(took, {"http.route": route, "http.response.status_code": status})
+        attributes = {
+            "http.request.method": _method(scope),
+            "http.route": route,
+            "http.response.status_code": status,
+        }
+        self._duration.record(took, attributes)
+        if state.identity is not None and state.identity.key_id:
+            self._requests.add(1, {"key": self._keys.of(state.identity.key_id)})
         if status == _FORBIDDEN and state.identity is not None:
             self._authenticator.events.record(
                 events.SCOPE_MISSING,
@@ -254,14 +262,35 @@ def _limited(receive: Receive, limit: int, announced: int) -> Receive:
     return limited
 
 
+def _method(scope: Scope) -> str:
+    """A method that HTTP knows; a client may send any word."""
+    return scope["method"] if scope["method"] in _METHODS else "_OTHER"
+
+
+def _describe(span: trace.Span, state: RequestState, scope: Scope) -> None:
+    """Names the span by its route, once that is known, and says how the request ended."""
+    if not span.is_recording():
+        return
+    route = getattr(scope.get("route"), "path", "")
+    status = state.status or _CLIENT_GONE
+    span.update_name(f"{_method(scope)} {route}".rstrip())
+    span.set_attribute("http.route", route)
+    span.set_attribute("http.response.status_code", status)
+    span.set_attribute("braid.request_id", state.request_id)
+    if state.identity is not None:
+        span.set_attribute("braid.space", state.identity.space)
+    if status >= _CLIENT_GONE:
+        fail(span, str(status))
+
+
 @contextmanager
-def _span(tracer: trace.Tracer, scope: Scope, headers: Headers) -> Iterator[None]:
+def _span(tracer: trace.Tracer, scope: Scope, headers: Headers) -> Iterator[trace.Span]:
     """Continues the caller's trace for the time of a request."""
     parent = propagate.extract(headers)
-    span = tracer.start_span(f"HTTP {scope['method']}", context=parent, kind=trace.SpanKind.SERVER)
+    span = tracer.start_span(_method(scope), context=parent, kind=trace.SpanKind.SERVER)
     token = trace_context.attach(trace.set_span_in_context(span, parent))
     try:
-        yield
+        yield span
     finally:
         trace_context.detach(token)
         span.end()

@@ -11,6 +11,7 @@ from pydantic_ai.toolsets import AbstractToolset, CombinedToolset
 
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.guard import GuardedToolset
+from services.agent_orchestrator.agent.recorded_tools import RecordedToolset
 from services.agent_orchestrator.agent.tools.documents import (
     comprehensive_search,
     hybrid_search,
@@ -106,7 +107,7 @@ def _profile(profile: Profile, toolsets: Sequence[Toolset]) -> Toolset:
     present = [name for one in toolsets if isinstance(one, FunctionToolset) for name in one.tools]
     missing_tools(profile, present)
     together = toolsets[0] if len(toolsets) == 1 else CombinedToolset(toolsets)
-    return GuardedToolset(together).filtered(_is_wanted)
+    return RecordedToolset(GuardedToolset(together)).filtered(_is_wanted)
 
 
 def _is_wanted(ctx: RunContext[AgentDependencies], tool: ToolDefinition) -> bool:

@@ -22,6 +22,7 @@ from services.agent_orchestrator.jobs.work import WorkStore
 from services.runtime.context import call_scope
 from services.runtime.errors import BraidError, InternalError, StoreUnavailableError
 from services.runtime.telemetry import get_logger
+from services.runtime.tracing import root_span
 
 LOOK_SECONDS = 1.0
 AGAIN_SECONDS = 0.5
@@ -153,7 +154,8 @@ class Worker:
         """Seconds until the next turn may be taken."""
         key = (turn.stage, turn.key)
         try:
-            await self._runners[turn.stage].run(turn, self._stop)
+            with root_span(f"turn {turn.stage}"):
+                await self._runners[turn.stage].run(turn, self._stop)
         except WaitingError as waiting:
             self._log.warning("waiting", stage=turn.stage, reason=waiting.reason)
             return max(waiting.delay or 0.0, self._backoff(key))

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import grpc
-from opentelemetry import metrics
 
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import expansion_pb2, legs_pb2, retrieval_pb2
@@ -59,11 +58,14 @@ from services.agent_orchestrator.search.requests import (
 )
 from services.runtime.context import current_call, remaining
 from services.runtime.errors import AllLegsFailedError, BraidError, OverloadedError
-from services.runtime.exporting import DURATION_BUCKETS
+from services.runtime.instruments import LEG_DURATION, histogram
 from services.runtime.telemetry import get_logger
+from services.runtime.tracing import fail, span
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+
+    from opentelemetry import trace
 
     from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
     from services.agent_orchestrator.expansion.expander import Expander
@@ -109,11 +111,7 @@ class ComprehensiveSearch:
         self._seconds = seconds
         self._leg_seconds = leg_seconds
         self._models = models
-        self._durations = metrics.get_meter("braid").create_histogram(
-            "braid.search.leg.duration",
-            unit="s",
-            explicit_bucket_boundaries_advisory=DURATION_BUCKETS,
-        )
+        self._durations = histogram(LEG_DURATION)
 
     async def run(
         self, request: Request, ended: LegListener | None = None
@@ -183,7 +181,8 @@ class ComprehensiveSearch:
             facts_by_chunk(evidence),
             request.filter if request.HasField("filter") else None,
         )
-        return await self._expansion.expand(searched, wanted, limit, clock)
+        with span("expansion"):
+            return await self._expansion.expand(searched, wanted, limit, clock)
 
     async def _run_legs(
         self, request: Request, clock: Budget, ended: LegListener | None
@@ -196,9 +195,9 @@ class ComprehensiveSearch:
                     lambda: self._queries.embed(request.query, clock.left(), use_cache=use_cache),
                 )
                 chunks = self._chunks(request, query, clock)
-                vector = group.create_task(self._reported(chunks, query, ended))
+                vector = group.create_task(self._reported(VECTOR_LEG, chunks, query, ended))
                 facts = self._facts(request, query, clock)
-                graph = group.create_task(self._reported(facts, query, ended))
+                graph = group.create_task(self._reported(GRAPH_LEG, facts, query, ended))
         except ExceptionGroup as failures:
             # A leg raises nothing but what is wrong with the request: that is the caller's answer.
             raise failures.exceptions[0] from None
@@ -238,9 +237,11 @@ class ComprehensiveSearch:
         return replace(known, chunks=found | scored, missing=missing)
 
     async def _reported(
-        self, leg: Awaitable[LegOutcome], query: QueryVector, ended: LegListener | None
+        self, name: str, leg: Awaitable[LegOutcome], query: QueryVector, ended: LegListener | None
     ) -> LegOutcome:
-        outcome = _clarified(await leg)
+        with span(f"leg {name}") as made:
+            outcome = _clarified(await leg)
+            _describe(made, outcome)
         report = outcome.report
         if query.late and report.reason == legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE:
             # The caller left the embedder too little time: it is not away.
@@ -443,6 +444,16 @@ def _question(
     if options.HasField("traversal_time"):
         at = options.traversal_time
     return Question(request.query, embedding, text_weight_of(request), request.cache, at)
+
+
+def _describe(made: trace.Span, outcome: LegOutcome) -> None:
+    """The leg's status, reason and number of hits on its span."""
+    report = outcome.report
+    made.set_attribute("leg.status", _name(report))
+    made.set_attribute("leg.reason", legs_pb2.LegReason.Name(report.reason))
+    made.set_attribute("leg.hits", report.hits)
+    if outcome.failed:
+        fail(made, legs_pb2.LegReason.Name(report.reason))
 
 
 def _obstacle(

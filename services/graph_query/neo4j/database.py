@@ -17,6 +17,8 @@ from services.runtime.context import remaining
 from services.runtime.errors import BraidError, DeadlineError, StoreUnavailableError
 from services.runtime.pool_metrics import PoolStats
 from services.runtime.queries import Queries
+from services.runtime.security.certificates import Certificates, ReloadingContext
+from services.runtime.statements import StatementMeter
 
 T = TypeVar("T")
 
@@ -60,11 +62,26 @@ _WRITE_ATTEMPTS = 3
 
 
 def open_driver(
-    uri: str, user: str, password: SecretStr, connections: int = _LIMITS.size
+    uri: str,
+    user: str,
+    password: SecretStr,
+    connections: int = _LIMITS.size,
+    *,
+    certificates: Certificates | None = None,
 ) -> AsyncDriver:
-    """A driver that gives up on a lost server at once; nothing is connected yet."""
+    """A driver that gives up on a lost server at once; nothing is connected yet.
+
+    With `certificates` it uses TLS and follows them, whatever the address says; CertificateError when they cannot be
+    used.
+    """
+    tls: dict[str, Any] = {}
+    if certificates is not None:
+        # The driver takes a context with addresses that say nothing of TLS alone.
+        uri = uri.replace("+ssc://", "://", 1).replace("+s://", "://", 1)
+        tls["ssl_context"] = ReloadingContext(certificates, server=False)
     return AsyncGraphDatabase.driver(
         uri,
+        **tls,
         auth=(user, password.get_secret_value()),
         max_connection_pool_size=connections,
         connection_timeout=2.0,
@@ -80,14 +97,18 @@ def open_driver(
 class Transaction:
     """An open transaction that runs named queries."""
 
-    def __init__(self, transaction: AsyncTransaction, queries: Mapping[str, str]) -> None:
+    def __init__(
+        self, transaction: AsyncTransaction, queries: Mapping[str, str], meter: StatementMeter
+    ) -> None:
         self._transaction = transaction
         self._queries = queries
+        self._meter = meter
 
     async def run(self, name: str, **parameters: Any) -> Rows:
         """All rows of a named query."""
         text = self._queries[name]
-        return await _rows(await self._transaction.run(text, _as_one_map(parameters)))
+        with self._meter.statement(name):
+            return await _rows(await self._transaction.run(text, _as_one_map(parameters)))
 
 
 class Database:
@@ -106,6 +127,7 @@ class Database:
         self._limits = limits
         self._slots = AdmissionQueue(limits)
         self._answered = float("-inf")
+        self._meter = StatementMeter(_STORE)
         self._queries = {name: _with_fixed_plan(queries[name]) for name in queries.names()}
 
     def stats(self) -> PoolStats:
@@ -122,7 +144,8 @@ class Database:
             query = Query(self._queries[name], timeout=limit)
             for attempt in range(1, _READ_ATTEMPTS + 1):
                 try:
-                    return await self._read_once(query, _as_one_map(parameters))
+                    with self._meter.statement(name):
+                        return await self._read_once(query, _as_one_map(parameters))
                 except (DriverError, Neo4jError) as error:
                     if attempt == _READ_ATTEMPTS or not _is_lost_connection(error):
                         raise
@@ -147,7 +170,7 @@ class Database:
             self._driver.session() as session,
             await session.begin_transaction(timeout=limit) as transaction,
         ):
-            await Transaction(transaction, self._queries).run(name, **parameters)
+            await Transaction(transaction, self._queries, self._meter).run(name, **parameters)
             await transaction.rollback()
 
     async def run_text(self, text: str, **parameters: Any) -> Rows:
@@ -168,7 +191,7 @@ class Database:
             self._driver.session() as session,
             await session.begin_transaction(timeout=limit) as transaction,
         ):
-            result = await work(Transaction(transaction, self._queries))
+            result = await work(Transaction(transaction, self._queries, self._meter))
             await transaction.commit()
         self._answered = asyncio.get_running_loop().time()
         return result

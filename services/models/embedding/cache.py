@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 import numpy as np
-from opentelemetry import metrics
+from opentelemetry.metrics import Meter
 
 from services.models.embedding.embedder import Embedder
 from services.models.embedding.vectors import Matrix, empty
 from services.models.errors import EmbedderUnavailable
 from services.runtime.context import current_call_or_none, enter_call, share_of_remaining
+from services.runtime.instruments import EMBEDDING_CACHE_HITS, EMBEDDING_CACHE_MISSES, counter
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,11 @@ class CachedEmbedder:
     """
 
     def __init__(
-        self, inner: Embedder, max_entries: int = 4096, meter: metrics.Meter | None = None
+        self, inner: Embedder, max_entries: int = 4096, meter: Meter | None = None
     ) -> None:
         """Counts texts in `braid.embedding_cache.hits` and `.misses`, by model."""
-        meter = meter or metrics.get_meter("braid")
-        self._hit_counter = meter.create_counter("braid.embedding_cache.hits", unit="{text}")
-        self._miss_counter = meter.create_counter("braid.embedding_cache.misses", unit="{text}")
+        self._hit_counter = counter(EMBEDDING_CACHE_HITS, meter)
+        self._miss_counter = counter(EMBEDDING_CACHE_MISSES, meter)
         self._inner = inner
         self._max_entries = max_entries
         self._rows: OrderedDict[bytes, Matrix] = OrderedDict()

@@ -7,6 +7,7 @@ import os
 from services.models.breaker import Breakers
 from services.models.embedding.embedder import Embedder
 from services.models.embedding.settings import OPENAI_BASE_URL, OPENAI_MODEL, EmbeddingSettings
+from services.models.usage import ModelUsage, Prices
 
 # Imports in the functions: a process pays for the provider that it uses only.
 
@@ -42,4 +43,5 @@ def _openai(settings: EmbeddingSettings, breakers: Breakers | None) -> Embedder:
         api_key=settings.api_key.get_secret_value() if settings.api_key else "none",
         dimension=settings.dimension,
         breakers=breakers,
+        usage=ModelUsage("embedding", settings.model or OPENAI_MODEL, Prices(settings.price)),
     )

@@ -16,6 +16,7 @@ from services.models.embedding.batching import by_length
 from services.models.embedding.vectors import Matrix, empty
 from services.models.errors import EmbedderUnavailable
 from services.models.tasks import first_failure
+from services.models.usage import ModelUsage
 
 if TYPE_CHECKING:
     from services.models.embedding.local_engine import Engine, Tokens
@@ -43,6 +44,7 @@ class LocalEmbedder:
         """`folder` keeps the converted model (24 MB); `workers` is the number of cores for bulk work."""
         self._folder = folder
         self._workers = workers
+        self._usage = ModelUsage("embedding", MODEL)
         self._loading = threading.Lock()
         self._engine: Engine | None = None
         self._short = ThreadPoolExecutor(1, thread_name_prefix="embed-short")
@@ -62,17 +64,21 @@ class LocalEmbedder:
         """See `Embedder`. A query takes 2 ms, 100 passages of 90 tokens one second of one core."""
         if not texts:
             return empty(DIMENSION)
-        # A text of n characters has at most n tokens and the two special ones.
-        if sum(min(len(text) + 2, MAX_TOKENS) for text in texts) <= _BUDGET:
-            return await self._run(self._short, methodcaller("embed", texts, _BUDGET))
-        with first_failure():
-            return await self._embed_bulk(texts)
+        with self._usage.call():
+            return await self._embed(texts)
 
     async def close(self) -> None:
         """See `Embedder`. Waits for the batches being computed, some 50 ms."""
         for pool in (self._short, self._bulk):
             await asyncio.to_thread(pool.shutdown)
         self._engine = None
+
+    async def _embed(self, texts: Sequence[str]) -> Matrix:
+        # A text of n characters has at most n tokens and the two special ones.
+        if sum(min(len(text) + 2, MAX_TOKENS) for text in texts) <= _BUDGET:
+            return await self._run(self._short, methodcaller("embed", texts, _BUDGET))
+        with first_failure():
+            return await self._embed_bulk(texts)
 
     async def _embed_bulk(self, texts: Sequence[str]) -> Matrix:
         tokens = await self._tokens(texts)

@@ -15,6 +15,7 @@ from services.models.embedding.openai_models import DIMENSIONS, accepts_dimensio
 from services.models.embedding.vectors import Matrix, empty, unit_rows
 from services.models.errors import EmbedderUnavailable
 from services.models.tasks import first_failure
+from services.models.usage import ModelUsage
 from services.runtime.context import remaining
 
 if TYPE_CHECKING:
@@ -47,12 +48,13 @@ class OpenAIEmbedder:
         limit: float = 30.0,
         attempt_timeout: float = 10.0,
         breakers: Breakers | None = None,
+        usage: ModelUsage | None = None,
     ) -> None:
         """`dimension` is asked of text-embedding-3 models and checked of others; None: the model's own.
 
         Seconds: `limit` bounds one request with its retries (the caller's deadline may end it sooner),
         `attempt_timeout` each attempt. `breakers` have the endpoint's circuit breaker, which others share; default: one
-        of its own.
+        of its own. `usage` counts tokens.
         """
         self._model = model
         self._base_url = base_url
@@ -62,6 +64,7 @@ class OpenAIEmbedder:
         self._limit = limit
         self._attempt_timeout = attempt_timeout
         self._breakers = breakers or Breakers()
+        self._usage = usage or ModelUsage("embedding", model)
         self._bulk = asyncio.Semaphore(_CONCURRENT_REQUESTS)
         self._single = asyncio.Semaphore(_CONCURRENT_QUERIES)
         self._connection = Connection(self._connect, lambda client: client.close())
@@ -86,6 +89,14 @@ class OpenAIEmbedder:
         """
         if not texts:
             return empty(self.dimension)
+        with self._usage.call():
+            return await self._embed(texts)
+
+    async def close(self) -> None:
+        """See `Embedder`."""
+        await self._connection.close()
+
+    async def _embed(self, texts: Sequence[str]) -> Matrix:
         clipped = [text[:MAX_CHARACTERS] or " " for text in texts]  # the API refuses an empty one
         parts = list(by_size([len(text) for text in clipped], _BATCH_TEXTS, _BATCH_CHARACTERS))
         if len(parts) == 1:
@@ -98,10 +109,6 @@ class OpenAIEmbedder:
                     for part in parts
                 ]
         return np.concatenate([task.result() for task in tasks])
-
-    async def close(self) -> None:
-        """See `Embedder`."""
-        await self._connection.close()
 
     async def _embed_part(self, texts: list[str], slots: asyncio.Semaphore) -> Matrix:
         async with slots:
@@ -132,4 +139,5 @@ class OpenAIEmbedder:
             api_key=self._api_key,
             attempt_timeout=self._attempt_timeout,
             breaker=self._breakers.for_endpoint(self._base_url),
+            count_tokens=self._usage.count,
         )

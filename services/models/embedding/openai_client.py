@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -42,12 +42,14 @@ class EmbeddingsClient:
         api_key: str,
         attempt_timeout: float,
         breaker: Breaker,
+        count_tokens: Callable[[int], None],
     ) -> None:
         """`attempt_timeout` in seconds bounds one attempt; `breaker` is the endpoint's."""
         # At DEBUG the library logs whole requests, the texts included.
         logging.getLogger("openai").setLevel(logging.WARNING)
         self._model = model
         self._failing = ""
+        self._count_tokens = count_tokens
         self._client = openai.AsyncOpenAI(
             api_key=api_key,
             base_url=base_url,
@@ -82,7 +84,9 @@ class EmbeddingsClient:
         _ends_at.set(time.monotonic() + limit)
         try:
             async with asyncio.timeout(limit):
-                return _in_order(await self._send(texts, dimension), len(texts))
+                answer = await self._send(texts, dimension)
+                self._count_tokens(_tokens(answer))
+                return _in_order(answer, len(texts))
         except TimeoutError:
             raise EmbedderUnavailable("no answer in time") from None
         except _LeftAlone as error:
@@ -165,6 +169,13 @@ def _connection_errors() -> Iterator[None]:
         yield
     except aiohttp.ClientError as error:
         raise httpx2.RemoteProtocolError(type(error).__name__) from None
+
+
+def _tokens(answer: Any) -> int:
+    """What the provider counted; 0 where it says nothing that is a count."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    return max(tokens, 0) if isinstance(tokens, int) else 0
 
 
 def _in_order(answer: Any, count: int) -> list[list[float]]:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Protocol
 
-from opentelemetry import metrics
+from opentelemetry.metrics import Meter
 
 from services.models.embedding.cache import CachedEmbedder
 from services.models.embedding.embedder import Embedder
 from services.models.embedding.vectors import Matrix
 from services.runtime.errors import BraidError
+from services.runtime.instruments import EMBEDDING_STORE_HITS, EMBEDDING_STORE_MISSES, counter
 from services.runtime.telemetry import get_logger
 
 # The store must never cost more than the model: after this long it is as good as a miss.
@@ -59,12 +60,11 @@ class QueryEmbedder:
         self,
         embedder: Embedder,
         store: EmbeddingStore | None = None,
-        meter: metrics.Meter | None = None,
+        meter: Meter | None = None,
     ) -> None:
         """Counts queries in `braid.embedding_store.hits` and `.misses` where there is a store."""
-        meter = meter or metrics.get_meter("braid")
-        self._hits = meter.create_counter("braid.embedding_store.hits", unit="{text}")
-        self._misses = meter.create_counter("braid.embedding_store.misses", unit="{text}")
+        self._hits = counter(EMBEDDING_STORE_HITS, meter)
+        self._misses = counter(EMBEDDING_STORE_MISSES, meter)
         # Without memory of its own it still lets equal queries at the same time share one call.
         self._cache = (
             embedder if isinstance(embedder, CachedEmbedder) else CachedEmbedder(embedder, 0)

@@ -42,6 +42,9 @@ class EmbeddingSettings(BaseSettings):
         le=16_000,
         description="Asked of text-embedding-3 models, checked of others; default: the model's own.",
     )
+    price: float = Field(
+        default=0.0, ge=0, description="US dollars for a million tokens, for the metric of cost."
+    )
     cache_home: Path | None = Field(
         default=None,
         validation_alias="XDG_CACHE_HOME",

@@ -6,6 +6,7 @@ from services.models.language.limited_model import LimitedModel, Limits, Provide
 from services.models.language.model import LanguageModel
 from services.models.language.settings import LanguageModelSettings
 from services.models.throttle import Throttle
+from services.models.usage import ModelUsage
 
 # Imports in the functions: a process pays for the provider that it uses only.
 
@@ -27,7 +28,11 @@ def build_language_model(
         attempt=settings.attempt_seconds,
     )
     return LimitedModel(
-        settings.chosen_model, lambda: _connect(settings), limits, throttle=throttle
+        settings.chosen_model,
+        lambda: _connect(settings),
+        limits,
+        throttle=throttle,
+        usage=ModelUsage("language", settings.chosen_model, settings.prices),
     )
 
 

@@ -16,6 +16,7 @@ from services.models.connection import Connection
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable, PromptRefused
 from services.models.language.model import Completion, Prompt
 from services.models.throttle import Throttle
+from services.models.usage import ModelUsage
 from services.runtime.context import remaining
 
 _CHARACTERS_PER_TOKEN = 4
@@ -91,7 +92,9 @@ class LimitedModel:
         connect: Callable[[], Provider],
         limits: Limits,
         clock: Callable[[], float] = time.time,
+        *,
         throttle: Throttle | None = None,
+        usage: ModelUsage | None = None,
     ) -> None:
         """`connect` loads the provider's library: it runs in a thread when first needed.
 
@@ -100,6 +103,7 @@ class LimitedModel:
         self._model = model
         self._limits = limits
         self._throttle = Throttle(limits, clock=clock) if throttle is None else throttle
+        self._usage = usage or ModelUsage("language", model)
         self._connection = Connection(connect, lambda provider: provider.close())
 
     @property
@@ -109,6 +113,14 @@ class LimitedModel:
 
     async def complete(self, prompt: Prompt) -> Completion:
         """See `LanguageModel`. Rate limits, 5xx, timeouts and broken connections are retried."""
+        with self._usage.call():
+            return await self._complete(prompt)
+
+    async def close(self) -> None:
+        """See `LanguageModel`."""
+        await self._connection.close()
+
+    async def _complete(self, prompt: Prompt) -> Completion:
         limit = remaining(self._limits.limit)
         until = asyncio.get_running_loop().time() + limit
         try:
@@ -120,10 +132,6 @@ class LimitedModel:
             raise _told(failed) from None
         except CircuitOpen as error:
             raise LanguageModelUnavailable("circuit open", retry_after=error.retry_after) from None
-
-    async def close(self) -> None:
-        """See `LanguageModel`."""
-        await self._connection.close()
 
     async def _patiently(self, prompt: Prompt, until: float) -> Completion:
         retrying = AsyncRetrying(
@@ -143,13 +151,15 @@ class LimitedModel:
         async with self._throttle.attempt(tokens_of(prompt), is_providers):
             try:
                 async with asyncio.timeout(self._limits.attempt):
-                    return await provider.ask(prompt)
+                    answer = await provider.ask(prompt)
             except TimeoutError:
                 raise ProviderFailed("no answer in time", passing=True, broken=True) from None
             except ProviderFailed as failed:
                 if failed.rate_limited:
                     self._throttle.pause.extend(failed.retry_after)
                 raise
+            self._usage.count(answer.input_tokens, answer.output_tokens)
+            return answer
 
 
 def tokens_of(prompt: Prompt) -> int:

@@ -8,6 +8,7 @@ from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from services.models.endpoints import Endpoint
+from services.models.usage import Prices
 
 Provider = Literal["openai", "anthropic"]
 DEFAULT_MODELS: dict[Provider, str] = {"openai": "gpt-4o-mini", "anthropic": "claude-haiku-4-5"}
@@ -36,6 +37,12 @@ class LanguageModelSettings(BaseSettings):
         default=None,
         description="Any compatible endpoint; OpenAI's with `/v1`, Anthropic's without.",
     )
+    input_price: float = Field(
+        default=0.0,
+        ge=0,
+        description="US dollars for a million tokens read, for the metric of cost.",
+    )
+    output_price: float = Field(default=0.0, ge=0, description="The same for tokens written.")
     requests_per_minute: int = Field(default=500, ge=1, le=1_000_000)
     tokens_per_minute: int = Field(default=200_000, ge=1_000, le=1_000_000_000)
     requests_at_once: int = Field(default=8, ge=1, le=1_000)
@@ -67,6 +74,11 @@ class LanguageModelSettings(BaseSettings):
     def chosen_model(self) -> str:
         """The model in force."""
         return self.model or DEFAULT_MODELS[self.provider]
+
+    @property
+    def prices(self) -> Prices:
+        """What its tokens cost."""
+        return Prices(self.input_price, self.output_price)
 
     @property
     def chosen_url(self) -> str:

@@ -12,6 +12,7 @@ from services.models.breaker import Breaker, CircuitOpen
 from services.models.connection import Connection
 from services.models.errors import RerankerUnavailable
 from services.models.retry_after import retry_after
+from services.models.usage import ModelUsage
 from services.runtime.context import remaining
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class HttpReranker:
         self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._limit = limit
         self._breaker = Breaker("reranker", clock=clock)
+        self._usage = ModelUsage("rerank", model)
         self._connection = Connection(self._connect, lambda client: client.aclose())
 
     @property
@@ -60,7 +62,8 @@ class HttpReranker:
         """See `Reranker`."""
         if not passages:
             return []
-        answer = await self._guarded(self._request(query, passages))
+        with self._usage.call():
+            answer = await self._guarded(self._request(query, passages))
         try:
             return _in_order(answer, len(passages))
         except (ValueError, TypeError, KeyError, OverflowError):

@@ -10,6 +10,7 @@ from services.runtime.interceptors.failures import FailureStage
 from services.runtime.interceptors.limit import LimitStage
 from services.runtime.interceptors.pipeline import DefaultDeadlines, Pipeline
 from services.runtime.interceptors.request_id import RequestIdStage
+from services.runtime.interceptors.tracing import TraceStage
 from services.runtime.interceptors.validation import ValidationStage
 
 if TYPE_CHECKING:
@@ -28,13 +29,14 @@ def build_pipeline(
     rates: RateLimits | None = None,
     deadlines: DefaultDeadlines | None = None,
 ) -> Pipeline:
-    """The pipeline of every server: request id → log → metrics → limit → auth/space → validation → errors → queue.
+    """The pipeline of every server: request id → trace → log → metrics → limit → auth → validation → errors → queue.
 
     `queues` are by the method's full name. See `Pipeline` for the rest.
     """
     return Pipeline(
         [
             RequestIdStage(),
+            TraceStage(),
             LogStage(),
             MetricsStage(),
             limit,

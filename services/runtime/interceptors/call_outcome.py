@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 from opentelemetry import metrics
 
 from services.runtime.errors import BraidError
-from services.runtime.exporting import DURATION_BUCKETS
+from services.runtime.instruments import REQUESTS_BY_KEY, RPC_DURATION, Bounded, counter, histogram
 from services.runtime.interceptors.stage import Call, Stage
 from services.runtime.status import code_of, reason_name
 from services.runtime.telemetry import get_logger
@@ -73,10 +73,9 @@ class MetricsStage(Stage):
     name: ClassVar[str] = "metrics"
 
     def __init__(self, meter: metrics.Meter | None = None) -> None:
-        meter = meter or metrics.get_meter("braid")
-        self._duration = meter.create_histogram(
-            "rpc.server.duration", unit="s", explicit_bucket_boundaries_advisory=DURATION_BUCKETS
-        )
+        self._duration = histogram(RPC_DURATION, meter)
+        self._requests = counter(REQUESTS_BY_KEY, meter)
+        self._keys = Bounded()
 
     def around(self, call: Call) -> AbstractContextManager[None]:
         return record_outcome(lambda outcome: self._record(call, outcome))
@@ -85,3 +84,5 @@ class MetricsStage(Stage):
         self._duration.record(
             outcome.seconds, {"rpc.method": call.method, "rpc.code": outcome.code}
         )
+        if call.identity is not None and call.identity.key_id:
+            self._requests.add(1, {"key": self._keys.of(call.identity.key_id)})

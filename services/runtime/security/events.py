@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from opentelemetry import metrics
-
+from services.runtime.instruments import SECURITY_EVENTS, counter
 from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from opentelemetry.metrics import Meter
 
 # The names that dashboards and alert rules refer to.
 CREDENTIAL_REFUSED = "credential_refused"
@@ -38,14 +39,9 @@ _COUNTED = ("reason",)
 class SecurityEvents:
     """Logs each event and adds it to the counter `braid.security.events`."""
 
-    def __init__(self, meter: metrics.Meter | None = None) -> None:
-        meter = meter or metrics.get_meter("braid")
+    def __init__(self, meter: Meter | None = None) -> None:
         self._log = get_logger("security")
-        self._count = meter.create_counter(
-            "braid.security.events",
-            unit="{event}",
-            description="Security events by name and reason, such as refused credentials.",
-        )
+        self._count = counter(SECURITY_EVENTS, meter)
 
     def record(self, event: str, **attributes: object) -> None:
         """Logs the event with its attributes: at level info where an operator caused it, else as a warning."""

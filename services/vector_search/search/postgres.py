@@ -35,8 +35,10 @@ class PostgresSearch(Database):
         more: tuple[int, ...] = ()
         if search.match is not TextMatch.ANY:
             query, more = "search_matches", (int(search.match),)
-        async with self._readers.session() as session:
-            rows = await session.fetch(self._queries[query], space, *_arguments(search), *more)
+        rows = await self._readers.read(
+            space,
+            lambda session: session.fetch(self._queries[query], space, *_arguments(search), *more),
+        )
         first = rows[0]
         return SearchResult(
             hits=[_hit(row) for row in rows if row["id"] is not None],
@@ -48,7 +50,8 @@ class PostgresSearch(Database):
 
     async def space_state(self, space: str) -> SpaceState:
         """One row by its key."""
-        async with self._readers.session() as session:
+        # The primary's: a replica would be asked for no more than this.
+        async with self._readers.primary.session() as session:
             row = await session.row(self._queries["space_state"], space)
         if row is None:
             return SpaceState(0, True)
@@ -66,8 +69,9 @@ class PostgresSearch(Database):
         at: datetime | None = None,
     ) -> tuple[Model | None, list[ChunkScore]]:
         """Exact scores, in the order asked for."""
-        async with self._readers.session() as session:
-            rows = await session.fetch(
+        rows = await self._readers.read(
+            space,
+            lambda session: session.fetch(
                 self._queries["score_chunks"],
                 space,
                 text,
@@ -76,7 +80,8 @@ class PostgresSearch(Database):
                 list(chunk_ids),
                 text_weight,
                 at,
-            )
+            ),
+        )
         if not rows:
             return None, []
         found = {str(row["id"]): row for row in rows}
@@ -98,8 +103,12 @@ class PostgresSearch(Database):
         self, space: str, chunk_ids: Sequence[str], as_of: datetime | None = None
     ) -> list[Chunk]:
         """Chunks in the order asked for."""
-        async with self._readers.session() as session:
-            rows = await session.fetch(self._queries["get_chunks"], space, list(chunk_ids), as_of)
+        rows = await self._readers.read(
+            space,
+            lambda session: session.fetch(
+                self._queries["get_chunks"], space, list(chunk_ids), as_of
+            ),
+        )
         found = {str(row["id"]): row for row in rows}
         return [_chunk(found[chunk_id]) for chunk_id in chunk_ids if chunk_id in found]
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from cachetools import LRUCache
-from opentelemetry import metrics
+from opentelemetry.metrics import Meter
 
+from services.runtime.instruments import RESULT_CACHE_HITS, RESULT_CACHE_MISSES, counter
 from services.vector_search.domain import Search, SearchResult
 from services.vector_search.store import VectorStore
 
@@ -31,16 +32,13 @@ class ResultCache:
     invalidates it. Keys are digests: neither query nor vector is stored.
     """
 
-    def __init__(
-        self, store: VectorStore, max_bytes: int, meter: metrics.Meter | None = None
-    ) -> None:
+    def __init__(self, store: VectorStore, max_bytes: int, meter: Meter | None = None) -> None:
         """Counts `braid.vector.result_cache.hits` and `.misses`; a stale result is a miss."""
-        meter = meter or metrics.get_meter("braid")
         self._store = store
         self._max_bytes = max_bytes
         self._entries: LRUCache[bytes, _Entry] = LRUCache(max_bytes, getsizeof=_entry_size)
-        self._hits = meter.create_counter("braid.vector.result_cache.hits")
-        self._misses = meter.create_counter("braid.vector.result_cache.misses")
+        self._hits = counter(RESULT_CACHE_HITS, meter)
+        self._misses = counter(RESULT_CACHE_MISSES, meter)
 
     async def search(self, space: str, search: Search) -> SearchResult:
         """See `VectorStore.search`."""

@@ -22,7 +22,7 @@ from services.runtime.health import PROBE_INTERVAL, PROBE_TIMEOUT
 from services.runtime.settings import RuntimeSettings
 from tests.integration.agent_orchestrator.conftest import ALICE, World
 from tests.integration.agent_orchestrator.questions import Request, legs
-from tests.integration.agent_orchestrator.relay import Relay
+from tests.stubs.faulty_proxy import Endpoint, Fault, FaultyProxy
 from tests.stubs.graph_tier import GraphStub, serve_graph
 from tests.stubs.script import hang
 
@@ -32,13 +32,13 @@ SLACK = 1.0
 
 
 @pytest.fixture
-async def relay(answers: World) -> AsyncIterator[Relay]:
+async def relay(answers: World) -> AsyncIterator[FaultyProxy]:
     """Between the orchestrator and the graph tier."""
     port = answers.graph_server.port
     await answers.stop_graph()
     answers.graph_server = await serve_graph(answers.graph, answers.runtime)
-    relay = Relay(answers.graph_server.port)
-    async with relay.listening(port):
+    tier = Endpoint("127.0.0.1", answers.graph_server.port)
+    async with FaultyProxy(tier).listening(Endpoint("127.0.0.1", port)) as relay:
         await until(answers, ("OK", "UNSPECIFIED"))
         yield relay
 
@@ -82,9 +82,9 @@ async def test_without_a_callers_deadline_a_leg_that_hangs_costs_its_budget_and_
 
 
 async def test_a_tier_whose_process_hangs_is_late_once_then_away_until_it_answers(
-    answers: World, relay: Relay
+    answers: World, relay: FaultyProxy
 ) -> None:
-    relay.block()
+    await relay.break_as(Fault.BLACKHOLE)
     answer, seconds = await ask(answers)
     assert seconds < BUDGET + SLACK
     assert legs(answer.legs)["graph"][0] == "TIMED_OUT"
@@ -94,14 +94,14 @@ async def test_a_tier_whose_process_hangs_is_late_once_then_away_until_it_answer
         answer, seconds = await ask(answers)
         assert legs(answer.legs)["graph"] == ("UNAVAILABLE", "SERVICE_UNAVAILABLE")
         assert seconds < SLACK
-    relay.unblock()
+    await relay.heal()
     await until(answers, ("OK", "UNSPECIFIED"))
 
 
 async def test_what_hangs_is_found_though_no_caller_waits_for_that(
-    answers: World, relay: Relay
+    answers: World, relay: FaultyProxy
 ) -> None:
-    relay.block()
+    await relay.break_as(Fault.BLACKHOLE)
     request = Request(query="who owns it")
     answer = await answers.search.ComprehensiveSearch(request, metadata=ALICE, timeout=0.6)
     assert legs(answer.legs)["graph"] == ("TIMED_OUT", "BUDGET_EXCEEDED")
@@ -117,9 +117,9 @@ class TestWithALargerBudget:
         return {"leg_seconds": 30, "search_seconds": 60}
 
     async def test_a_leg_is_given_up_as_soon_as_its_process_is_found_to_hang(
-        self, answers: World, relay: Relay
+        self, answers: World, relay: FaultyProxy
     ) -> None:
-        relay.block()
+        await relay.break_as(Fault.BLACKHOLE)
         answer, seconds = await ask(answers)
         assert seconds < BUDGET + 5 * SLACK
         assert legs(answer.legs)["graph"] == ("TIMED_OUT", "SERVICE_UNAVAILABLE")
@@ -129,11 +129,11 @@ async def test_a_replica_that_hangs_is_not_the_tier(answers: World) -> None:
     """Replicas take turns: every other question goes to the one that hangs."""
     other = GraphStub()
     hung = await serve_graph(other, answers.runtime)
-    relay = Relay(hung.port)
+    proxy = FaultyProxy(Endpoint("127.0.0.1", hung.port))
     (port,) = free_ports(1)
     target = f"ipv4:127.0.0.1:{answers.graph_server.port},127.0.0.1:{port}"
     async with (
-        relay.listening(port),
+        proxy.listening(Endpoint("127.0.0.1", port)),
         open_channel(target, retry=False) as channel,
         HealthWatch(channel) as watch,
     ):
@@ -142,8 +142,8 @@ async def test_a_replica_that_hangs_is_not_the_tier(answers: World) -> None:
         async with asyncio.timeout(10):
             while not (answers.graph.script.requests and other.script.requests):
                 await stub.SearchFacts(request, metadata=ALICE)
-        relay.block()
+        await proxy.break_as(Fault.BLACKHOLE)
         found = [await watch.check() for _ in range(4)]
-        relay.unblock()
+        await proxy.heal()
     await hung.stop()
     assert found == [None] * 4

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any
 
-import grpc
 import pytest
-from opentelemetry.proto.collector.metrics.v1 import (
-    metrics_service_pb2,
-    metrics_service_pb2_grpc,
-)
-from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
+
+from tests.stubs.otlp_collector import Collector, otlp_collector
 
 PROCESS = """
 import sys
@@ -34,64 +28,18 @@ print(any(name.startswith("opentelemetry.exporter") for name in sys.modules))
 """
 
 
-@dataclass
-class Collector:
-    """What an OTLP collector was sent."""
-
-    endpoint: str = ""
-    counted: dict[str, int] = field(default_factory=dict)
-    spans: list[str] = field(default_factory=list)
-    services: set[str] = field(default_factory=set)
-
-    def note(self, resource: Any) -> None:
-        self.services |= {
-            pair.value.string_value for pair in resource.attributes if pair.key == "service.name"
-        }
-
-
-class Metrics(metrics_service_pb2_grpc.MetricsServiceServicer):
-    def __init__(self, collector: Collector) -> None:
-        self._collector = collector
-
-    def Export(self, request: Any, context: Any) -> Any:
-        for resource in request.resource_metrics:
-            self._collector.note(resource.resource)
-            for scope in resource.scope_metrics:
-                for metric in scope.metrics:
-                    [point] = metric.sum.data_points
-                    self._collector.counted[metric.name] = point.as_int
-        return metrics_service_pb2.ExportMetricsServiceResponse()
-
-
-class Traces(trace_service_pb2_grpc.TraceServiceServicer):
-    def __init__(self, collector: Collector) -> None:
-        self._collector = collector
-
-    def Export(self, request: Any, context: Any) -> Any:
-        for resource in request.resource_spans:
-            for scope in resource.scope_spans:
-                self._collector.spans += [span.name for span in scope.spans]
-        return trace_service_pb2.ExportTraceServiceResponse()
-
-
 @pytest.fixture
 def collector() -> Iterator[Collector]:
     """A collector on a free port."""
-    collector = Collector()
-    server = grpc.server(ThreadPoolExecutor(2))
-    metrics_service_pb2_grpc.add_MetricsServiceServicer_to_server(Metrics(collector), server)  # type: ignore[no-untyped-call]
-    trace_service_pb2_grpc.add_TraceServiceServicer_to_server(Traces(collector), server)  # type: ignore[no-untyped-call]
-    collector.endpoint = f"http://127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
-    server.start()
-    yield collector
-    server.stop(None).wait()
+    with otlp_collector() as running:
+        yield running
 
 
-def run(endpoint: str) -> str:
+def run(endpoint: str, process: str = PROCESS, **more: str) -> str:
     """A process that counts and traces a little, and ends; what it printed."""
-    environment = os.environ | {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}
+    environment = os.environ | {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint} | more
     ended = subprocess.run(
-        [sys.executable, "-c", PROCESS],
+        [sys.executable, "-c", process],
         env=environment,
         capture_output=True,
         text=True,
@@ -103,8 +51,9 @@ def run(endpoint: str) -> str:
 
 def test_a_named_collector_is_told_of_counts_and_traces(collector: Collector) -> None:
     assert run(collector.endpoint) == "True"
-    assert collector.counted == {"braid.early": 1, "braid.late": 3}
-    assert collector.spans == ["looked"]
+    counted = {name: metric.sum.data_points[0].as_int for name, metric in collector.metrics.items()}
+    assert counted == {"braid.early": 1, "braid.late": 3}
+    assert [span.name for span in collector.spans] == ["looked"]
     assert collector.services == {"vector_search"}
 
 
@@ -116,3 +65,50 @@ def test_a_collector_that_is_away_does_not_keep_a_process_from_ending() -> None:
     started = time.monotonic()
     run("http://127.0.0.1:9")
     assert time.monotonic() - started < 20
+
+
+SCRAPED = """
+import re, sys, urllib.request
+from services.runtime.instruments import RPC_DURATION, counter, histogram, Instrument, Kind
+from services.runtime.settings import RuntimeSettings
+from services.runtime import telemetry
+
+lines = []
+telemetry.sys.stderr.write = lines.append
+settings = RuntimeSettings(_env_file=None)
+telemetry.configure_telemetry(settings, "gateway")
+port = re.search(r'"port": (\\d+)', "".join(lines))[1]
+histogram(RPC_DURATION).record(0.004, {"rpc.method": "/a/B", "rpc.code": "OK", "text": "a secret"})
+print(urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read().decode())
+"""
+
+
+def test_prometheus_reads_metrics_where_an_address_is_configured() -> None:
+    told = run("", SCRAPED, BRAID_METRICS_LISTEN="127.0.0.1:0")
+    [bucket] = [line for line in told.splitlines() if 'le="0.005"' in line]
+    assert bucket.startswith("rpc_server_duration_seconds_bucket{")
+    assert 'rpc_method="/a/B"' in bucket
+    assert 'rpc_code="OK"' in bucket
+    assert bucket.endswith(" 1.0")
+
+
+def test_attributes_that_are_not_declared_are_dropped() -> None:
+    told = run("", SCRAPED, BRAID_METRICS_LISTEN="127.0.0.1:0")
+    assert "rpc_server_duration_seconds_count" in told
+    assert "secret" not in told
+
+
+def test_a_taken_address_ends_the_process_with_a_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        ended = subprocess.run(
+            [sys.executable, "-c", PROCESS],
+            env=os.environ | {"BRAID_METRICS_LISTEN": listen},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"cannot serve metrics on {listen}: ")
+    assert "Traceback" not in ended.stderr

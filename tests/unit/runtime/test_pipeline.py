@@ -39,6 +39,7 @@ def test_the_stages_run_in_the_documented_order() -> None:
     pipeline = build_pipeline(Authenticator(None, allow_local=True), limit=LimitStage(8))
     assert [stage.name for stage in pipeline.stages] == [
         "request_id",
+        "trace",
         "log",
         "metrics",
         "limit",

@@ -15,6 +15,7 @@ from services.models.errors import LanguageModelUnavailable
 from services.models.language.limited_model import Limits
 from services.models.language.settings import LanguageModelSettings
 from services.models.throttle import Throttle
+from services.models.usage import ModelUsage
 
 LOCAL_PLANNER = "local-planner"
 MAX_ANSWER_TOKENS = 2_048
@@ -72,6 +73,7 @@ class AnswerModels:
         patience = Patience(
             retry=settings.questions_retry_seconds, attempt=settings.attempt_seconds
         )
+        usage = ModelUsage("language", settings.chosen_model, settings.prices)
         connection = Connection(lambda: _connect(settings), lambda client: client.close())
         self._connections.append(connection)
 
@@ -79,7 +81,7 @@ class AnswerModels:
             client = await connection.client()
             if client is None:
                 raise LanguageModelUnavailable("closed")
-            return ThrottledModel(client.model, questions, patience)
+            return ThrottledModel(client.model, questions, patience, usage)
 
         return AnswerModel(
             settings.chosen_model,

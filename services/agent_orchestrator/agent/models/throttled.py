@@ -27,6 +27,7 @@ from services.models.language.limited_model import (
 )
 from services.models.retry_after import retry_after
 from services.models.throttle import Throttle
+from services.models.usage import ModelUsage
 from services.runtime.context import remaining
 
 T = TypeVar("T")
@@ -47,10 +48,13 @@ class Patience:
 class ThrottledModel(WrapperModel):
     """Every request passes the share's throttle. LanguageModelUnavailable when the provider gives no answer."""
 
-    def __init__(self, wrapped: Model[Any], throttle: Throttle, patience: Patience) -> None:
+    def __init__(
+        self, wrapped: Model[Any], throttle: Throttle, patience: Patience, usage: ModelUsage
+    ) -> None:
         super().__init__(wrapped)
         self._throttle = throttle
         self._patience = patience
+        self._usage = usage
 
     async def request(
         self,
@@ -63,8 +67,10 @@ class ThrottledModel(WrapperModel):
         async def ask(_stack: AsyncExitStack) -> ModelResponse:
             return await self.wrapped.request(messages, model_settings, model_request_parameters)
 
-        response, stack = await self._patiently(ask, _tokens(messages))
-        await stack.aclose()
+        with self._usage.call():
+            response, stack = await self._patiently(ask, _tokens(messages))
+            await stack.aclose()
+        self._usage.count(response.usage.input_tokens, response.usage.output_tokens)
         return response
 
     @asynccontextmanager
@@ -84,9 +90,13 @@ class ThrottledModel(WrapperModel):
                 )
             )
 
-        response, stack = await self._patiently(ask, _tokens(messages))
-        async with stack:
-            yield response
+        with self._usage.stream():
+            response, stack = await self._patiently(ask, _tokens(messages))
+            try:
+                async with stack:
+                    yield response
+            finally:
+                self._usage.count(response.usage.input_tokens, response.usage.output_tokens)
 
     async def _patiently(
         self, ask: Callable[[AsyncExitStack], Awaitable[T]], tokens: int

@@ -51,6 +51,7 @@ from services.runtime.errors import (
 )
 from services.runtime.status import reason_name
 from services.runtime.telemetry import get_logger
+from services.runtime.tracing import span
 
 CONVERSATIONS: Final = "conversations"
 NOT_REMEMBERED = "The conversation cannot be read or stored now: this question was answered alone."
@@ -220,7 +221,8 @@ class Runs:
         with call_scope(context):
             keeping = asyncio.create_task(self._keep_logged(run, memory), name="agent-run-log")
             try:
-                answer, last = await self._answer(run, ask, memory)
+                with span("agent run"):
+                    answer, last = await self._answer(run, ask, memory)
             finally:
                 keeping.cancel()
                 await asyncio.gather(keeping, return_exceptions=True)
@@ -354,6 +356,9 @@ class Runs:
                 _warn("end of a run not stored", error)
                 # After a try whose outcome is unknown, a lease that is gone says that it went through.
                 return tried
+            except Exception:  # noqa: BLE001 - the reader waits for the end, whatever becomes of the log
+                get_logger("agent").exception("defect in storing a run's end", run_id=run.id)
+                return False
             else:
                 return True
         return False

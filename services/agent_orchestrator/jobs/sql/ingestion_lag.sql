@@ -1,0 +1,5 @@
+-- Seconds since the oldest job that has not ended was accepted, and since that of the document next for the graph was; of all spaces.
+select
+  (select extract(epoch from now() - min(create_time)) from job where state in ('queued', 'running'))::float8 as job,
+  (select extract(epoch from now() - j.create_time) from job j
+   where j.id = (select job_id from document where not gone order by number limit 1))::float8 as document

@@ -1,0 +1,1 @@
+"""Reads from streaming replicas of PostgreSQL, never of a state before what a caller has written."""

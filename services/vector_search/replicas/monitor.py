@@ -1,0 +1,102 @@
+"""Watches how far replicas are behind: one that lags beyond a limit, or does not answer, is left out until it is back.
+
+The primary's position in its log is noted with the time. A replica that has replayed it is at most as old as the note:
+this takes no clock of another machine, and sees a replica that has lost its primary.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from opentelemetry.metrics import Observation
+
+from services.runtime.instruments import REPLICA_LAG, REPLICA_USABLE, gauge
+from services.vector_search.replicas.readers import Readers, Replica, position
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import CallbackOptions, Meter
+
+    from services.postgres.pool import Pool
+    from services.runtime.queries import Queries
+
+EVERY_SECONDS = 1.0
+_ANSWER_SECONDS = 2.0
+# Notes of the primary's position: as far back as lag is told apart.
+_NOTES = 3_600
+
+
+class ReplicaMonitor:
+    """Looks at all replicas once in a while, and takes them in or leaves them out."""
+
+    def __init__(
+        self,
+        readers: Readers,
+        primary: Pool,
+        queries: Queries,
+        *,
+        max_lag: float,
+        every: float = EVERY_SECONDS,
+        meter: Meter | None = None,
+    ) -> None:
+        """`primary` is a pool of its own. `max_lag` is the limit, `every` the time between two looks, in seconds."""
+        self._replicas = readers.replicas
+        self._primary = primary
+        self._queries = queries
+        self._max_lag = max_lag
+        self._every = every
+        self._written: deque[tuple[float, int]] = deque(maxlen=_NOTES)
+        if self._replicas:
+            gauge(REPLICA_LAG, self._observe_lag, meter)
+            gauge(REPLICA_USABLE, self._observe_usable, meter)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Looks until the block is left; not at all without replicas."""
+        if not self._replicas:
+            yield
+            return
+        looking = asyncio.create_task(self._run(), name="replicas")
+        try:
+            yield
+        finally:
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
+
+    async def look(self) -> None:
+        """Looks once."""
+        written = await position(self._primary, self._queries, _ANSWER_SECONDS)
+        now = asyncio.get_running_loop().time()
+        if written is not None:
+            self._written.append((now, written))
+        await asyncio.gather(*(self._look_at(replica) for replica in self._replicas))
+
+    async def _run(self) -> None:
+        while True:
+            await self.look()
+            await asyncio.sleep(self._every)
+
+    async def _look_at(self, replica: Replica) -> None:
+        replayed = await position(replica.probe, self._queries, _ANSWER_SECONDS)
+        if replayed is None:
+            replica.use(usable=False, reason="unavailable")
+            return
+        replica.lag = self._lag(replayed)
+        replica.use(usable=replica.lag <= self._max_lag, reason="lag")
+
+    def _lag(self, replayed: int) -> float:
+        """Seconds since the first note of a position that the replica has not reached; 0 where there is none."""
+        now = asyncio.get_running_loop().time()
+        for when, written in self._written:
+            if written > replayed:
+                return now - when
+        return 0.0
+
+    def _observe_lag(self, _options: CallbackOptions) -> Iterator[Observation]:
+        return (Observation(one.lag, {"replica": one.name}) for one in self._replicas)
+
+    def _observe_usable(self, _options: CallbackOptions) -> Iterator[Observation]:
+        return (Observation(int(one.usable), {"replica": one.name}) for one in self._replicas)

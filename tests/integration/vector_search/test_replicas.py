@@ -1,0 +1,257 @@
+"""Reads from a real streaming replica: never of a state before what was written, and never lost with the replica."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+
+import asyncpg
+import numpy as np
+import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+
+from deploy.local.stores import LocalStores
+from services.postgres.pool import Session
+from services.runtime.errors import StoreUnavailableError
+from services.runtime.ids import chunk_id, content_sha256
+from services.vector_search.database import load_queries
+from services.vector_search.domain import Model, NewChunk, NewDocument, Search
+from services.vector_search.postgres import PostgresStore
+from services.vector_search.replicas.monitor import ReplicaMonitor
+from services.vector_search.replicas.readers import Replica
+from tests.conftest import LoopThread
+from tests.standby import Standby
+from tests.stores import TestDatabase, data_folder
+
+COMPASS = Model("compass", 3)
+NORTH = np.array([1, 0, 0], dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def standby(stores: LocalStores, stores_loop: LoopThread) -> Iterator[Standby]:
+    """A replica of the tests' PostgreSQL."""
+    with data_folder("braid-standby-") as folder:
+        replica = Standby(stores.postgres, folder)
+        stores_loop.run(replica.start())
+        yield replica
+        stores_loop.run(replica.stop())
+
+
+@pytest.fixture
+async def store(vector_database: TestDatabase, standby: Standby) -> AsyncIterator[PostgresStore]:
+    """The tier's store with the replica, which has all that was written so far."""
+    await caught_up(vector_database, standby)
+    async with opened(vector_database, standby) as store:
+        await monitor_of(store).look()
+        assert replica_of(store).usable
+        yield store
+
+
+@asynccontextmanager
+async def opened(database: TestDatabase, standby: Standby) -> AsyncIterator[PostgresStore]:
+    store = await PostgresStore.open(
+        read_url=database.dsn("braid_reader"),
+        write_url=database.dsn("braid_writer"),
+        replica_urls=[standby.dsn("braid_reader", database.name)],
+    )
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def replica_of(store: PostgresStore) -> Replica:
+    [replica] = store._readers.replicas
+    return replica
+
+
+def monitor_of(store: PostgresStore, max_lag: float = 10.0) -> ReplicaMonitor:
+    return ReplicaMonitor(store._readers, store._probe, load_queries(), max_lag=max_lag)
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Waits for what a server is about to do."""
+    async with asyncio.timeout(30):
+        while not await holds():  # noqa: ASYNC110 - another process is waited for
+            await asyncio.sleep(0.01)
+
+
+async def caught_up(database: TestDatabase, standby: Standby) -> None:
+    """Waits until the replica has replayed all that the primary has written."""
+    admin = await asyncpg.connect(database.stores.postgres.admin_dsn)
+    replica = await asyncpg.connect(standby.admin_dsn)
+    try:
+        written = await admin.fetchval("select pg_current_wal_lsn()")
+        await until(lambda: replica.fetchval("select pg_last_wal_replay_lsn() >= $1", written))
+    finally:
+        await admin.close()
+        await replica.close()
+
+
+@asynccontextmanager
+async def paused(standby: Standby) -> AsyncIterator[None]:
+    """The replica takes the log and replays nothing of it."""
+    admin = await asyncpg.connect(standby.admin_dsn)
+    try:
+        await admin.execute("select pg_wal_replay_pause()")
+        await until(
+            lambda: admin.fetchval("select pg_get_wal_replay_pause_state() = 'paused'"),
+        )
+        yield
+    finally:
+        await admin.execute("select pg_wal_replay_resume()")
+        await admin.close()
+
+
+async def write(store: PostgresStore, word: str) -> None:
+    """A document of one word, which is its id too."""
+    key = chunk_id("ours", word, content_sha256(word), 0)
+    document = NewDocument(
+        path="document",
+        document_id=word,
+        title="",
+        source="",
+        content_hash=content_sha256(word),
+        metadata={},
+        valid_time=None,
+        chunks=(NewChunk(key, word, 0, len(word), NORTH),),
+    )
+    await store.upsert("ours", COMPASS, [document])
+
+
+async def contents(store: PostgresStore, text: str) -> list[str]:
+    found = await store.search("ours", Search(text=text, limit=5))
+    return [hit.chunk.content for hit in found.hits]
+
+
+async def read_by(store: PostgresStore) -> str:
+    """Which server answers a read of the space."""
+
+    async def where(session: Session) -> str:
+        return "replica" if await session.value("select pg_is_in_recovery()") else "primary"
+
+    return await store._readers.read("ours", where)
+
+
+async def test_reads_go_to_the_replica(store: PostgresStore) -> None:
+    assert await read_by(store) == "replica"
+
+
+async def test_a_caller_reads_what_he_has_just_written(
+    store: PostgresStore, vector_database: TestDatabase, standby: Standby
+) -> None:
+    """Whether the replica has it yet or not, and through whichever process it was written."""
+    async with opened(vector_database, standby) as another:
+        for turn in range(30):
+            word = f"harbour{turn}"
+            await write(another if turn % 2 else store, word)
+            assert await contents(store, word) == [word]
+            document, _ = await store.get_document("ours", word)
+            assert document.document_id == word
+
+
+async def test_a_replica_behind_is_passed_over_for_the_spaces_that_were_written(
+    store: PostgresStore, vector_database: TestDatabase, standby: Standby
+) -> None:
+    async with paused(standby):
+        await write(store, "harbour")
+        assert await contents(store, "harbour") == ["harbour"]
+        assert await read_by(store) == "primary"
+    await caught_up(vector_database, standby)
+    assert await contents(store, "harbour") == ["harbour"]
+    assert await read_by(store) == "replica"
+
+
+async def test_a_deleted_document_is_not_read_again(
+    store: PostgresStore, vector_database: TestDatabase, standby: Standby
+) -> None:
+    await write(store, "harbour")
+    await caught_up(vector_database, standby)
+    async with paused(standby):
+        await store.delete_document("ours", "harbour")
+        assert await contents(store, "harbour") == []
+
+
+async def test_a_replica_that_lags_is_left_out_and_comes_back(
+    store: PostgresStore, vector_database: TestDatabase, standby: Standby
+) -> None:
+    reader = InMemoryMetricReader()
+    meter = MeterProvider([reader]).get_meter("test")
+    monitor = ReplicaMonitor(
+        store._readers, store._probe, load_queries(), max_lag=0.05, meter=meter
+    )
+    await monitor.look()
+    async with paused(standby):
+        await write(store, "harbour")
+        await monitor.look()
+
+        async def left_out() -> bool:
+            await monitor.look()
+            return not replica_of(store).usable
+
+        await until(left_out)
+        lag, usable = numbers(reader)
+        assert lag > 0.05
+        assert usable == 0
+        assert await contents(store, "harbour") == ["harbour"]
+    await caught_up(vector_database, standby)
+    await monitor.look()
+    assert replica_of(store).usable
+    assert numbers(reader)[1] == 1
+    assert await read_by(store) == "replica"
+
+
+def numbers(reader: InMemoryMetricReader) -> tuple[float, float]:
+    """Lag and use, as they are exported."""
+    data = reader.get_metrics_data()
+    assert data is not None
+    found = {
+        metric.name: metric.data.data_points[0].value  # type: ignore[union-attr]
+        for metric in data.resource_metrics[0].scope_metrics[0].metrics
+    }
+    return found["braid.replica.lag"], found["braid.replica.usable"]
+
+
+async def test_searches_go_on_when_the_replica_stops_and_use_it_when_it_is_back(
+    store: PostgresStore,
+    vector_database: TestDatabase,
+    standby: Standby,
+    stores_loop: LoopThread,
+) -> None:
+    await write(store, "harbour")
+    monitor = monitor_of(store)
+    await in_loop(stores_loop, standby.stop)
+    try:
+        for _ in range(3):
+            assert await contents(store, "harbour") == ["harbour"]
+        assert not replica_of(store).usable
+        await monitor.look()
+        assert not replica_of(store).usable
+    finally:
+        await in_loop(stores_loop, standby.start)
+    await caught_up(vector_database, standby)
+    await monitor.look()
+    assert replica_of(store).usable
+    assert await contents(store, "harbour") == ["harbour"]
+    assert await read_by(store) == "replica"
+
+
+async def in_loop(loop: LoopThread, work: Callable[[], object]) -> None:
+    await asyncio.to_thread(lambda: loop.run(work()))  # type: ignore[arg-type]
+
+
+async def test_without_the_primary_nothing_is_answered_that_may_be_old(
+    store: PostgresStore, vector_database: TestDatabase, standby: Standby
+) -> None:
+    away = await PostgresStore.open(
+        read_url="postgresql://x@127.0.0.1:9/x",
+        write_url="postgresql://x@127.0.0.1:9/x",
+        replica_urls=[standby.dsn("braid_reader", vector_database.name)],
+    )
+    replica_of(away).use(usable=True)
+    with pytest.raises(StoreUnavailableError):
+        await contents(away, "harbour")
+    assert replica_of(away).usable
+    await away.close()

@@ -1,0 +1,68 @@
+"""Spans: within a recorded one only, and without what an error says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from services.runtime.tracing import root_span, separate_span, span
+
+CANARY = "what the user asked"
+
+
+@pytest.fixture
+def exported(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
+    """Spans that have ended."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
+    yield exporter
+    provider.shutdown()
+
+
+def by_name(exported: InMemorySpanExporter) -> dict[str, ReadableSpan]:
+    return {one.name: one for one in exported.get_finished_spans()}
+
+
+def test_outside_of_a_recorded_span_there_is_none(exported: InMemorySpanExporter) -> None:
+    with span("leg vector") as made:
+        assert not made.is_recording()
+    assert exported.get_finished_spans() == ()
+
+
+def test_a_span_is_within_the_one_around_it(exported: InMemorySpanExporter) -> None:
+    with root_span("turn search"), span("postgresql add_job"), span("inner"):
+        pass
+    found = by_name(exported)
+    parent = found["inner"].parent
+    assert parent is not None
+    assert parent.span_id == found["postgresql add_job"].context.span_id
+    assert {one.context.trace_id for one in found.values()} == {
+        found["turn search"].context.trace_id
+    }
+
+
+def test_a_separate_span_is_not_the_current_one(exported: InMemorySpanExporter) -> None:
+    with root_span("turn search"), separate_span("language gpt"), span("inner"):
+        pass
+    found = by_name(exported)
+    parents = {name: one.parent.span_id for name, one in found.items() if one.parent}
+    root = found["turn search"].context.span_id
+    assert parents == {"language gpt": root, "inner": root}
+
+
+def test_a_failed_span_has_its_errors_type_and_not_its_words(
+    exported: InMemorySpanExporter,
+) -> None:
+    with pytest.raises(ValueError, match=CANARY), root_span("turn"), span("leg"):
+        raise ValueError(CANARY)
+    for one in exported.get_finished_spans():
+        assert not one.status.is_ok
+        assert one.attributes == {"error.type": "ValueError"}
+        assert CANARY not in one.to_json()
