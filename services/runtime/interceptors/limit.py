@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
 from services.runtime.errors import DrainingError, OverloadedError
+from services.runtime.instruments import RATE_LIMIT_REFUSALS, counter
 from services.runtime.interceptors.stage import Call, Stage
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class LimitStage(Stage):
         self._counted = 0
         self._running = 0
         self._draining = False
+        self._refusals = counter(RATE_LIMIT_REFUSALS)
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -50,6 +52,7 @@ class LimitStage(Stage):
             queue.refuse_early()
         counted = queue is None
         if counted and self._counted >= self._max_calls:
+            self._refusals.add(1, {"limit": "concurrency"})
             raise OverloadedError(_RETRY_AFTER_SECONDS)
         self._counted += counted
         self._running += 1
