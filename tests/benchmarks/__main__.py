@@ -22,6 +22,9 @@ COMMANDS = {
     "memory_write": "tests.benchmarks.memory_write",
     "overload": "tests.benchmarks.overload",
     "replicas": "tests.benchmarks.replicas",
+    "read_replica": "tests.benchmarks.read_replica",
+    "telemetry": "tests.benchmarks.telemetry",
+    "soak": "tests.benchmarks.soak",
     "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
 }
