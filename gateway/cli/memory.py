@@ -83,6 +83,8 @@ def list_entities(  # noqa: PLR0917 - typer names them all
     show(session, answer, _show_entities, as_json)
 
 
+# Two more names, as REST calls the one and people say the other.
+@memory.command("query", hidden=True)
 @memory.command("search")
 def search_relationships(  # noqa: PLR0917 - as above
     context: typer.Context,
@@ -105,6 +107,7 @@ def search_relationships(  # noqa: PLR0917 - as above
     show(session, answer, _show_answers, as_json)
 
 
+@memory.command("forget", hidden=True)
 @memory.command("delete")
 def delete_entity(
     context: typer.Context,

@@ -27,6 +27,8 @@ COMMANDS = {
     "soak": "tests.benchmarks.soak",
     "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
+    "faults": "tests.benchmarks.fault_suite",
+    "fuzz": "tests.benchmarks.fuzz",
 }
 
 if __name__ == "__main__":

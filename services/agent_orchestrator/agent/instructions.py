@@ -21,8 +21,8 @@ You answer questions from the user's own documents and knowledge graph, which yo
 """
 
 
-def time_instructions(ctx: RunContext[AgentDependencies]) -> str:
-    """The clock that relative dates count from."""
+async def time_instructions(ctx: RunContext[AgentDependencies]) -> str:
+    """The clock that relative dates count from. It waits for nothing: other functions are run in threads."""
     deps = ctx.deps
     local = deps.now.astimezone(deps.zone)
     return (

@@ -47,16 +47,27 @@ class SpaceVectors:
         """Vectors to store; None when the model cannot be asked now."""
         return await self._of(self._documents, texts)
 
+    async def model(self) -> str | None:
+        """The model that `of_texts` embeds with; None when none can be asked now."""
+        try:
+            found = await self._embedder(self._documents)
+        except (BraidError, TimeoutError):
+            return None
+        return None if found is None else found.model
+
     async def _of(self, embedder: Embedder, texts: Sequence[str]) -> Vectors | None:
         try:
-            recorded = await self._model()
-            found = embedder_of(embedder, *recorded) or embedder_of(self._documents, *recorded)
-            if found is None or not has_length(found, recorded.dimension):
-                return None
-            return Vectors(found.model, await found.embed(texts))
+            found = await self._embedder(embedder)
+            return None if found is None else Vectors(found.model, await found.embed(texts))
         except (BraidError, TimeoutError) as error:
             get_logger("entity_memory").warning("no vector", cause=type(error).__name__)
             return None
+
+    async def _embedder(self, preferred: Embedder) -> Embedder | None:
+        """What embeds with the space's model."""
+        recorded = await self._model()
+        found = embedder_of(preferred, *recorded) or embedder_of(self._documents, *recorded)
+        return found if found is not None and has_length(found, recorded.dimension) else None
 
     async def _model(self) -> Recorded:
         space = current_call().space

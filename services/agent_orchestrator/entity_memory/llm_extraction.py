@@ -15,6 +15,7 @@ from services.agent_orchestrator.entity_memory.domain import (
     Extraction,
     RelationshipType,
 )
+from services.agent_orchestrator.entity_memory.names import folded_name, folded_text
 from services.agent_orchestrator.entity_memory.turns import (
     Extractor,
     TurnNews,
@@ -85,13 +86,19 @@ class ModelExtractor:
         except ValidationError:
             get_logger("entity_memory").warning("answer of no use", model=self._model.model)
             return await self._local.read(turns)
+        said = folded_text(" ".join(turns))
         return news_of(
             Extraction(
                 tuple(ExtractedEntity(one.name, one.type, 1.0) for one in answer.entities),
-                tuple(map(_extracted, answer.relationships)),
-                tuple(map(_extracted, answer.retracted)),
+                tuple(_extracted(one) for one in answer.relationships if _is_said(one, said)),
+                tuple(_extracted(one) for one in answer.retracted if _is_said(one, said)),
             )
         )
+
+
+def _is_said(one: _Relationship, said: str) -> bool:
+    """Whether the user wrote the names: what only the model says is not saved."""
+    return all(name == SELF or folded_name(name) in said for name in (one.source, one.target))
 
 
 def _extracted(one: _Relationship) -> ExtractedRelationship:

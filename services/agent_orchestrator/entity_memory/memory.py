@@ -106,12 +106,12 @@ class EntityMemory:
 
     async def embed_missing(self, owner: Owner) -> None:
         """Embeds entities that have no vector of the space's model. What cannot be embedded now is later."""
-        probe = await self._vectors.of_texts([])
-        if probe is None:
+        model = await self._vectors.model()
+        if model is None:
             return
         while True:
             async with self.store.reading(owner) as rows:
-                missing = await rows.without_vector(probe.model, EMBED_BATCH)
+                missing = await rows.without_vector(model, EMBED_BATCH)
             if not missing:
                 return
             made = await self._vectors.of_texts([one.text for one in missing])

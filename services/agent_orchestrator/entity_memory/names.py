@@ -31,7 +31,12 @@ def folded_name(name: str) -> str:
 
     Cached, as each query compares with every name of its user.
     """
-    decomposed = unicodedata.normalize("NFKD", _ARTICLE.sub("", display_name(name)).casefold())
+    return folded_text(name)
+
+
+def folded_text(text: str) -> str:
+    """A text of any length, folded like a name."""
+    decomposed = unicodedata.normalize("NFKD", _ARTICLE.sub("", display_name(text)).casefold())
     letters = "".join(c for c in decomposed if not unicodedata.combining(c)).translate(_LETTERS)
     return " ".join(_NOT_WORD.sub(" ", letters.replace("_", " ")).split())
 

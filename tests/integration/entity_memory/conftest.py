@@ -6,13 +6,23 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, cast
+from zoneinfo import ZoneInfo
 
+import httpx
 import numpy as np
 import pytest
+from pydantic import SecretStr
+from pydantic_ai import RunContext
+from pydantic_ai.models.test import TestModel
+from pydantic_ai.usage import RunUsage
 
 from braid.agent.v1 import entity_memory_pb2 as pb
 from braid.agent.v1 import entity_memory_pb2_grpc
+from gateway.settings import GatewaySettings
+from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.app import ENTITY_MEMORY_SERVICE
 from services.agent_orchestrator.clients.space_models import Recorded
 from services.agent_orchestrator.entity_memory.app import EntityMemoryParts, open_entity_memory
@@ -24,10 +34,14 @@ from services.runtime.errors import EmbedderUnavailableError
 from services.runtime.security.api_keys import hash_key
 from services.runtime.server import Service, start_server
 from services.runtime.settings import RuntimeSettings
+from tests.integration.gateway.conftest import serve_gateway
+from tests.integration.gateway.scripted import LOOPBACK, Script
 from tests.stores import TestDatabase
 
 Metadata = tuple[tuple[str, str], ...]
 DIMENSION = 64
+# As AgentDependencies has it; nothing of the tiers is used here.
+NO_TIERS = cast("Any", None)
 
 
 def caller(name: str) -> Metadata:
@@ -178,3 +192,42 @@ async def world(
             await channel.close()
             await server.stop()
             await pool.close()
+
+
+def run_of(
+    user: str = "alice", call: str = "call-1", run: str = "run-1", space: str = "acme"
+) -> Any:
+    """The context of a tool call."""
+    deps = AgentDependencies(
+        session_id="c1",
+        user_id=user,
+        space=space,
+        question="",
+        now=datetime.now(UTC),
+        zone=ZoneInfo("UTC"),
+        search=NO_TIERS,
+        tiers=NO_TIERS,
+        run_id=run,
+        conversation_id="c1",
+    )
+    return RunContext(deps=deps, model=TestModel(), usage=RunUsage(), tool_call_id=call)
+
+
+@pytest.fixture
+async def http(world: World, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """A gateway in front of the service; both know the same keys."""
+    target = f"{LOOPBACK}:{world.port}"
+    settings = GatewaySettings(
+        _env_file=None,
+        gateway_listen=f"{LOOPBACK}:0",
+        log_level="error",
+        drain_seconds=1,
+        api_keys_file=tmp_path / "keys.json",
+        service_key=SecretStr("gateway-key"),
+        agent_target=target,
+        vector_target=target,
+        graph_target=target,
+        allow_local=False,
+    )
+    async with serve_gateway(settings, Script()) as served:
+        yield served.http

@@ -2,42 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
-import pytest
-from pydantic import SecretStr
-
-from gateway.settings import GatewaySettings
-from tests.integration.entity_memory.conftest import World
-from tests.integration.gateway.conftest import serve_gateway
-from tests.integration.gateway.scripted import LOOPBACK, Script
 
 ALICE = {"authorization": "Bearer alice-key"}
 ANNA = {"authorization": "Bearer anna-key"}
 BOB = {"authorization": "Bearer bob-key"}
-
-
-@pytest.fixture
-async def http(world: World, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    """A gateway in front of the service; both know the same keys."""
-    target = f"{LOOPBACK}:{world.port}"
-    settings = GatewaySettings(
-        _env_file=None,
-        gateway_listen=f"{LOOPBACK}:0",
-        log_level="error",
-        drain_seconds=1,
-        api_keys_file=tmp_path / "keys.json",
-        service_key=SecretStr("gateway-key"),
-        agent_target=target,
-        vector_target=target,
-        graph_target=target,
-        allow_local=False,
-    )
-    async with serve_gateway(settings, Script()) as served:
-        yield served.http
 
 
 async def test_what_is_saved_is_queried_exported_and_erased(http: httpx.AsyncClient) -> None:

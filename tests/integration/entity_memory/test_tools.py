@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from typing import Any, cast
-from zoneinfo import ZoneInfo
+from typing import Any
 
 import pytest
-from pydantic_ai import ModelRetry, RunContext
-from pydantic_ai.models.test import TestModel
-from pydantic_ai.usage import RunUsage
+from pydantic_ai import ModelRetry
 
-from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.results import ToolResult
 from services.agent_orchestrator.entity_memory.records import Owner
 from services.agent_orchestrator.entity_memory.tools import NOTHING_KNOWN, SAVED, MemoryTools
 from services.runtime.context import CallContext, call_scope
-from tests.integration.entity_memory.conftest import ALICE, ANNA, World
-
-# As AgentDependencies has it; nothing of the tiers is used here.
-NO_TIERS = cast("Any", None)
+from tests.integration.entity_memory.conftest import ALICE, ANNA, World, run_of
 
 
 @pytest.fixture
@@ -29,23 +21,6 @@ def tools(world: World) -> Iterator[MemoryTools]:
     scopes = frozenset({"read", "write"})
     with call_scope(CallContext("request", "Ask", "acme", "alice", scopes)):
         yield MemoryTools(world.parts.memory, world.parts.writes)
-
-
-def run_of(user: str = "alice", call: str = "call-1", run: str = "run-1") -> Any:
-    """The context of a tool call."""
-    deps = AgentDependencies(
-        session_id="c1",
-        user_id=user,
-        space="acme",
-        question="",
-        now=datetime.now(UTC),
-        zone=ZoneInfo("UTC"),
-        search=NO_TIERS,
-        tiers=NO_TIERS,
-        run_id=run,
-        conversation_id="c1",
-    )
-    return RunContext(deps=deps, model=TestModel(), usage=RunUsage(), tool_call_id=call)
 
 
 def result_of(answer: Any) -> ToolResult:

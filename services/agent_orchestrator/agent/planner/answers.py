@@ -9,6 +9,7 @@ from typing import Final
 from services.agent_orchestrator.agent.planner import choosing, forms
 from services.agent_orchestrator.agent.planner.dating import day, holding, reference
 from services.agent_orchestrator.agent.planner.first_person import is_statement
+from services.agent_orchestrator.agent.planner.paging import PAGE
 from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.relevance import need_of
 from services.agent_orchestrator.agent.planner.statements import Found, Statement, gather
@@ -37,7 +38,6 @@ _GRAPH_TOOLS: Final = (
 )
 _TIMED: Final = frozenset({"get_snapshot", "diff_graph"})
 _MAX_CHANGES: Final = 10
-_MAX_HISTORY: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +136,25 @@ def _add_history(draft: Draft, part: AnsweredPart, found: Found) -> bool:
     if not _asked(part, "get_entity_history"):
         return False
     chosen = choosing.history(part.question, found.facts)
-    lines = [_fact_line(draft, one, part.question) for one in chosen[:_MAX_HISTORY]]
-    result = next(one for one in part.results if one.tool == "get_entity_history")
+    results = [one for one in part.results if one.tool == "get_entity_history"]
+    start = part.question.page * PAGE
+    shown = chosen[start : start + PAGE]
+    lines = [_fact_line(draft, one, part.question) for one in shown]
+    total = max(results[0].total_count, len(chosen))
+    if start and not lines:
+        return _add_lines(draft, "", [f"There are no more facts about {results[0].entity}."])
     heading = ""
-    if len(lines) > 1:
-        heading = result.summary or f"{result.entity} in the order of time:"
-    if lines and (len(chosen) > len(lines) or result.next_page):
-        total = max(result.total_count, len(chosen))
+    if start:
+        last = start + len(lines)
+        heading = (
+            f"{results[0].entity}, facts {start + 1} to {last} of {total} in the order of time:"
+        )
+    elif len(lines) > 1:
+        heading = results[0].summary or f"{results[0].entity} in the order of time:"
+    if lines and (len(chosen) > start + len(lines) or results[-1].next_page):
         lines.append(
-            f"These are {len(lines)} of {total} facts. Ask for a relationship or a period."
+            f"These are {len(lines)} of {total} facts. Say “show more” for the next ones, or ask for a relationship "
+            "or a period."
         )
     return _add_lines(draft, heading, lines)
 

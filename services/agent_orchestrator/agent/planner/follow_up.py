@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from services.agent_orchestrator.agent.planner.entities import (
@@ -13,6 +13,7 @@ from services.agent_orchestrator.agent.planner.entities import (
     capitalised_names,
 )
 from services.agent_orchestrator.agent.planner.language import content_words, fold
+from services.agent_orchestrator.agent.planner.paging import requested_page
 from services.agent_orchestrator.agent.planner.question import (
     Clock,
     Question,
@@ -20,6 +21,7 @@ from services.agent_orchestrator.agent.planner.question import (
     read_question,
     without_times,
 )
+from services.agent_orchestrator.agent.planner.routing import HISTORY, route
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
 
 # More of a text than this is searched for, but not parsed: a question stands at its beginning.
@@ -66,12 +68,30 @@ async def understand(
     text: str, turns: Sequence[Turn], clock: Clock, link: LinkEntities
 ) -> list[Question]:
     """The parts of a question with the entities they are about, also where only earlier turns name them."""
+    paged = await _paged(text, turns, clock, link)
+    if paged:
+        return paged
     understood: list[Question] = []
     for part in _told_apart(question_parts(text[:_MAX_READ])):
         question = read_question(part, await named_entities(part, link), clock)
         question = await _completed(question, understood, turns, link)
         understood.append(question)
     return understood
+
+
+async def _paged(
+    text: str, turns: Sequence[Turn], clock: Clock, link: LinkEntities
+) -> list[Question]:
+    """The question of an earlier turn with the page of its history that is asked for; nothing for other questions."""
+    asked = requested_page(text, [turn.question for turn in turns])
+    if asked is None:
+        return []
+    before = await understand(turns[asked.turn].question, turns[: asked.turn], clock, link)
+    return [
+        replace(question, page=asked.page)
+        for question in before
+        if any(call.tool == HISTORY for call in route(question))
+    ]
 
 
 def _told_apart(parts: Sequence[str]) -> list[str]:

@@ -41,15 +41,23 @@ from services.agent_orchestrator.agent.planner.answers import (
 from services.agent_orchestrator.agent.planner.bridging import bridge
 from services.agent_orchestrator.agent.planner.entities import LinkEntities
 from services.agent_orchestrator.agent.planner.follow_up import Turn, understand
+from services.agent_orchestrator.agent.planner.paging import PAGE
 from services.agent_orchestrator.agent.planner.question import Clock, Question
-from services.agent_orchestrator.agent.planner.routing import ToolCall, offered_call, route
-from services.agent_orchestrator.agent.results import ResultItem, ToolResult
+from services.agent_orchestrator.agent.planner.routing import (
+    HISTORY,
+    ToolCall,
+    offered_call,
+    route,
+)
+from services.agent_orchestrator.agent.results import MAX_ITEMS, ResultItem, ToolResult
 
 MODEL_NAME: Final = "local-planner"
 _DOCUMENT_TOOLS: Final = frozenset({"comprehensive_search", "hybrid_search", "vector_search"})
 _RECORDS: Final = frozenset({"query_graph", "search_findings"})
 # The first calls, the second hop of a question, and documents where the graph has no answer.
 _MAX_STEPS: Final = 3
+# A history is read page by page up to the one that is asked for.
+_MAX_PAGE_STEPS: Final = 10
 # Why a call is made, as its id says: for a part of the question, or for what its first answer leads to.
 _ASK: Final = "ask"
 _ASK_ON: Final = "on"
@@ -179,6 +187,9 @@ async def next_step(
         draft = nothing_to_look_up(questions[0], introduce=not talk.is_introduced)
         return _answer(draft, context)
     parts = [_part(question, number, talk) for number, question in enumerate(questions)]
+    pages = _further_pages(parts, talk.steps + 1)
+    if pages and talk.steps < _MAX_PAGE_STEPS:
+        return pages
     if talk.steps < _MAX_STEPS:
         calls = _further_calls(parts, tools, talk.steps + 1)
         if calls:
@@ -306,6 +317,22 @@ def _further_calls(
             for place, call in enumerate(offered)
             if call is not None
         ]
+    return calls
+
+
+def _further_pages(parts: Sequence[AnsweredPart], step: int) -> list[ToolCallPart | TextPart]:
+    """The next page of a history, as long as the page of the answer that is asked for is not filled."""
+    calls: list[ToolCallPart | TextPart] = []
+    for number, part in enumerate(parts):
+        found = [result for result in part.results if result.tool == HISTORY]
+        # The first page of a history brings what holds now with it, out of its turn.
+        wanted = (part.question.page + 1) * PAGE + MAX_ITEMS
+        listed = sum(len(result.items) for result in found)
+        if not part.question.page or not found or not found[-1].next_page or listed >= wanted:
+            continue
+        [call] = [one for one in route(part.question) if one.tool == HISTORY]
+        paged = ToolCall(HISTORY, call.arguments | {"page": found[-1].next_page})
+        calls.append(_call(paged, f"part-{number}-{_ASK}-{step}-0"))
     return calls
 
 

@@ -79,13 +79,17 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One part of what was asked, without politeness. `times` leave out dates that name a document."""
+    """One part of what was asked, without politeness. `times` leave out dates that name a document.
+
+    `page` counts the pages of a long answer that were shown before this one.
+    """
 
     text: str
     words: tuple[str, ...]
     times: tuple[TimeExpression, ...]
     entities: tuple[KnownEntity, ...]
     clock: Clock
+    page: int = 0
 
     @property
     def plain(self) -> str:

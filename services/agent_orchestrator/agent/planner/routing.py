@@ -13,6 +13,7 @@ from services.agent_orchestrator.agent.planner.dates.expressions import TimeExpr
 from services.agent_orchestrator.agent.planner.language import is_english
 from services.agent_orchestrator.agent.planner.question import Question
 
+HISTORY: Final = "get_entity_history"
 _LAST_INSTANT: Final = timedelta(microseconds=1)
 _RELATION_NAME: Final = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)+\b")
 _PERCENT: Final = re.compile(r"(?:above|over|at least|more than|of|>=?)\s*(\d+(?:\.\d+)?)\s*(%)?")
@@ -159,7 +160,7 @@ def _history(question: Question) -> list[ToolCall]:
     )
     if start is not None:
         arguments["since"] = iso(start)
-    return [ToolCall("get_entity_history", arguments | _relation(question))]
+    return [ToolCall(HISTORY, arguments | _relation(question))]
 
 
 def _history_of_all(question: Question) -> list[ToolCall]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, timedelta, timezone, tzinfo
+from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -40,6 +41,12 @@ _FEW: Final = 3
 Found = tuple[Period, int]
 
 
+@lru_cache(256)
+def _split(phrases: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Phrases as words. Their lists are few and fixed, and each is compared at every token of a text."""
+    return tuple(tuple(phrase.split()) for phrase in phrases)
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """The tokens of one text and the caller's calendar. Places past the end hold an empty token."""
@@ -61,9 +68,11 @@ class Reader:
 
     def after(self, place: int, *phrases: str) -> int | None:
         """The place behind the first of the phrases that starts here, or None."""
-        for phrase in phrases:
-            words = phrase.split()
-            if all(self.text(place + offset) == word for offset, word in enumerate(words)):
+        first = self.text(place)
+        for words in _split(phrases):
+            if words[0] == first and all(
+                self.text(place + offset) == word for offset, word in enumerate(words)
+            ):
                 return place + len(words)
         return None
 
