@@ -41,6 +41,7 @@ DISTRIBUTED_IN_VECTOR = {"document"}
 # Named queries on distributed tables that name no space, and why.
 ALL_SPACES: Mapping[str, str] = {
     "due_spaces": "looks for spaces with work, on all nodes, in the background",
+    "spaces_to_index": "as due_spaces",
 }
 
 _COMMENT = re.compile(r"--[^\n]*")
