@@ -65,7 +65,7 @@ def test_commands_are_verbs_or_nouns_with_verbs() -> None:
 
 @pytest.mark.parametrize("words", OTHER_NAMES)
 def test_a_hidden_command_is_another_name_of_one_that_is_shown(words: str) -> None:
-    group = words.split()[0]
+    group = words.split(maxsplit=1)[0]
     shown = [command.help for name, command in ALL.items() if name.startswith(f"{group} ")]
     assert OTHER_NAMES[words].help in shown
 
