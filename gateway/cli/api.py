@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -83,7 +84,12 @@ class Api:
     """
 
     def __init__(
-        self, url: str, key: str = "", *, sleep: Callable[[float], None] = time.sleep
+        self,
+        url: str,
+        key: str = "",
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         if not key.isascii():
             raise CliError(
@@ -99,7 +105,7 @@ class Api:
             headers=headers,
             timeout=TIMEOUT,
             trust_env=False,
-            verify=address.scheme == "https",
+            verify=tls or address.scheme == "https",
         )
         self._sleep = sleep
         self.url = url

@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 
 import typer
 
+from gateway.cli.tls import tls_context
+
 if TYPE_CHECKING:
     from gateway.cli.session import Session
 
@@ -40,4 +42,5 @@ def mcp(
     if read_only:
         given["read_only"] = "true"
     address = f"{url}/mcp" + (f"?{urlencode(given)}" if given else "")
-    asyncio.run(serve_stdio(address, session.environment.get("BRAID_API_KEY", "")))
+    key = session.environment.get("BRAID_API_KEY", "")
+    asyncio.run(serve_stdio(address, key, tls_context(session.environment, address)))

@@ -16,6 +16,7 @@ from gateway.cli.discovery import DEFAULT_DATA, find_gateway
 from gateway.cli.errors import CliError
 from gateway.cli.exit_codes import ExitCode
 from gateway.cli.terminal_escape import line
+from gateway.cli.tls import tls_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -131,7 +132,11 @@ class Session:
         if changes and not self.gateway.is_named:
             notice = line(f"braid: using {self.gateway}")
             self.err.print(notice, markup=False, highlight=False, soft_wrap=True)
-        return Api(self.gateway.url, self.environment.get("BRAID_API_KEY", ""))
+        return Api(
+            self.gateway.url,
+            self.environment.get("BRAID_API_KEY", ""),
+            tls=tls_context(self.environment, self.gateway.url),
+        )
 
     def show_json(self, value: Any) -> None:
         """Prints a value as JSON, for other programs: as it is, escaped where it is not printable."""

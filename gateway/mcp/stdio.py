@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,11 +44,16 @@ _EVENT_STREAM = "text/event-stream"
 Send = Callable[[JSONRPCMessage], Awaitable[None]]
 
 
-async def serve_stdio(url: str, key: str) -> None:
-    """Serves the client at this process's standard input and output until it closes them."""
+async def serve_stdio(url: str, key: str, tls: ssl.SSLContext | None = None) -> None:
+    """Serves the client at this process's standard input and output until it closes them.
+
+    `tls` is what a gateway at an https address is called with; by default the system's authorities are trusted.
+    """
     headers = {"authorization": f"Bearer {key}"} if key else {}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=_TIMEOUT, trust_env=False) as http,
+        httpx2.AsyncClient(
+            headers=headers, timeout=_TIMEOUT, trust_env=False, verify=tls or True
+        ) as http,
         stdio_server() as (incoming, outgoing),
     ):
 

@@ -113,6 +113,7 @@ class Tiers:
     searches: ChunkSearches
     relations: GraphRelations
     channels: Mapping[str, grpc.aio.Channel]
+    health: Mapping[str, HealthWatch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +241,7 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
                 write_seconds=settings.write_seconds,
             ),
             {"vector": vector, "graph": graph},
+            {"vector": vector_health, "graph": graph_health},
         )
 
 
@@ -354,6 +356,8 @@ def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
         vector=tiers.channels["vector"],
         graph=tiers.channels["graph"],
         outgoing=Outgoing.of(runtime),
+        vector_health=tiers.health["vector"],
+        graph_health=tiers.health["graph"],
         memory=entity_memory,
     )
 

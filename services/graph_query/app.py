@@ -169,7 +169,11 @@ def open_store(settings: GraphSettings) -> Neo4jStore:
 
 def _database(settings: GraphSettings, queries: Queries, limits: AdmissionLimits) -> Database:
     driver = open_driver(
-        settings.neo4j_uri, settings.neo4j_user, settings.neo4j_password, limits.size
+        settings.neo4j_uri,
+        settings.neo4j_user,
+        settings.neo4j_password,
+        limits.size,
+        certificates=settings.neo4j_certificates(),
     )
     return Database(driver, queries, limits)
 

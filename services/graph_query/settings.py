@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from pydantic import AliasChoices, Field, SecretStr
+from pathlib import Path
+from typing import Self
+
+from pydantic import AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from services.runtime.security.certificates import Certificates
 
 
 class GraphSettings(BaseSettings):
@@ -25,6 +30,19 @@ class GraphSettings(BaseSettings):
     )
     neo4j_user: str = Field(default="neo4j", validation_alias=AliasChoices("NEO4J_USER"))
     neo4j_password: SecretStr = Field(validation_alias=AliasChoices("NEO4J_PASSWORD"))
+    neo4j_ca_file: Path | None = Field(
+        default=None,
+        validation_alias=AliasChoices("NEO4J_CA_FILE"),
+        description="Authorities of Neo4j's certificate, which is then required. Default: the system's, with bolt+s://.",
+    )
+    neo4j_client_cert_file: Path | None = Field(
+        default=None,
+        validation_alias=AliasChoices("NEO4J_CLIENT_CERT_FILE"),
+        description="The certificate that Neo4j is shown.",
+    )
+    neo4j_client_key_file: Path | None = Field(
+        default=None, validation_alias=AliasChoices("NEO4J_CLIENT_KEY_FILE")
+    )
     pool_size: int = Field(
         default=10, ge=1, le=200, validation_alias=AliasChoices("BRAID_GRAPH_POOL_SIZE")
     )
@@ -40,3 +58,19 @@ class GraphSettings(BaseSettings):
         validation_alias=AliasChoices("BRAID_GRAPH_QUEUE_SECONDS"),
         description="How long a call waits for a connection before it is answered RESOURCE_EXHAUSTED.",
     )
+
+    @model_validator(mode="after")
+    def _complete_certificate(self) -> Self:
+        if (self.neo4j_client_cert_file is None) is not (self.neo4j_client_key_file is None):
+            raise ValueError("NEO4J_CLIENT_CERT_FILE and NEO4J_CLIENT_KEY_FILE go together")
+        return self
+
+    def neo4j_certificates(self) -> Certificates | None:
+        """What TLS to Neo4j uses; None where the address alone says whether it is used."""
+        if self.neo4j_ca_file is None and self.neo4j_client_cert_file is None:
+            return None
+        return Certificates(
+            chain=self.neo4j_client_cert_file,
+            key=self.neo4j_client_key_file,
+            authorities=self.neo4j_ca_file,
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from services.runtime.context import is_short_timeout, remaining
 from services.runtime.errors import DeadlineError, StoreUnavailableError
 from services.runtime.pool_metrics import PoolStats
 from services.runtime.queries import name_of, text_of
+from services.runtime.security import events
+from services.runtime.security.events import SecurityEvents
 from services.runtime.statements import StatementMeter
 
 STORE = "postgresql"
@@ -29,7 +32,9 @@ _GONE = (
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
-    asyncpg.TooManyConnectionsError,
+    # Too many connections, a full disk, no memory: it passes, or somebody frees some.
+    asyncpg.InsufficientResourcesError,
+    asyncpg.PostgresSystemError,
     asyncpg.InvalidCatalogNameError,
     asyncpg.ReadOnlySQLTransactionError,
 )
@@ -171,6 +176,7 @@ class Pool:
                 raise DeadlineError from None
             raise StoreUnavailableError(STORE) from error
         except _GONE as error:
+            _note_handshake(error)
             raise StoreUnavailableError(STORE) from error
         try:
             yield connection
@@ -241,3 +247,11 @@ def translated_errors() -> Iterator[None]:
 
 async def _keep_session(_connection: object) -> None:
     return
+
+
+def _note_handshake(error: Exception) -> None:
+    """Records a connection that TLS did not allow: callers see a store that is away, like any other."""
+    refused = "rejected SSL" in str(error)
+    if refused or isinstance(error, ssl.SSLError):
+        reason = "server without TLS" if refused else getattr(error, "reason", None) or "TLS error"
+        SecurityEvents().record(events.TLS_HANDSHAKE_FAILED, reason=reason, peer=STORE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, cast
 
 import grpc
@@ -20,6 +21,8 @@ from services.runtime.errors import (
     OverloadedError,
     StoreUnavailableError,
 )
+from services.runtime.security import events
+from services.runtime.security.events import SecurityEvents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,6 +53,8 @@ _FOR_GOOD = frozenset(
 )
 # gRPC's own words, under RESOURCE_EXHAUSTED, for a request or an answer that is larger than a message may be.
 _TOO_LARGE = "larger than max"
+
+_TLS_REASON = re.compile(r"[A-Z]+(?:_[A-Z]+){2,}(?=: [a-z]|$)")
 
 _NUMBERS = {code: code.value[0] for code in grpc.StatusCode}
 
@@ -143,6 +148,7 @@ def _from_code(code: grpc.StatusCode, message: str) -> BraidError:
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return DeadlineError()
     if code is grpc.StatusCode.UNAVAILABLE:
+        _note_handshake(message)
         return StoreUnavailableError("service", message="A service cannot be reached now.")
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED and _TOO_LARGE in message:
         return InvalidFieldError(
@@ -151,3 +157,10 @@ def _from_code(code: grpc.StatusCode, message: str) -> BraidError:
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED:
         return OverloadedError(retry_after=1.0)
     return InternalError()
+
+
+def _note_handshake(message: str) -> None:
+    """Records a connection that TLS did not allow: to callers the service is away, like any other."""
+    if "handshake failed" in message:
+        found = ["TLS error", *_TLS_REASON.findall(message)]
+        SecurityEvents().record(events.TLS_HANDSHAKE_FAILED, reason=found[-1], side="client")

@@ -24,6 +24,8 @@ COMMANDS = {
     "replicas": "tests.benchmarks.replicas",
     "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
+    "faults": "tests.benchmarks.fault_suite",
+    "fuzz": "tests.benchmarks.fuzz",
 }
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from gateway.rest.mapping import json_encoding
 from gateway.rest.mapping.json_encoding import Json, time
 from gateway.rest.mapping.openapi import ResponseSchema
 from gateway.rest.search import responses as search_responses
-from gateway.rest.search.responses import FactScores, Leg
+from gateway.rest.search.responses import Leg
 
 
 class InsightAnswer(ResponseSchema):
@@ -48,6 +48,15 @@ class OutcomeAnswer(ResponseSchema):
     blockers: list[str]
 
 
+class FindingScores(ResponseSchema):
+    """How a finding came by its score; null for parts that did not run."""
+
+    vector: float | None
+    text: float | None
+    vector_rank: int | None
+    text_rank: int | None
+
+
 class FoundFinding(ResponseSchema):
     """A finding, intent or outcome, by `kind`: the other two are null. An entity's uuid is empty while none bears the
     name. `score` and `scores` are null where nothing was searched for.
@@ -66,7 +75,7 @@ class FoundFinding(ResponseSchema):
     created_at: str | None
     updated_at: str | None
     score: float | None
-    scores: FactScores | None
+    scores: FindingScores | None
 
 
 class FindingPage(ResponseSchema):
@@ -103,7 +112,7 @@ class FindingsAdded(ResponseSchema):
 _PRIORITY = json_encoding.enum_names(findings_pb2.IntentPriority, "INTENT_PRIORITY_")
 _ORIGIN = json_encoding.enum_names(findings_pb2.FindingOrigin, "FINDING_ORIGIN_")
 _PATH = json_encoding.enum_names(findings_pb2.FindingVectorPath, "FINDING_VECTOR_PATH_")
-_SCORES = ("vector", "text", "vector_rank", "text_rank")
+_SCORES = tuple(FindingScores.model_fields)
 
 
 def found(answer: findings_pb2.SearchFindingsResponse, took_ms: float, *, searched: bool) -> Json:

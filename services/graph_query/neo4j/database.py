@@ -17,6 +17,7 @@ from services.runtime.context import remaining
 from services.runtime.errors import BraidError, DeadlineError, StoreUnavailableError
 from services.runtime.pool_metrics import PoolStats
 from services.runtime.queries import Queries
+from services.runtime.security.certificates import Certificates, ReloadingContext
 from services.runtime.statements import StatementMeter
 
 T = TypeVar("T")
@@ -61,11 +62,26 @@ _WRITE_ATTEMPTS = 3
 
 
 def open_driver(
-    uri: str, user: str, password: SecretStr, connections: int = _LIMITS.size
+    uri: str,
+    user: str,
+    password: SecretStr,
+    connections: int = _LIMITS.size,
+    *,
+    certificates: Certificates | None = None,
 ) -> AsyncDriver:
-    """A driver that gives up on a lost server at once; nothing is connected yet."""
+    """A driver that gives up on a lost server at once; nothing is connected yet.
+
+    With `certificates` it uses TLS and follows them, whatever the address says; CertificateError when they cannot be
+    used.
+    """
+    tls: dict[str, Any] = {}
+    if certificates is not None:
+        # The driver takes a context with addresses that say nothing of TLS alone.
+        uri = uri.replace("+ssc://", "://", 1).replace("+s://", "://", 1)
+        tls["ssl_context"] = ReloadingContext(certificates, server=False)
     return AsyncGraphDatabase.driver(
         uri,
+        **tls,
         auth=(user, password.get_secret_value()),
         max_connection_pool_size=connections,
         connection_timeout=2.0,

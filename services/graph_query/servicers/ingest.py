@@ -81,6 +81,8 @@ class FactIntake:
         await asyncio.wait([writing])
         if kind is None:
             writing.result()
+        elif not writing.cancelled():
+            writing.exception()  # the caller hears of the first failure; asyncio would log this one as unseen
 
     async def take(self, request: ingest_pb2.AddFactsRequest) -> None:
         """Takes one message's facts in. InvalidFieldError when vectors come without their model.

@@ -13,6 +13,7 @@ from braid_client.chat import Answer
 from braid_client.errors import BraidCallError
 from braid_client.requests import call_metadata
 from braid_client.synchronous import Braid
+from braid_client.tls import Tls
 from braid_client.uploads import document_input
 from braid_protocol.channel import channel_options
 from braid_protocol.errors import Failure, failure_of
@@ -25,6 +26,7 @@ __all__ = [
     "BraidCallError",
     "Failure",
     "FieldError",
+    "Tls",
     "call_metadata",
     "channel_options",
     "document_input",

@@ -27,7 +27,8 @@ class AsyncBraid(
     """One connection to each tier that is used; opened when first needed, closed by `close` or `async with`.
 
     `timeout` is a call's deadline in seconds, which travels through all hops; each method takes another one by the same
-    name. `credentials` switches to TLS. `api_key`, `space` and `user` are printable ASCII: ValueError otherwise,
+    name. `tls` switches to TLS with certificates in files, `credentials` with those of gRPC.
+    `api_key`, `space` and `user` are printable ASCII: ValueError otherwise,
     TypeError for what is not str. `space` and `user` are for keys with the scope `delegate`.
 
     Each method raises `BraidCallError` when the call fails, also for values that break the contract's rules. Arguments

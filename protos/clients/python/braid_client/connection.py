@@ -11,6 +11,7 @@ import grpc
 
 from braid_client.errors import BraidCallError
 from braid_client.requests import call_metadata
+from braid_client.tls import Tls
 from braid_protocol.channel import channel_options
 from braid_protocol.errors import LOST, TIME_UP, failure_of, is_not_sent
 
@@ -34,11 +35,15 @@ class Connection:
         user: str | None = None,
         timeout: float = 10.0,
         credentials: grpc.ChannelCredentials | None = None,
+        tls: Tls | None = None,
     ) -> None:
+        if credentials is not None and tls is not None:
+            raise ValueError("credentials and tls exclude each other")
         self._targets = {"agent": target, "vector": vector_target, "graph": graph_target}
         self._metadata = call_metadata(api_key, space, user)
         self._timeout = timeout
         self._credentials = credentials
+        self._tls = tls
         self._channels: dict[str, grpc.aio.Channel] = {}
         self._closed = False
 
@@ -63,9 +68,13 @@ class Connection:
 
     def _open(self, target: str) -> grpc.aio.Channel:
         options = channel_options()
-        if self._credentials is None:
+        credentials = self._credentials
+        if self._tls is not None:
+            credentials = self._tls.credentials()
+            options.extend(self._tls.channel_options())
+        if credentials is None:
             return grpc.aio.insecure_channel(target, options=options)
-        return grpc.aio.secure_channel(target, self._credentials, options=options)
+        return grpc.aio.secure_channel(target, credentials, options=options)
 
     @contextmanager
     def _typed_errors(self, timeout: float | None = None) -> Iterator[None]:

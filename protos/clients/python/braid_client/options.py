@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
     from braid.vector.v1.models_pb2 import Distance
     from braid_client.requests import EntityLike, ExpansionLike, TimeLike
+    from braid_client.tls import Tls
 
 
 class ConnectionOptions(TypedDict, total=False):
@@ -40,6 +41,7 @@ class ConnectionOptions(TypedDict, total=False):
     user: str | None
     timeout: float
     credentials: grpc.ChannelCredentials | None
+    tls: Tls | None
 
 
 class CallOptions(TypedDict, total=False):

@@ -356,6 +356,9 @@ class Runs:
                 _warn("end of a run not stored", error)
                 # After a try whose outcome is unknown, a lease that is gone says that it went through.
                 return tried
+            except Exception:  # noqa: BLE001 - the reader waits for the end, whatever becomes of the log
+                get_logger("agent").exception("defect in storing a run's end", run_id=run.id)
+                return False
             else:
                 return True
         return False

@@ -66,6 +66,8 @@ async def tools(world: World) -> AsyncIterator[Call]:
             tiers.channels["vector"],
             tiers.channels["graph"],
             Outgoing.of(world.runtime),
+            tiers.health["vector"],
+            tiers.health["graph"],
             seconds=2.0,
         )
         expander = build_expander(world.agent, tiers)

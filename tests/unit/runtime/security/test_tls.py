@@ -17,8 +17,10 @@ from services.runtime.channels import open_channel
 from services.runtime.healthcheck import is_serving
 from services.runtime.security import certificates
 from services.runtime.security.certificates import CertificateError
+from services.runtime.security.events import SecurityEvents
 from services.runtime.server import RunningServer, start_server
 from services.runtime.settings import RuntimeSettings
+from services.runtime.status import error_from_rpc
 from tests.stubs.authority import Authority, CertificateFiles
 
 YESTERDAY = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
@@ -111,6 +113,23 @@ async def test_a_server_of_another_authority_is_not_trusted(
 ) -> None:
     server = await serve(settings(other.issue("server")))
     assert not await served(server, settings(servers=authority))
+
+
+async def test_a_server_that_is_not_trusted_is_a_service_that_is_away_and_is_recorded(
+    authority: Authority, other: Authority, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[str, dict[str, object]]] = []
+    monkeypatch.setattr(
+        SecurityEvents, "record", lambda _, event, **given: seen.append((event, given))
+    )
+    server = await serve(settings(other.issue("server")))
+    caller = settings(servers=authority)
+    async with open_channel(f"127.0.0.1:{server.port}", retry=False, security=caller) as channel:
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await ask(channel)
+    assert error_from_rpc(failed.value).message == "A service cannot be reached now."
+    expected = {"reason": "CERTIFICATE_VERIFY_FAILED", "side": "client"}
+    assert seen == [("tls_handshake_failed", expected)]
 
 
 async def test_an_expired_certificate_is_not_trusted(authority: Authority, serve: Serve) -> None:
