@@ -31,8 +31,10 @@ from services.vector_search.domain import (
 
 def query_vector(message: retrieval_pb2.QueryEmbedding) -> QueryVector:
     """A given query vector, checked."""
-    no_nul(message.model, "query_embedding.model")
-    return QueryVector(message.model, unit_vector(message.values, "query_embedding.values"))
+    no_nul(message.embedding_model, "query_embedding.model")
+    return QueryVector(
+        message.embedding_model, unit_vector(message.values, "query_embedding.values")
+    )
 
 
 def instant(message: timestamp_pb2.Timestamp, field: str) -> datetime:
@@ -117,7 +119,7 @@ def hit_message(hit: Hit) -> chunks_pb2.ChunkHit:
     return chunks_pb2.ChunkHit(
         chunk=chunk_message(hit.chunk),
         score=hit.score,
-        scores=chunks_pb2.ScoreParts(
+        scores=chunks_pb2.ChunkScores(
             vector=parts.vector,
             text=parts.text,
             vector_fused=parts.vector_fused,
@@ -178,8 +180,8 @@ def outcome_message(outcome: Outcome) -> documents_pb2.UpsertOutcome:
         document_id=outcome.document_id,
         unchanged=outcome.unchanged,
         version=outcome.version,
-        chunks_added=len(outcome.added),
-        chunks_retired=outcome.retired,
+        added_chunk_count=len(outcome.added),
+        retired_chunk_count=outcome.retired,
         added_chunk_ids=outcome.added,
         reindexed_chunk_ids=outcome.reindexed,
         valid_time=to_timestamp(outcome.valid_from),

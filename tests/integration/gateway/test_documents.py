@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2
 from braid.vector.v1 import documents_pb2
 from services.runtime import errors
 from services.runtime.times import to_timestamp
@@ -292,9 +292,11 @@ async def test_a_document_is_read_and_deleted_by_its_id_whatever_it_holds(
 
 
 async def test_deleting_answers_with_a_receipt(served: Served) -> None:
-    removed = [ingest_pb2.RemovedRows(store="neo4j", kind="facts", count=2)]
+    removed = [
+        jobs_pb2.RemovedRows(store=jobs_pb2.STORE_NEO4J, kind=jobs_pb2.ROW_KIND_FACTS, count=2)
+    ]
     deleted = ingest_pb2.DeleteDocumentResponse(job=JOB, removed=removed)
-    deleted.job.state = ingest_pb2.JOB_STATE_SUCCEEDED
+    deleted.job.state = jobs_pb2.JOB_STATE_SUCCEEDED
     served.script.answer("DeleteDocument", deleted)
     response = await served.http.delete(f"{DOCUMENTS}/notes/a.md")
     assert response.status_code == 200

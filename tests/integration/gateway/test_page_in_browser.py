@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from braid.agent.v1 import ingest_pb2, search_pb2
+from braid.agent.v1 import jobs_pb2, search_pb2
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import facts_pb2, query_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2
@@ -62,8 +62,8 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
 def empty_space(script: Script) -> None:
     """What each view asks for on its own, where a test says nothing else."""
     script.answer("ListDocuments", documents_pb2.ListDocumentsResponse())
-    script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse())
-    script.answer("ListDeadDocuments", ingest_pb2.ListDeadDocumentsResponse())
+    script.answer("ListJobs", jobs_pb2.ListJobsResponse())
+    script.answer("ListDeadDocuments", jobs_pb2.ListDeadDocumentsResponse())
     script.answer("ListEntities", query_pb2.ListEntitiesResponse())
     script.answer("ComprehensiveSearch", found("Found"))
 
@@ -75,12 +75,12 @@ async def visit(page: Page, url: str, view: str, query: str = "") -> None:
 
 def found(title: str) -> search_pb2.ComprehensiveSearchResponse:
     result = search_pb2.SearchResult(id="c", document_id="d.md", title=title, content=title)
-    leg = legs_pb2.LegReport(name="vector", status=legs_pb2.LEG_STATUS_OK)
+    leg = legs_pb2.LegReport(leg=legs_pb2.LEG_VECTOR, status=legs_pb2.LEG_STATUS_OK)
     return search_pb2.ComprehensiveSearchResponse(results=[result], legs=[leg])
 
 
 def entity(number: int, name: str) -> facts_pb2.Entity:
-    return facts_pb2.Entity(uuid=f"e-{number}", name=name, type="Person", mentions=1)
+    return facts_pb2.Entity(id=f"e-{number}", name=name, type="Person", mention_count=1)
 
 
 def neighborhood(center: str, *others: str) -> query_pb2.GetNeighborhoodResponse:
@@ -88,17 +88,17 @@ def neighborhood(center: str, *others: str) -> query_pb2.GetNeighborhoodResponse
     nodes = [entity(number, name) for number, name in enumerate(others, start=1)]
     edges = [
         facts_pb2.Fact(
-            uuid=f"f-{one.uuid}",
-            fact=f"{center} knows {one.name}",
-            relation="KNOWS",
-            source_entity=facts_pb2.EntityRef(uuid="e-0", name=center, type="Person"),
-            target_entity=facts_pb2.EntityRef(uuid=one.uuid, name=one.name, type="Person"),
+            id=f"f-{one.id}",
+            statement=f"{center} knows {one.name}",
+            relation_type="KNOWS",
+            subject=facts_pb2.EntityRef(id="e-0", name=center, type="Person"),
+            object=facts_pb2.EntityRef(id=one.id, name=one.name, type="Person"),
             origin=facts_pb2.FACT_ORIGIN_GIVEN,
         )
         for one in nodes
     ]
     return query_pb2.GetNeighborhoodResponse(
-        center=entity(0, center), nodes=nodes, edges=edges, total=len(nodes)
+        center=entity(0, center), nodes=nodes, edges=edges, neighbor_count=len(nodes)
     )
 
 
@@ -210,11 +210,9 @@ async def test_back_and_forward_show_each_view_as_its_address_says(
 async def test_the_gateway_may_be_restarted_under_an_open_page(
     settings_of: Any, script: Script, page: Page
 ) -> None:
-    running = ingest_pb2.IngestJob(
-        id=JOB_ID, state=ingest_pb2.JOB_STATE_RUNNING, documents_total=1, title="Notes"
-    )
-    script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[running]))
-    script.hang("WatchIngestJob", ingest_pb2.WatchIngestJobResponse(job=running))
+    running = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_RUNNING, unit_count=1, title="Notes")
+    script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[running]))
+    script.hang("WatchJob", jobs_pb2.WatchJobResponse(job=running))
     settings = await settings_of()
     async with serve_gateway(settings, script) as first:
         await visit(page, first.url, "documents")
@@ -226,11 +224,11 @@ async def test_the_gateway_may_be_restarted_under_an_open_page(
     await page.get_by_role("button", name="Search").click()
     await expect(page.get_by_role("alert")).to_contain_text("The gateway does not answer")
 
-    done = ingest_pb2.IngestJob()
+    done = jobs_pb2.Job()
     done.MergeFrom(running)
-    done.state = ingest_pb2.JOB_STATE_SUCCEEDED
-    done.documents_searchable = done.documents_graph_ready = 1
-    script.answer("WatchIngestJob", ingest_pb2.WatchIngestJobResponse(job=done))
+    done.state = jobs_pb2.JOB_STATE_SUCCEEDED
+    done.searchable_count = done.graph_ready_count = 1
+    script.answer("WatchJob", jobs_pb2.WatchJobResponse(job=done))
     again = settings.model_copy(update={"gateway_listen": first.url.removeprefix("http://")})
     async with serve_gateway(again, script):
         await page.get_by_role("button", name="Search").click()
@@ -292,21 +290,21 @@ async def test_the_graph_is_used_by_keyboard_alone(served: Served, page: Page) -
 async def test_a_document_that_failed_has_its_reason_and_is_tried_again(
     served: Served, page: Page
 ) -> None:
-    failure = ingest_pb2.IngestFailure(document_id="a.pdf", reason="is no PDF", stage="read")
-    dead = ingest_pb2.DeadDocument(job_id=JOB_ID, failure=failure)
-    served.script.answer(
-        "ListDeadDocuments", ingest_pb2.ListDeadDocumentsResponse(documents=[dead])
+    failure = jobs_pb2.JobFailure(
+        document_id="a.pdf", reason="is no PDF", stage=jobs_pb2.JOB_STAGE_SEARCH
     )
-    done = ingest_pb2.IngestJob(id=JOB_ID, state=ingest_pb2.JOB_STATE_SUCCEEDED, title="a.pdf")
-    served.script.answer("RetryIngestJob", ingest_pb2.RetryIngestJobResponse(job=done))
+    dead = jobs_pb2.DeadDocument(job_id=JOB_ID, failure=failure)
+    served.script.answer("ListDeadDocuments", jobs_pb2.ListDeadDocumentsResponse(documents=[dead]))
+    done = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_SUCCEEDED, title="a.pdf")
+    served.script.answer("RetryJob", jobs_pb2.RetryJobResponse(job=done))
     await visit(page, served.url, "documents")
     row = page.get_by_role("listitem").filter(has_text="a.pdf")
     await expect(row).to_contain_text("is no PDF")
     await row.get_by_role("button", name="Try again").click()
     await expect(page.locator(".card").filter(has_text="a.pdf")).to_contain_text("SUCCEEDED")
     assert served.script.seen[-1].method.rpartition("/")[2] in {
-        "RetryIngestJob",
+        "RetryJob",
         "ListDocuments",
         "ListDeadDocuments",
-        "ListIngestJobs",
+        "ListJobs",
     }

@@ -10,7 +10,8 @@ import grpc
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from braid.common.v1 import errors_pb2, legs_pb2
+from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
+from braid.vector.internal.v1 import deletion_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.models.embedding.relevance import bend
 from services.runtime.errors import BraidError
@@ -62,8 +63,7 @@ async def test_unchanged_documents_are_told_with_their_times_in_the_same_order(t
     answer = await tier.documents.CheckDocuments(
         documents_pb2.CheckDocumentsRequest(documents=prints), metadata=OURS
     )
-    told = zip(answer.unchanged_document_ids, answer.unchanged_valid_times, strict=True)
-    assert dict(told) == times
+    assert {one.document_id: one.valid_time for one in answer.unchanged_documents} == times
 
 
 async def test_hybrid_search_tells_parts_path_status_and_revision(filled: Tier) -> None:
@@ -72,7 +72,7 @@ async def test_hybrid_search_tells_parts_path_status_and_revision(filled: Tier) 
     )
     assert [hit.chunk.document_id for hit in answer.hits] == ["n", "e"]
     assert answer.status == legs_pb2.LEG_STATUS_OK
-    assert answer.vector_path == chunks_pb2.VECTOR_PATH_EXACT
+    assert answer.vector_path == retrieval_pb2.VECTOR_PATH_EXACT
     assert answer.space_revision == 2
     best = answer.hits[0]
     assert (best.chunk.document_title, best.chunk.metadata["colour"]) == ("N", "red")
@@ -176,14 +176,14 @@ async def test_documents_are_checked_read_listed_counted_and_deleted(filled: Tie
     found = [*listed.documents, *rest.documents]
     assert [(d.document_id, d.version, d.chunk_count) for d in found] == [("e", 1, 1), ("n", 1, 1)]
     assert rest.next_page_token == ""
-    gone = await filled.documents.DeleteDocument(
-        documents_pb2.DeleteDocumentRequest(document_id="n"), metadata=OURS
+    gone = await filled.deletion.DeleteDocument(
+        deletion_pb2.DeleteDocumentRequest(document_id="n"), metadata=OURS
     )
-    assert (gone.versions_deleted, gone.chunks_deleted) == (1, 1)
+    assert (gone.deleted_version_count, gone.deleted_chunk_count) == (1, 1)
     stats = await filled.documents.GetVectorStats(
         documents_pb2.GetVectorStatsRequest(), metadata=OURS
     )
-    assert (stats.documents, stats.chunks, stats.space_revision) == (1, 1, 3)
+    assert (stats.document_count, stats.chunk_count, stats.space_revision) == (1, 1, 3)
     assert (stats.embedding_model, stats.embedding_dimension) == ("compass", 3)
 
 
@@ -208,8 +208,8 @@ async def test_nothing_of_another_space_can_be_read_written_or_guessed(filled: T
         filled.documents.GetDocument(
             documents_pb2.GetDocumentRequest(document_id="n"), metadata=THEIRS
         ),
-        filled.documents.DeleteDocument(
-            documents_pb2.DeleteDocumentRequest(document_id="n"), metadata=THEIRS
+        filled.deletion.DeleteDocument(
+            deletion_pb2.DeleteDocumentRequest(document_id="n"), metadata=THEIRS
         ),
     ):
         theirs = await failure(call)
@@ -224,8 +224,8 @@ async def test_nothing_of_another_space_can_be_read_written_or_guessed(filled: T
 async def test_the_same_chunk_id_lives_in_two_spaces_apart(filled: Tier) -> None:
     copy = document("n", "red north", at=[EAST])
     await filled.documents.UpsertDocument(upsert(copy, "compass"), metadata=THEIRS)
-    await filled.documents.DeleteDocument(
-        documents_pb2.DeleteDocumentRequest(document_id="n"), metadata=THEIRS
+    await filled.deletion.DeleteDocument(
+        deletion_pb2.DeleteDocumentRequest(document_id="n"), metadata=THEIRS
     )
     answer = await filled.search.TextSearch(
         search_pb2.TextSearchRequest(query="red"), metadata=OURS
@@ -260,7 +260,7 @@ async def test_the_same_chunk_id_lives_in_two_spaces_apart(filled: Tier) -> None
             ),
         ),
         (
-            "query_embedding.model",
+            "query_embedding.embedding_model",
             search_pb2.HybridSearchRequest(query="x", query_embedding=embedding(NORTH, "a\x00")),
         ),
         (
@@ -305,7 +305,7 @@ async def test_a_bad_document_is_refused_by_field_and_nothing_is_written(
     stats = await filled.documents.GetVectorStats(
         documents_pb2.GetVectorStatsRequest(), metadata=OURS
     )
-    assert (stats.documents, stats.space_revision) == (2, 2)
+    assert (stats.document_count, stats.space_revision) == (2, 2)
 
 
 async def test_two_versions_of_one_valid_time_are_refused(filled: Tier) -> None:

@@ -23,12 +23,13 @@ _sym_db = _symbol_database.Default()
 
 
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
+from braid.common.v1 import rules_pb2 as braid_dot_common_dot_v1_dot_rules__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x62raid/vector/v1/documents.proto\x12\x0f\x62raid.vector.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb1\x02\n\rDocumentInput\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12\x1b\n\x05title\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12+\n\x0c\x63ontent_hash\x18\x04 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[0-9a-f]{64}$\x12)\n\x08metadata\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x38\n\x06\x63hunks\x18\x07 \x03(\x0b\x32\x1b.braid.vector.v1.ChunkInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\x90N\"\xb5\x02\n\nChunkInput\x12\x14\n\x02id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12n\n\x07\x63ontent\x18\x02 \x01(\tB]\xbaHZr\x08\x18\x80\x80\x02\xba\x01\x01\x00\xba\x01M\n\x10string.not_blank\x12\x11must not be blank\x1a&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')\x12\x1b\n\nstart_char\x18\x03 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x19\n\x08\x65nd_char\x18\x04 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\"\n\tembedding\x18\x05 \x03(\x02\x42\x0f\xbaH\x0c\x92\x01\t\x10\x80@\"\x04\n\x02@\x01\x12\x15\n\x04page\x18\x06 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12.\n\nvalid_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"x\n\x15UpsertDocumentRequest\x12\x38\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1e.braid.vector.v1.DocumentInputB\x06\xbaH\x03\xc8\x01\x01\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"I\n\x16UpsertDocumentResponse\x12/\n\x07outcome\x18\x01 \x01(\x0b\x32\x1e.braid.vector.v1.UpsertOutcome\"\x84\x01\n\x1b\x42\x61tchUpsertDocumentsRequest\x12>\n\tdocuments\x18\x01 \x03(\x0b\x32\x1e.braid.vector.v1.DocumentInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"h\n\x1c\x42\x61tchUpsertDocumentsResponse\x12\x30\n\x08outcomes\x18\x01 \x03(\x0b\x32\x1e.braid.vector.v1.UpsertOutcome\x12\x16\n\x0espace_revision\x18\x02 \x01(\x03\"\xdc\x01\n\rUpsertOutcome\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x11\n\tunchanged\x18\x02 \x01(\x08\x12\x0f\n\x07version\x18\x03 \x01(\x05\x12\x14\n\x0c\x63hunks_added\x18\x04 \x01(\x05\x12\x16\n\x0e\x63hunks_retired\x18\x05 \x01(\x05\x12\x17\n\x0f\x61\x64\x64\x65\x64_chunk_ids\x18\x06 \x03(\t\x12\x1b\n\x13reindexed_chunk_ids\x18\x07 \x03(\t\x12.\n\nvalid_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"]\n\x15\x43heckDocumentsRequest\x12\x44\n\tdocuments\x18\x01 \x03(\x0b\x32$.braid.vector.v1.DocumentFingerprintB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\"g\n\x13\x44ocumentFingerprint\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12+\n\x0c\x63ontent_hash\x18\x02 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[0-9a-f]{64}$\"s\n\x16\x43heckDocumentsResponse\x12\x1e\n\x16unchanged_document_ids\x18\x01 \x03(\t\x12\x39\n\x15unchanged_valid_times\x18\x02 \x03(\x0b\x32\x1a.google.protobuf.Timestamp\"9\n\x12GetDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\"U\n\x13GetDocumentResponse\x12+\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x19.braid.vector.v1.Document\x12\x11\n\tchunk_ids\x18\x02 \x03(\t\"\xf0\x01\n\x08\x44ocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12)\n\x08metadata\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0f\n\x07version\x18\x05 \x01(\x05\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x63hunk_count\x18\x08 \x01(\x05\"}\n\x1bListDocumentVersionsRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12\x1a\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"k\n\x1cListDocumentVersionsResponse\x12\x32\n\x08versions\x18\x01 \x03(\x0b\x32 .braid.vector.v1.DocumentVersion\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xe5\x01\n\x0f\x44ocumentVersion\x12\x0f\n\x07version\x18\x01 \x01(\x05\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12.\n\nvalid_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x63hunk_count\x18\x07 \x01(\x05\"g\n\x14ListDocumentsRequest\x12\"\n\tpage_size\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x12\x1d\n\npage_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x42\x0c\n\n_page_size\"^\n\x15ListDocumentsResponse\x12,\n\tdocuments\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.Document\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"^\n\x15\x44\x65leteDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12 \n\x0b\x64\x65letion_id\x18\x02 \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\"e\n\x16\x44\x65leteDocumentResponse\x12\x18\n\x10versions_deleted\x18\x01 \x01(\x05\x12\x16\n\x0e\x63hunks_deleted\x18\x02 \x01(\x05\x12\x19\n\x11\x64\x65leted_chunk_ids\x18\x03 \x03(\t\"\x18\n\x16GetTextLanguageRequest\"H\n\x17GetTextLanguageResponse\x12\x10\n\x08language\x18\x01 \x01(\t\x12\x1b\n\x13\x61vailable_languages\x18\x02 \x03(\t\"*\n\x16SetTextLanguageRequest\x12\x10\n\x08language\x18\x01 \x01(\t\"\x19\n\x17SetTextLanguageResponse\"\x17\n\x15GetVectorStatsRequest\"\x89\x01\n\x16GetVectorStatsResponse\x12\x11\n\tdocuments\x18\x01 \x01(\x03\x12\x0e\n\x06\x63hunks\x18\x02 \x01(\x03\x12\x17\n\x0f\x65mbedding_model\x18\x03 \x01(\t\x12\x1b\n\x13\x65mbedding_dimension\x18\x04 \x01(\x05\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\x32\xe7\x08\n\x0f\x44ocumentService\x12j\n\x0eUpsertDocument\x12&.braid.vector.v1.UpsertDocumentRequest\x1a\'.braid.vector.v1.UpsertDocumentResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12|\n\x14\x42\x61tchUpsertDocuments\x12,.braid.vector.v1.BatchUpsertDocumentsRequest\x1a-.braid.vector.v1.BatchUpsertDocumentsResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12j\n\x0e\x43heckDocuments\x12&.braid.vector.v1.CheckDocumentsRequest\x1a\'.braid.vector.v1.CheckDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x61\n\x0bGetDocument\x12#.braid.vector.v1.GetDocumentRequest\x1a$.braid.vector.v1.GetDocumentResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12|\n\x14ListDocumentVersions\x12,.braid.vector.v1.ListDocumentVersionsRequest\x1a-.braid.vector.v1.ListDocumentVersionsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12g\n\rListDocuments\x12%.braid.vector.v1.ListDocumentsRequest\x1a&.braid.vector.v1.ListDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12j\n\x0e\x44\x65leteDocument\x12&.braid.vector.v1.DeleteDocumentRequest\x1a\'.braid.vector.v1.DeleteDocumentResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12m\n\x0fGetTextLanguage\x12\'.braid.vector.v1.GetTextLanguageRequest\x1a(.braid.vector.v1.GetTextLanguageResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12m\n\x0fSetTextLanguage\x12\'.braid.vector.v1.SetTextLanguageRequest\x1a(.braid.vector.v1.SetTextLanguageResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12j\n\x0eGetVectorStats\x12&.braid.vector.v1.GetVectorStatsRequest\x1a\'.braid.vector.v1.GetVectorStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x62raid/vector/v1/documents.proto\x12\x0f\x62raid.vector.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb1\x02\n\rDocumentInput\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12\x1b\n\x05title\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12+\n\x0c\x63ontent_hash\x18\x04 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[0-9a-f]{64}$\x12)\n\x08metadata\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x38\n\x06\x63hunks\x18\x07 \x03(\x0b\x32\x1b.braid.vector.v1.ChunkInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\x90N\"\xe9\x01\n\nChunkInput\x12\x14\n\x02id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\"\n\x07\x63ontent\x18\x02 \x01(\tB\x11\xbaH\x0er\x0c\x18\x80\x80\x02\xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x1b\n\nstart_char\x18\x03 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x19\n\x08\x65nd_char\x18\x04 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\"\n\tembedding\x18\x05 \x03(\x02\x42\x0f\xbaH\x0c\x92\x01\t\x10\x80@\"\x04\n\x02@\x01\x12\x15\n\x04page\x18\x06 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12.\n\nvalid_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"x\n\x15UpsertDocumentRequest\x12\x38\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1e.braid.vector.v1.DocumentInputB\x06\xbaH\x03\xc8\x01\x01\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"I\n\x16UpsertDocumentResponse\x12/\n\x07outcome\x18\x01 \x01(\x0b\x32\x1e.braid.vector.v1.UpsertOutcome\"\x84\x01\n\x1b\x42\x61tchUpsertDocumentsRequest\x12>\n\tdocuments\x18\x01 \x03(\x0b\x32\x1e.braid.vector.v1.DocumentInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"h\n\x1c\x42\x61tchUpsertDocumentsResponse\x12\x30\n\x08outcomes\x18\x01 \x03(\x0b\x32\x1e.braid.vector.v1.UpsertOutcome\x12\x16\n\x0espace_revision\x18\x02 \x01(\x03\"\xe6\x01\n\rUpsertOutcome\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x11\n\tunchanged\x18\x02 \x01(\x08\x12\x0f\n\x07version\x18\x03 \x01(\x05\x12\x19\n\x11\x61\x64\x64\x65\x64_chunk_count\x18\x04 \x01(\x05\x12\x1b\n\x13retired_chunk_count\x18\x05 \x01(\x05\x12\x17\n\x0f\x61\x64\x64\x65\x64_chunk_ids\x18\x06 \x03(\t\x12\x1b\n\x13reindexed_chunk_ids\x18\x07 \x03(\t\x12.\n\nvalid_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"]\n\x15\x43heckDocumentsRequest\x12\x44\n\tdocuments\x18\x01 \x03(\x0b\x32$.braid.vector.v1.DocumentFingerprintB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\"g\n\x13\x44ocumentFingerprint\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12+\n\x0c\x63ontent_hash\x18\x02 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[0-9a-f]{64}$\"Y\n\x16\x43heckDocumentsResponse\x12?\n\x13unchanged_documents\x18\x01 \x03(\x0b\x32\".braid.vector.v1.UnchangedDocument\"X\n\x11UnchangedDocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12.\n\nvalid_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"9\n\x12GetDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\"U\n\x13GetDocumentResponse\x12+\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x19.braid.vector.v1.Document\x12\x11\n\tchunk_ids\x18\x02 \x03(\t\"\xf0\x01\n\x08\x44ocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12)\n\x08metadata\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0f\n\x07version\x18\x05 \x01(\x05\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x63hunk_count\x18\x08 \x01(\x05\"}\n\x1bListDocumentVersionsRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12\x1a\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"k\n\x1cListDocumentVersionsResponse\x12\x32\n\x08versions\x18\x01 \x03(\x0b\x32 .braid.vector.v1.DocumentVersion\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xe5\x01\n\x0f\x44ocumentVersion\x12\x0f\n\x07version\x18\x01 \x01(\x05\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12.\n\nvalid_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x63hunk_count\x18\x07 \x01(\x05\"Q\n\x14ListDocumentsRequest\x12\x1a\n\tpage_size\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"^\n\x15ListDocumentsResponse\x12,\n\tdocuments\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.Document\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x18\n\x16GetTextLanguageRequest\"H\n\x17GetTextLanguageResponse\x12\x10\n\x08language\x18\x01 \x01(\t\x12\x1b\n\x13\x61vailable_languages\x18\x02 \x03(\t\"*\n\x16SetTextLanguageRequest\x12\x10\n\x08language\x18\x01 \x01(\t\"\x19\n\x17SetTextLanguageResponse\"\x17\n\x15GetVectorStatsRequest\"\x93\x01\n\x16GetVectorStatsResponse\x12\x16\n\x0e\x64ocument_count\x18\x01 \x01(\x03\x12\x13\n\x0b\x63hunk_count\x18\x02 \x01(\x03\x12\x17\n\x0f\x65mbedding_model\x18\x03 \x01(\t\x12\x1b\n\x13\x65mbedding_dimension\x18\x04 \x01(\x05\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\x32\xfb\x07\n\x0f\x44ocumentService\x12j\n\x0eUpsertDocument\x12&.braid.vector.v1.UpsertDocumentRequest\x1a\'.braid.vector.v1.UpsertDocumentResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12|\n\x14\x42\x61tchUpsertDocuments\x12,.braid.vector.v1.BatchUpsertDocumentsRequest\x1a-.braid.vector.v1.BatchUpsertDocumentsResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12j\n\x0e\x43heckDocuments\x12&.braid.vector.v1.CheckDocumentsRequest\x1a\'.braid.vector.v1.CheckDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x61\n\x0bGetDocument\x12#.braid.vector.v1.GetDocumentRequest\x1a$.braid.vector.v1.GetDocumentResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12|\n\x14ListDocumentVersions\x12,.braid.vector.v1.ListDocumentVersionsRequest\x1a-.braid.vector.v1.ListDocumentVersionsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12g\n\rListDocuments\x12%.braid.vector.v1.ListDocumentsRequest\x1a&.braid.vector.v1.ListDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12m\n\x0fGetTextLanguage\x12\'.braid.vector.v1.GetTextLanguageRequest\x1a(.braid.vector.v1.GetTextLanguageResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12m\n\x0fSetTextLanguage\x12\'.braid.vector.v1.SetTextLanguageRequest\x1a(.braid.vector.v1.SetTextLanguageResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12j\n\x0eGetVectorStats\x12&.braid.vector.v1.GetVectorStatsRequest\x1a\'.braid.vector.v1.GetVectorStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,7 +49,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CHUNKINPUT'].fields_by_name['id']._loaded_options = None
   _globals['_CHUNKINPUT'].fields_by_name['id']._serialized_options = b'\272H\005r\003\260\001\001'
   _globals['_CHUNKINPUT'].fields_by_name['content']._loaded_options = None
-  _globals['_CHUNKINPUT'].fields_by_name['content']._serialized_options = b'\272HZr\010\030\200\200\002\272\001\001\000\272\001M\n\020string.not_blank\022\021must not be blank\032&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')'
+  _globals['_CHUNKINPUT'].fields_by_name['content']._serialized_options = b'\272H\016r\014\030\200\200\002\272\001\001\000\350\340\030\001'
   _globals['_CHUNKINPUT'].fields_by_name['start_char']._loaded_options = None
   _globals['_CHUNKINPUT'].fields_by_name['start_char']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_CHUNKINPUT'].fields_by_name['end_char']._loaded_options = None
@@ -80,13 +81,9 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTDOCUMENTVERSIONSREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_LISTDOCUMENTVERSIONSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
   _globals['_LISTDOCUMENTSREQUEST'].fields_by_name['page_size']._loaded_options = None
-  _globals['_LISTDOCUMENTSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\007\032\005\030\310\001(\001'
+  _globals['_LISTDOCUMENTSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_LISTDOCUMENTSREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_LISTDOCUMENTSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
-  _globals['_DELETEDOCUMENTREQUEST'].fields_by_name['document_id']._loaded_options = None
-  _globals['_DELETEDOCUMENTREQUEST'].fields_by_name['document_id']._serialized_options = b'\272H\013r\t\020\001\030\200\004\272\001\001\000'
-  _globals['_DELETEDOCUMENTREQUEST'].fields_by_name['deletion_id']._loaded_options = None
-  _globals['_DELETEDOCUMENTREQUEST'].fields_by_name['deletion_id']._serialized_options = b'\272H\010r\003\260\001\001\330\001\001'
   _globals['_DOCUMENTSERVICE'].methods_by_name['UpsertDocument']._loaded_options = None
   _globals['_DOCUMENTSERVICE'].methods_by_name['UpsertDocument']._serialized_options = b'\220\002\002\310\332\030\002'
   _globals['_DOCUMENTSERVICE'].methods_by_name['BatchUpsertDocuments']._loaded_options = None
@@ -99,66 +96,62 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DOCUMENTSERVICE'].methods_by_name['ListDocumentVersions']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_DOCUMENTSERVICE'].methods_by_name['ListDocuments']._loaded_options = None
   _globals['_DOCUMENTSERVICE'].methods_by_name['ListDocuments']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_DOCUMENTSERVICE'].methods_by_name['DeleteDocument']._loaded_options = None
-  _globals['_DOCUMENTSERVICE'].methods_by_name['DeleteDocument']._serialized_options = b'\220\002\002\310\332\030\002'
   _globals['_DOCUMENTSERVICE'].methods_by_name['GetTextLanguage']._loaded_options = None
   _globals['_DOCUMENTSERVICE'].methods_by_name['GetTextLanguage']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_DOCUMENTSERVICE'].methods_by_name['SetTextLanguage']._loaded_options = None
   _globals['_DOCUMENTSERVICE'].methods_by_name['SetTextLanguage']._serialized_options = b'\220\002\002\310\332\030\002'
   _globals['_DOCUMENTSERVICE'].methods_by_name['GetVectorStats']._loaded_options = None
   _globals['_DOCUMENTSERVICE'].methods_by_name['GetVectorStats']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_DOCUMENTINPUT']._serialized_start=176
-  _globals['_DOCUMENTINPUT']._serialized_end=481
-  _globals['_CHUNKINPUT']._serialized_start=484
-  _globals['_CHUNKINPUT']._serialized_end=793
-  _globals['_UPSERTDOCUMENTREQUEST']._serialized_start=795
-  _globals['_UPSERTDOCUMENTREQUEST']._serialized_end=915
-  _globals['_UPSERTDOCUMENTRESPONSE']._serialized_start=917
-  _globals['_UPSERTDOCUMENTRESPONSE']._serialized_end=990
-  _globals['_BATCHUPSERTDOCUMENTSREQUEST']._serialized_start=993
-  _globals['_BATCHUPSERTDOCUMENTSREQUEST']._serialized_end=1125
-  _globals['_BATCHUPSERTDOCUMENTSRESPONSE']._serialized_start=1127
-  _globals['_BATCHUPSERTDOCUMENTSRESPONSE']._serialized_end=1231
-  _globals['_UPSERTOUTCOME']._serialized_start=1234
-  _globals['_UPSERTOUTCOME']._serialized_end=1454
-  _globals['_CHECKDOCUMENTSREQUEST']._serialized_start=1456
-  _globals['_CHECKDOCUMENTSREQUEST']._serialized_end=1549
-  _globals['_DOCUMENTFINGERPRINT']._serialized_start=1551
-  _globals['_DOCUMENTFINGERPRINT']._serialized_end=1654
-  _globals['_CHECKDOCUMENTSRESPONSE']._serialized_start=1656
-  _globals['_CHECKDOCUMENTSRESPONSE']._serialized_end=1771
-  _globals['_GETDOCUMENTREQUEST']._serialized_start=1773
-  _globals['_GETDOCUMENTREQUEST']._serialized_end=1830
-  _globals['_GETDOCUMENTRESPONSE']._serialized_start=1832
-  _globals['_GETDOCUMENTRESPONSE']._serialized_end=1917
-  _globals['_DOCUMENT']._serialized_start=1920
-  _globals['_DOCUMENT']._serialized_end=2160
-  _globals['_LISTDOCUMENTVERSIONSREQUEST']._serialized_start=2162
-  _globals['_LISTDOCUMENTVERSIONSREQUEST']._serialized_end=2287
-  _globals['_LISTDOCUMENTVERSIONSRESPONSE']._serialized_start=2289
-  _globals['_LISTDOCUMENTVERSIONSRESPONSE']._serialized_end=2396
-  _globals['_DOCUMENTVERSION']._serialized_start=2399
-  _globals['_DOCUMENTVERSION']._serialized_end=2628
-  _globals['_LISTDOCUMENTSREQUEST']._serialized_start=2630
-  _globals['_LISTDOCUMENTSREQUEST']._serialized_end=2733
-  _globals['_LISTDOCUMENTSRESPONSE']._serialized_start=2735
-  _globals['_LISTDOCUMENTSRESPONSE']._serialized_end=2829
-  _globals['_DELETEDOCUMENTREQUEST']._serialized_start=2831
-  _globals['_DELETEDOCUMENTREQUEST']._serialized_end=2925
-  _globals['_DELETEDOCUMENTRESPONSE']._serialized_start=2927
-  _globals['_DELETEDOCUMENTRESPONSE']._serialized_end=3028
-  _globals['_GETTEXTLANGUAGEREQUEST']._serialized_start=3030
-  _globals['_GETTEXTLANGUAGEREQUEST']._serialized_end=3054
-  _globals['_GETTEXTLANGUAGERESPONSE']._serialized_start=3056
-  _globals['_GETTEXTLANGUAGERESPONSE']._serialized_end=3128
-  _globals['_SETTEXTLANGUAGEREQUEST']._serialized_start=3130
-  _globals['_SETTEXTLANGUAGEREQUEST']._serialized_end=3172
-  _globals['_SETTEXTLANGUAGERESPONSE']._serialized_start=3174
-  _globals['_SETTEXTLANGUAGERESPONSE']._serialized_end=3199
-  _globals['_GETVECTORSTATSREQUEST']._serialized_start=3201
-  _globals['_GETVECTORSTATSREQUEST']._serialized_end=3224
-  _globals['_GETVECTORSTATSRESPONSE']._serialized_start=3227
-  _globals['_GETVECTORSTATSRESPONSE']._serialized_end=3364
-  _globals['_DOCUMENTSERVICE']._serialized_start=3367
-  _globals['_DOCUMENTSERVICE']._serialized_end=4494
+  _globals['_DOCUMENTINPUT']._serialized_start=205
+  _globals['_DOCUMENTINPUT']._serialized_end=510
+  _globals['_CHUNKINPUT']._serialized_start=513
+  _globals['_CHUNKINPUT']._serialized_end=746
+  _globals['_UPSERTDOCUMENTREQUEST']._serialized_start=748
+  _globals['_UPSERTDOCUMENTREQUEST']._serialized_end=868
+  _globals['_UPSERTDOCUMENTRESPONSE']._serialized_start=870
+  _globals['_UPSERTDOCUMENTRESPONSE']._serialized_end=943
+  _globals['_BATCHUPSERTDOCUMENTSREQUEST']._serialized_start=946
+  _globals['_BATCHUPSERTDOCUMENTSREQUEST']._serialized_end=1078
+  _globals['_BATCHUPSERTDOCUMENTSRESPONSE']._serialized_start=1080
+  _globals['_BATCHUPSERTDOCUMENTSRESPONSE']._serialized_end=1184
+  _globals['_UPSERTOUTCOME']._serialized_start=1187
+  _globals['_UPSERTOUTCOME']._serialized_end=1417
+  _globals['_CHECKDOCUMENTSREQUEST']._serialized_start=1419
+  _globals['_CHECKDOCUMENTSREQUEST']._serialized_end=1512
+  _globals['_DOCUMENTFINGERPRINT']._serialized_start=1514
+  _globals['_DOCUMENTFINGERPRINT']._serialized_end=1617
+  _globals['_CHECKDOCUMENTSRESPONSE']._serialized_start=1619
+  _globals['_CHECKDOCUMENTSRESPONSE']._serialized_end=1708
+  _globals['_UNCHANGEDDOCUMENT']._serialized_start=1710
+  _globals['_UNCHANGEDDOCUMENT']._serialized_end=1798
+  _globals['_GETDOCUMENTREQUEST']._serialized_start=1800
+  _globals['_GETDOCUMENTREQUEST']._serialized_end=1857
+  _globals['_GETDOCUMENTRESPONSE']._serialized_start=1859
+  _globals['_GETDOCUMENTRESPONSE']._serialized_end=1944
+  _globals['_DOCUMENT']._serialized_start=1947
+  _globals['_DOCUMENT']._serialized_end=2187
+  _globals['_LISTDOCUMENTVERSIONSREQUEST']._serialized_start=2189
+  _globals['_LISTDOCUMENTVERSIONSREQUEST']._serialized_end=2314
+  _globals['_LISTDOCUMENTVERSIONSRESPONSE']._serialized_start=2316
+  _globals['_LISTDOCUMENTVERSIONSRESPONSE']._serialized_end=2423
+  _globals['_DOCUMENTVERSION']._serialized_start=2426
+  _globals['_DOCUMENTVERSION']._serialized_end=2655
+  _globals['_LISTDOCUMENTSREQUEST']._serialized_start=2657
+  _globals['_LISTDOCUMENTSREQUEST']._serialized_end=2738
+  _globals['_LISTDOCUMENTSRESPONSE']._serialized_start=2740
+  _globals['_LISTDOCUMENTSRESPONSE']._serialized_end=2834
+  _globals['_GETTEXTLANGUAGEREQUEST']._serialized_start=2836
+  _globals['_GETTEXTLANGUAGEREQUEST']._serialized_end=2860
+  _globals['_GETTEXTLANGUAGERESPONSE']._serialized_start=2862
+  _globals['_GETTEXTLANGUAGERESPONSE']._serialized_end=2934
+  _globals['_SETTEXTLANGUAGEREQUEST']._serialized_start=2936
+  _globals['_SETTEXTLANGUAGEREQUEST']._serialized_end=2978
+  _globals['_SETTEXTLANGUAGERESPONSE']._serialized_start=2980
+  _globals['_SETTEXTLANGUAGERESPONSE']._serialized_end=3005
+  _globals['_GETVECTORSTATSREQUEST']._serialized_start=3007
+  _globals['_GETVECTORSTATSREQUEST']._serialized_end=3030
+  _globals['_GETVECTORSTATSRESPONSE']._serialized_start=3033
+  _globals['_GETVECTORSTATSRESPONSE']._serialized_end=3180
+  _globals['_DOCUMENTSERVICE']._serialized_start=3183
+  _globals['_DOCUMENTSERVICE']._serialized_end=4202
 # @@protoc_insertion_point(module_scope)

@@ -65,11 +65,6 @@ class DocumentServiceStub:
                 request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentsRequest.SerializeToString,
                 response_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentsResponse.FromString,
                 _registered_method=True)
-        self.DeleteDocument = channel.unary_unary(
-                '/braid.vector.v1.DocumentService/DeleteDocument',
-                request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentRequest.SerializeToString,
-                response_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentResponse.FromString,
-                _registered_method=True)
         self.GetTextLanguage = channel.unary_unary(
                 '/braid.vector.v1.DocumentService/GetTextLanguage',
                 request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetTextLanguageRequest.SerializeToString,
@@ -133,13 +128,6 @@ class DocumentServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def DeleteDocument(self, request, context):
-        """Removes a document, its versions, and the chunks that no version references; answers with what was removed.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
     def GetTextLanguage(self, request, context):
         """The language whose rules the space's words are read by.
         """
@@ -194,11 +182,6 @@ def add_DocumentServiceServicer_to_server(servicer, server):
                     servicer.ListDocuments,
                     request_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentsRequest.FromString,
                     response_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentsResponse.SerializeToString,
-            ),
-            'DeleteDocument': grpc.unary_unary_rpc_method_handler(
-                    servicer.DeleteDocument,
-                    request_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentRequest.FromString,
-                    response_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentResponse.SerializeToString,
             ),
             'GetTextLanguage': grpc.unary_unary_rpc_method_handler(
                     servicer.GetTextLanguage,
@@ -379,33 +362,6 @@ class DocumentService:
             '/braid.vector.v1.DocumentService/ListDocuments',
             braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentsRequest.SerializeToString,
             braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def DeleteDocument(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/braid.vector.v1.DocumentService/DeleteDocument',
-            braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentRequest.SerializeToString,
-            braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -28,8 +28,6 @@ class DocumentServiceStub:
     """A document's versions, the latest first, in pages."""
     ListDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentsRequest, _documents_pb2.ListDocumentsResponse]
     """The space's documents by id, in pages."""
-    DeleteDocument: _aio.UnaryUnaryMultiCallable[_documents_pb2.DeleteDocumentRequest, _documents_pb2.DeleteDocumentResponse]
-    """Removes a document, its versions, and the chunks that no version references; answers with what was removed."""
     GetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetTextLanguageRequest, _documents_pb2.GetTextLanguageResponse]
     """The language whose rules the space's words are read by."""
     SetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.SetTextLanguageRequest, _documents_pb2.SetTextLanguageResponse]
@@ -89,14 +87,6 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_documents_pb2.ListDocumentsRequest, _abc.Awaitable[_documents_pb2.ListDocumentsResponse]],
     ) -> _abc.Awaitable[_documents_pb2.ListDocumentsResponse]:
         """The space's documents by id, in pages."""
-
-    @_abc_1.abstractmethod
-    def DeleteDocument(
-        self,
-        request: _documents_pb2.DeleteDocumentRequest,
-        context: _aio.ServicerContext[_documents_pb2.DeleteDocumentRequest, _abc.Awaitable[_documents_pb2.DeleteDocumentResponse]],
-    ) -> _abc.Awaitable[_documents_pb2.DeleteDocumentResponse]:
-        """Removes a document, its versions, and the chunks that no version references; answers with what was removed."""
 
     @_abc_1.abstractmethod
     def GetTextLanguage(

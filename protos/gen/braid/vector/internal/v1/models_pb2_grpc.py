@@ -3,7 +3,7 @@
 import grpc
 import warnings
 
-from braid.vector.v1 import models_pb2 as braid_dot_vector_dot_v1_dot_models__pb2
+from braid.vector.internal.v1 import models_pb2 as braid_dot_vector_dot_internal_dot_v1_dot_models__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -18,7 +18,7 @@ except ImportError:
 if _version_not_supported:
     raise RuntimeError(
         f'The grpc package installed is at version {GRPC_VERSION},'
-        + ' but the generated code in braid/vector/v1/models_pb2_grpc.py depends on'
+        + ' but the generated code in braid/vector/internal/v1/models_pb2_grpc.py depends on'
         + f' grpcio>={GRPC_GENERATED_VERSION}.'
         + f' Please upgrade your grpc module to grpcio>={GRPC_GENERATED_VERSION}'
         + f' or downgrade your generated code using grpcio-tools<={GRPC_VERSION}.'
@@ -38,39 +38,39 @@ class EmbeddingModelServiceStub:
             channel: A grpc.Channel.
         """
         self.ListEmbeddingModels = channel.unary_unary(
-                '/braid.vector.v1.EmbeddingModelService/ListEmbeddingModels',
-                request_serializer=braid_dot_vector_dot_v1_dot_models__pb2.ListEmbeddingModelsRequest.SerializeToString,
-                response_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.ListEmbeddingModelsResponse.FromString,
+                '/braid.vector.internal.v1.EmbeddingModelService/ListEmbeddingModels',
+                request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ListEmbeddingModelsRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ListEmbeddingModelsResponse.FromString,
                 _registered_method=True)
         self.AddEmbeddingModel = channel.unary_unary(
-                '/braid.vector.v1.EmbeddingModelService/AddEmbeddingModel',
-                request_serializer=braid_dot_vector_dot_v1_dot_models__pb2.AddEmbeddingModelRequest.SerializeToString,
-                response_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.AddEmbeddingModelResponse.FromString,
+                '/braid.vector.internal.v1.EmbeddingModelService/AddEmbeddingModel',
+                request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.AddEmbeddingModelRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.AddEmbeddingModelResponse.FromString,
                 _registered_method=True)
         self.ListChunksWithoutEmbedding = channel.unary_unary(
-                '/braid.vector.v1.EmbeddingModelService/ListChunksWithoutEmbedding',
-                request_serializer=braid_dot_vector_dot_v1_dot_models__pb2.ListChunksWithoutEmbeddingRequest.SerializeToString,
-                response_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.ListChunksWithoutEmbeddingResponse.FromString,
+                '/braid.vector.internal.v1.EmbeddingModelService/ListChunksWithoutEmbedding',
+                request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ListChunksWithoutEmbeddingRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ListChunksWithoutEmbeddingResponse.FromString,
                 _registered_method=True)
         self.PutEmbeddings = channel.unary_unary(
-                '/braid.vector.v1.EmbeddingModelService/PutEmbeddings',
-                request_serializer=braid_dot_vector_dot_v1_dot_models__pb2.PutEmbeddingsRequest.SerializeToString,
-                response_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.PutEmbeddingsResponse.FromString,
+                '/braid.vector.internal.v1.EmbeddingModelService/PutEmbeddings',
+                request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.PutEmbeddingsRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.PutEmbeddingsResponse.FromString,
                 _registered_method=True)
         self.HoldWrites = channel.unary_unary(
-                '/braid.vector.v1.EmbeddingModelService/HoldWrites',
-                request_serializer=braid_dot_vector_dot_v1_dot_models__pb2.HoldWritesRequest.SerializeToString,
-                response_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.HoldWritesResponse.FromString,
+                '/braid.vector.internal.v1.EmbeddingModelService/HoldWrites',
+                request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.HoldWritesRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.HoldWritesResponse.FromString,
                 _registered_method=True)
         self.ActivateEmbeddingModel = channel.unary_unary(
-                '/braid.vector.v1.EmbeddingModelService/ActivateEmbeddingModel',
-                request_serializer=braid_dot_vector_dot_v1_dot_models__pb2.ActivateEmbeddingModelRequest.SerializeToString,
-                response_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.ActivateEmbeddingModelResponse.FromString,
+                '/braid.vector.internal.v1.EmbeddingModelService/ActivateEmbeddingModel',
+                request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ActivateEmbeddingModelRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ActivateEmbeddingModelResponse.FromString,
                 _registered_method=True)
         self.RemoveEmbeddingModel = channel.unary_unary(
-                '/braid.vector.v1.EmbeddingModelService/RemoveEmbeddingModel',
-                request_serializer=braid_dot_vector_dot_v1_dot_models__pb2.RemoveEmbeddingModelRequest.SerializeToString,
-                response_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.RemoveEmbeddingModelResponse.FromString,
+                '/braid.vector.internal.v1.EmbeddingModelService/RemoveEmbeddingModel',
+                request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.RemoveEmbeddingModelRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.RemoveEmbeddingModelResponse.FromString,
                 _registered_method=True)
 
 
@@ -88,7 +88,7 @@ class EmbeddingModelServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def AddEmbeddingModel(self, request, context):
-        """Makes room for vectors of another model beside the active one's. WRONG_STATE while the space holds nothing, and for one
+        """Makes room for vectors of another model next to the active one's. WRONG_STATE while the space holds nothing, and for one
         more model that nobody has used before than a space may bring (16).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -137,44 +137,44 @@ def add_EmbeddingModelServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
             'ListEmbeddingModels': grpc.unary_unary_rpc_method_handler(
                     servicer.ListEmbeddingModels,
-                    request_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.ListEmbeddingModelsRequest.FromString,
-                    response_serializer=braid_dot_vector_dot_v1_dot_models__pb2.ListEmbeddingModelsResponse.SerializeToString,
+                    request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ListEmbeddingModelsRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ListEmbeddingModelsResponse.SerializeToString,
             ),
             'AddEmbeddingModel': grpc.unary_unary_rpc_method_handler(
                     servicer.AddEmbeddingModel,
-                    request_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.AddEmbeddingModelRequest.FromString,
-                    response_serializer=braid_dot_vector_dot_v1_dot_models__pb2.AddEmbeddingModelResponse.SerializeToString,
+                    request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.AddEmbeddingModelRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.AddEmbeddingModelResponse.SerializeToString,
             ),
             'ListChunksWithoutEmbedding': grpc.unary_unary_rpc_method_handler(
                     servicer.ListChunksWithoutEmbedding,
-                    request_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.ListChunksWithoutEmbeddingRequest.FromString,
-                    response_serializer=braid_dot_vector_dot_v1_dot_models__pb2.ListChunksWithoutEmbeddingResponse.SerializeToString,
+                    request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ListChunksWithoutEmbeddingRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ListChunksWithoutEmbeddingResponse.SerializeToString,
             ),
             'PutEmbeddings': grpc.unary_unary_rpc_method_handler(
                     servicer.PutEmbeddings,
-                    request_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.PutEmbeddingsRequest.FromString,
-                    response_serializer=braid_dot_vector_dot_v1_dot_models__pb2.PutEmbeddingsResponse.SerializeToString,
+                    request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.PutEmbeddingsRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.PutEmbeddingsResponse.SerializeToString,
             ),
             'HoldWrites': grpc.unary_unary_rpc_method_handler(
                     servicer.HoldWrites,
-                    request_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.HoldWritesRequest.FromString,
-                    response_serializer=braid_dot_vector_dot_v1_dot_models__pb2.HoldWritesResponse.SerializeToString,
+                    request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.HoldWritesRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.HoldWritesResponse.SerializeToString,
             ),
             'ActivateEmbeddingModel': grpc.unary_unary_rpc_method_handler(
                     servicer.ActivateEmbeddingModel,
-                    request_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.ActivateEmbeddingModelRequest.FromString,
-                    response_serializer=braid_dot_vector_dot_v1_dot_models__pb2.ActivateEmbeddingModelResponse.SerializeToString,
+                    request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ActivateEmbeddingModelRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ActivateEmbeddingModelResponse.SerializeToString,
             ),
             'RemoveEmbeddingModel': grpc.unary_unary_rpc_method_handler(
                     servicer.RemoveEmbeddingModel,
-                    request_deserializer=braid_dot_vector_dot_v1_dot_models__pb2.RemoveEmbeddingModelRequest.FromString,
-                    response_serializer=braid_dot_vector_dot_v1_dot_models__pb2.RemoveEmbeddingModelResponse.SerializeToString,
+                    request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.RemoveEmbeddingModelRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.RemoveEmbeddingModelResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
-            'braid.vector.v1.EmbeddingModelService', rpc_method_handlers)
+            'braid.vector.internal.v1.EmbeddingModelService', rpc_method_handlers)
     server.add_generic_rpc_handlers((generic_handler,))
-    server.add_registered_method_handlers('braid.vector.v1.EmbeddingModelService', rpc_method_handlers)
+    server.add_registered_method_handlers('braid.vector.internal.v1.EmbeddingModelService', rpc_method_handlers)
 
 
  # This class is part of an EXPERIMENTAL API.
@@ -198,9 +198,9 @@ class EmbeddingModelService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.vector.v1.EmbeddingModelService/ListEmbeddingModels',
-            braid_dot_vector_dot_v1_dot_models__pb2.ListEmbeddingModelsRequest.SerializeToString,
-            braid_dot_vector_dot_v1_dot_models__pb2.ListEmbeddingModelsResponse.FromString,
+            '/braid.vector.internal.v1.EmbeddingModelService/ListEmbeddingModels',
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ListEmbeddingModelsRequest.SerializeToString,
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ListEmbeddingModelsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -225,9 +225,9 @@ class EmbeddingModelService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.vector.v1.EmbeddingModelService/AddEmbeddingModel',
-            braid_dot_vector_dot_v1_dot_models__pb2.AddEmbeddingModelRequest.SerializeToString,
-            braid_dot_vector_dot_v1_dot_models__pb2.AddEmbeddingModelResponse.FromString,
+            '/braid.vector.internal.v1.EmbeddingModelService/AddEmbeddingModel',
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.AddEmbeddingModelRequest.SerializeToString,
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.AddEmbeddingModelResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -252,9 +252,9 @@ class EmbeddingModelService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.vector.v1.EmbeddingModelService/ListChunksWithoutEmbedding',
-            braid_dot_vector_dot_v1_dot_models__pb2.ListChunksWithoutEmbeddingRequest.SerializeToString,
-            braid_dot_vector_dot_v1_dot_models__pb2.ListChunksWithoutEmbeddingResponse.FromString,
+            '/braid.vector.internal.v1.EmbeddingModelService/ListChunksWithoutEmbedding',
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ListChunksWithoutEmbeddingRequest.SerializeToString,
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ListChunksWithoutEmbeddingResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -279,9 +279,9 @@ class EmbeddingModelService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.vector.v1.EmbeddingModelService/PutEmbeddings',
-            braid_dot_vector_dot_v1_dot_models__pb2.PutEmbeddingsRequest.SerializeToString,
-            braid_dot_vector_dot_v1_dot_models__pb2.PutEmbeddingsResponse.FromString,
+            '/braid.vector.internal.v1.EmbeddingModelService/PutEmbeddings',
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.PutEmbeddingsRequest.SerializeToString,
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.PutEmbeddingsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -306,9 +306,9 @@ class EmbeddingModelService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.vector.v1.EmbeddingModelService/HoldWrites',
-            braid_dot_vector_dot_v1_dot_models__pb2.HoldWritesRequest.SerializeToString,
-            braid_dot_vector_dot_v1_dot_models__pb2.HoldWritesResponse.FromString,
+            '/braid.vector.internal.v1.EmbeddingModelService/HoldWrites',
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.HoldWritesRequest.SerializeToString,
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.HoldWritesResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -333,9 +333,9 @@ class EmbeddingModelService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.vector.v1.EmbeddingModelService/ActivateEmbeddingModel',
-            braid_dot_vector_dot_v1_dot_models__pb2.ActivateEmbeddingModelRequest.SerializeToString,
-            braid_dot_vector_dot_v1_dot_models__pb2.ActivateEmbeddingModelResponse.FromString,
+            '/braid.vector.internal.v1.EmbeddingModelService/ActivateEmbeddingModel',
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ActivateEmbeddingModelRequest.SerializeToString,
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.ActivateEmbeddingModelResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -360,9 +360,9 @@ class EmbeddingModelService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.vector.v1.EmbeddingModelService/RemoveEmbeddingModel',
-            braid_dot_vector_dot_v1_dot_models__pb2.RemoveEmbeddingModelRequest.SerializeToString,
-            braid_dot_vector_dot_v1_dot_models__pb2.RemoveEmbeddingModelResponse.FromString,
+            '/braid.vector.internal.v1.EmbeddingModelService/RemoveEmbeddingModel',
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.RemoveEmbeddingModelRequest.SerializeToString,
+            braid_dot_vector_dot_internal_dot_v1_dot_models__pb2.RemoveEmbeddingModelResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -3,7 +3,7 @@
 import grpc
 import warnings
 
-from braid.vector.v1 import inventory_pb2 as braid_dot_vector_dot_v1_dot_inventory__pb2
+from braid.vector.internal.v1 import inventory_pb2 as braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -18,7 +18,7 @@ except ImportError:
 if _version_not_supported:
     raise RuntimeError(
         f'The grpc package installed is at version {GRPC_VERSION},'
-        + ' but the generated code in braid/vector/v1/inventory_pb2_grpc.py depends on'
+        + ' but the generated code in braid/vector/internal/v1/inventory_pb2_grpc.py depends on'
         + f' grpcio>={GRPC_GENERATED_VERSION}.'
         + f' Please upgrade your grpc module to grpcio>={GRPC_GENERATED_VERSION}'
         + f' or downgrade your generated code using grpcio-tools<={GRPC_VERSION}.'
@@ -36,19 +36,19 @@ class InventoryServiceStub:
             channel: A grpc.Channel.
         """
         self.ListChunkIds = channel.unary_unary(
-                '/braid.vector.v1.InventoryService/ListChunkIds',
-                request_serializer=braid_dot_vector_dot_v1_dot_inventory__pb2.ListChunkIdsRequest.SerializeToString,
-                response_deserializer=braid_dot_vector_dot_v1_dot_inventory__pb2.ListChunkIdsResponse.FromString,
+                '/braid.vector.internal.v1.InventoryService/ListChunkIds',
+                request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.ListChunkIdsRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.ListChunkIdsResponse.FromString,
                 _registered_method=True)
         self.FindChunks = channel.unary_unary(
-                '/braid.vector.v1.InventoryService/FindChunks',
-                request_serializer=braid_dot_vector_dot_v1_dot_inventory__pb2.FindChunksRequest.SerializeToString,
-                response_deserializer=braid_dot_vector_dot_v1_dot_inventory__pb2.FindChunksResponse.FromString,
+                '/braid.vector.internal.v1.InventoryService/FindChunks',
+                request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindChunksRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindChunksResponse.FromString,
                 _registered_method=True)
         self.FindDocuments = channel.unary_unary(
-                '/braid.vector.v1.InventoryService/FindDocuments',
-                request_serializer=braid_dot_vector_dot_v1_dot_inventory__pb2.FindDocumentsRequest.SerializeToString,
-                response_deserializer=braid_dot_vector_dot_v1_dot_inventory__pb2.FindDocumentsResponse.FromString,
+                '/braid.vector.internal.v1.InventoryService/FindDocuments',
+                request_serializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindDocumentsRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindDocumentsResponse.FromString,
                 _registered_method=True)
 
 
@@ -82,24 +82,24 @@ def add_InventoryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
             'ListChunkIds': grpc.unary_unary_rpc_method_handler(
                     servicer.ListChunkIds,
-                    request_deserializer=braid_dot_vector_dot_v1_dot_inventory__pb2.ListChunkIdsRequest.FromString,
-                    response_serializer=braid_dot_vector_dot_v1_dot_inventory__pb2.ListChunkIdsResponse.SerializeToString,
+                    request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.ListChunkIdsRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.ListChunkIdsResponse.SerializeToString,
             ),
             'FindChunks': grpc.unary_unary_rpc_method_handler(
                     servicer.FindChunks,
-                    request_deserializer=braid_dot_vector_dot_v1_dot_inventory__pb2.FindChunksRequest.FromString,
-                    response_serializer=braid_dot_vector_dot_v1_dot_inventory__pb2.FindChunksResponse.SerializeToString,
+                    request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindChunksRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindChunksResponse.SerializeToString,
             ),
             'FindDocuments': grpc.unary_unary_rpc_method_handler(
                     servicer.FindDocuments,
-                    request_deserializer=braid_dot_vector_dot_v1_dot_inventory__pb2.FindDocumentsRequest.FromString,
-                    response_serializer=braid_dot_vector_dot_v1_dot_inventory__pb2.FindDocumentsResponse.SerializeToString,
+                    request_deserializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindDocumentsRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindDocumentsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
-            'braid.vector.v1.InventoryService', rpc_method_handlers)
+            'braid.vector.internal.v1.InventoryService', rpc_method_handlers)
     server.add_generic_rpc_handlers((generic_handler,))
-    server.add_registered_method_handlers('braid.vector.v1.InventoryService', rpc_method_handlers)
+    server.add_registered_method_handlers('braid.vector.internal.v1.InventoryService', rpc_method_handlers)
 
 
  # This class is part of an EXPERIMENTAL API.
@@ -121,9 +121,9 @@ class InventoryService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.vector.v1.InventoryService/ListChunkIds',
-            braid_dot_vector_dot_v1_dot_inventory__pb2.ListChunkIdsRequest.SerializeToString,
-            braid_dot_vector_dot_v1_dot_inventory__pb2.ListChunkIdsResponse.FromString,
+            '/braid.vector.internal.v1.InventoryService/ListChunkIds',
+            braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.ListChunkIdsRequest.SerializeToString,
+            braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.ListChunkIdsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -148,9 +148,9 @@ class InventoryService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.vector.v1.InventoryService/FindChunks',
-            braid_dot_vector_dot_v1_dot_inventory__pb2.FindChunksRequest.SerializeToString,
-            braid_dot_vector_dot_v1_dot_inventory__pb2.FindChunksResponse.FromString,
+            '/braid.vector.internal.v1.InventoryService/FindChunks',
+            braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindChunksRequest.SerializeToString,
+            braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindChunksResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -175,9 +175,9 @@ class InventoryService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.vector.v1.InventoryService/FindDocuments',
-            braid_dot_vector_dot_v1_dot_inventory__pb2.FindDocumentsRequest.SerializeToString,
-            braid_dot_vector_dot_v1_dot_inventory__pb2.FindDocumentsResponse.FromString,
+            '/braid.vector.internal.v1.InventoryService/FindDocuments',
+            braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindDocumentsRequest.SerializeToString,
+            braid_dot_vector_dot_internal_dot_v1_dot_inventory__pb2.FindDocumentsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -3,7 +3,7 @@
 isort:skip_file
 """
 
-from braid.vector.v1 import models_pb2 as _models_pb2
+from braid.vector.internal.v1 import models_pb2 as _models_pb2
 from collections import abc as _abc
 from grpc import aio as _aio
 import abc as _abc_1
@@ -22,7 +22,7 @@ class EmbeddingModelServiceStub:
     ListEmbeddingModels: _aio.UnaryUnaryMultiCallable[_models_pb2.ListEmbeddingModelsRequest, _models_pb2.ListEmbeddingModelsResponse]
     """The space's models, by name."""
     AddEmbeddingModel: _aio.UnaryUnaryMultiCallable[_models_pb2.AddEmbeddingModelRequest, _models_pb2.AddEmbeddingModelResponse]
-    """Makes room for vectors of another model beside the active one's. WRONG_STATE while the space holds nothing, and for one
+    """Makes room for vectors of another model next to the active one's. WRONG_STATE while the space holds nothing, and for one
     more model that nobody has used before than a space may bring (16).
     """
     ListChunksWithoutEmbedding: _aio.UnaryUnaryMultiCallable[_models_pb2.ListChunksWithoutEmbeddingRequest, _models_pb2.ListChunksWithoutEmbeddingResponse]
@@ -60,7 +60,7 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.AddEmbeddingModelRequest,
         context: _aio.ServicerContext[_models_pb2.AddEmbeddingModelRequest, _abc.Awaitable[_models_pb2.AddEmbeddingModelResponse]],
     ) -> _abc.Awaitable[_models_pb2.AddEmbeddingModelResponse]:
-        """Makes room for vectors of another model beside the active one's. WRONG_STATE while the space holds nothing, and for one
+        """Makes room for vectors of another model next to the active one's. WRONG_STATE while the space holds nothing, and for one
         more model that nobody has used before than a space may bring (16).
         """
 

@@ -3,7 +3,7 @@
 isort:skip_file
 """
 
-from braid.graph.v1 import embeddings_pb2 as _embeddings_pb2
+from braid.graph.internal.v1 import embeddings_pb2 as _embeddings_pb2
 from collections import abc as _abc
 from grpc import aio as _aio
 import abc as _abc_1

@@ -3,7 +3,7 @@
 import grpc
 import warnings
 
-from braid.graph.v1 import embeddings_pb2 as braid_dot_graph_dot_v1_dot_embeddings__pb2
+from braid.graph.internal.v1 import embeddings_pb2 as braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -18,7 +18,7 @@ except ImportError:
 if _version_not_supported:
     raise RuntimeError(
         f'The grpc package installed is at version {GRPC_VERSION},'
-        + ' but the generated code in braid/graph/v1/embeddings_pb2_grpc.py depends on'
+        + ' but the generated code in braid/graph/internal/v1/embeddings_pb2_grpc.py depends on'
         + f' grpcio>={GRPC_GENERATED_VERSION}.'
         + f' Please upgrade your grpc module to grpcio>={GRPC_GENERATED_VERSION}'
         + f' or downgrade your generated code using grpcio-tools<={GRPC_VERSION}.'
@@ -38,24 +38,24 @@ class GraphEmbeddingServiceStub:
             channel: A grpc.Channel.
         """
         self.GetGraphEmbeddings = channel.unary_unary(
-                '/braid.graph.v1.GraphEmbeddingService/GetGraphEmbeddings',
-                request_serializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.GetGraphEmbeddingsRequest.SerializeToString,
-                response_deserializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.GetGraphEmbeddingsResponse.FromString,
+                '/braid.graph.internal.v1.GraphEmbeddingService/GetGraphEmbeddings',
+                request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.GetGraphEmbeddingsRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.GetGraphEmbeddingsResponse.FromString,
                 _registered_method=True)
         self.ListUnembeddedTexts = channel.unary_unary(
-                '/braid.graph.v1.GraphEmbeddingService/ListUnembeddedTexts',
-                request_serializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.ListUnembeddedTextsRequest.SerializeToString,
-                response_deserializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.ListUnembeddedTextsResponse.FromString,
+                '/braid.graph.internal.v1.GraphEmbeddingService/ListUnembeddedTexts',
+                request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.ListUnembeddedTextsRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.ListUnembeddedTextsResponse.FromString,
                 _registered_method=True)
         self.PutTextEmbeddings = channel.unary_unary(
-                '/braid.graph.v1.GraphEmbeddingService/PutTextEmbeddings',
-                request_serializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.PutTextEmbeddingsRequest.SerializeToString,
-                response_deserializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.PutTextEmbeddingsResponse.FromString,
+                '/braid.graph.internal.v1.GraphEmbeddingService/PutTextEmbeddings',
+                request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.PutTextEmbeddingsRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.PutTextEmbeddingsResponse.FromString,
                 _registered_method=True)
         self.ActivateGraphEmbeddingModel = channel.unary_unary(
-                '/braid.graph.v1.GraphEmbeddingService/ActivateGraphEmbeddingModel',
-                request_serializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.ActivateGraphEmbeddingModelRequest.SerializeToString,
-                response_deserializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.ActivateGraphEmbeddingModelResponse.FromString,
+                '/braid.graph.internal.v1.GraphEmbeddingService/ActivateGraphEmbeddingModel',
+                request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.ActivateGraphEmbeddingModelRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.ActivateGraphEmbeddingModelResponse.FromString,
                 _registered_method=True)
 
 
@@ -100,29 +100,29 @@ def add_GraphEmbeddingServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
             'GetGraphEmbeddings': grpc.unary_unary_rpc_method_handler(
                     servicer.GetGraphEmbeddings,
-                    request_deserializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.GetGraphEmbeddingsRequest.FromString,
-                    response_serializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.GetGraphEmbeddingsResponse.SerializeToString,
+                    request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.GetGraphEmbeddingsRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.GetGraphEmbeddingsResponse.SerializeToString,
             ),
             'ListUnembeddedTexts': grpc.unary_unary_rpc_method_handler(
                     servicer.ListUnembeddedTexts,
-                    request_deserializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.ListUnembeddedTextsRequest.FromString,
-                    response_serializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.ListUnembeddedTextsResponse.SerializeToString,
+                    request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.ListUnembeddedTextsRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.ListUnembeddedTextsResponse.SerializeToString,
             ),
             'PutTextEmbeddings': grpc.unary_unary_rpc_method_handler(
                     servicer.PutTextEmbeddings,
-                    request_deserializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.PutTextEmbeddingsRequest.FromString,
-                    response_serializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.PutTextEmbeddingsResponse.SerializeToString,
+                    request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.PutTextEmbeddingsRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.PutTextEmbeddingsResponse.SerializeToString,
             ),
             'ActivateGraphEmbeddingModel': grpc.unary_unary_rpc_method_handler(
                     servicer.ActivateGraphEmbeddingModel,
-                    request_deserializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.ActivateGraphEmbeddingModelRequest.FromString,
-                    response_serializer=braid_dot_graph_dot_v1_dot_embeddings__pb2.ActivateGraphEmbeddingModelResponse.SerializeToString,
+                    request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.ActivateGraphEmbeddingModelRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.ActivateGraphEmbeddingModelResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
-            'braid.graph.v1.GraphEmbeddingService', rpc_method_handlers)
+            'braid.graph.internal.v1.GraphEmbeddingService', rpc_method_handlers)
     server.add_generic_rpc_handlers((generic_handler,))
-    server.add_registered_method_handlers('braid.graph.v1.GraphEmbeddingService', rpc_method_handlers)
+    server.add_registered_method_handlers('braid.graph.internal.v1.GraphEmbeddingService', rpc_method_handlers)
 
 
  # This class is part of an EXPERIMENTAL API.
@@ -146,9 +146,9 @@ class GraphEmbeddingService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.graph.v1.GraphEmbeddingService/GetGraphEmbeddings',
-            braid_dot_graph_dot_v1_dot_embeddings__pb2.GetGraphEmbeddingsRequest.SerializeToString,
-            braid_dot_graph_dot_v1_dot_embeddings__pb2.GetGraphEmbeddingsResponse.FromString,
+            '/braid.graph.internal.v1.GraphEmbeddingService/GetGraphEmbeddings',
+            braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.GetGraphEmbeddingsRequest.SerializeToString,
+            braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.GetGraphEmbeddingsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -173,9 +173,9 @@ class GraphEmbeddingService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.graph.v1.GraphEmbeddingService/ListUnembeddedTexts',
-            braid_dot_graph_dot_v1_dot_embeddings__pb2.ListUnembeddedTextsRequest.SerializeToString,
-            braid_dot_graph_dot_v1_dot_embeddings__pb2.ListUnembeddedTextsResponse.FromString,
+            '/braid.graph.internal.v1.GraphEmbeddingService/ListUnembeddedTexts',
+            braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.ListUnembeddedTextsRequest.SerializeToString,
+            braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.ListUnembeddedTextsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -200,9 +200,9 @@ class GraphEmbeddingService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.graph.v1.GraphEmbeddingService/PutTextEmbeddings',
-            braid_dot_graph_dot_v1_dot_embeddings__pb2.PutTextEmbeddingsRequest.SerializeToString,
-            braid_dot_graph_dot_v1_dot_embeddings__pb2.PutTextEmbeddingsResponse.FromString,
+            '/braid.graph.internal.v1.GraphEmbeddingService/PutTextEmbeddings',
+            braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.PutTextEmbeddingsRequest.SerializeToString,
+            braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.PutTextEmbeddingsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -227,9 +227,9 @@ class GraphEmbeddingService:
         return grpc.experimental.unary_unary(
             request,
             target,
-            '/braid.graph.v1.GraphEmbeddingService/ActivateGraphEmbeddingModel',
-            braid_dot_graph_dot_v1_dot_embeddings__pb2.ActivateGraphEmbeddingModelRequest.SerializeToString,
-            braid_dot_graph_dot_v1_dot_embeddings__pb2.ActivateGraphEmbeddingModelResponse.FromString,
+            '/braid.graph.internal.v1.GraphEmbeddingService/ActivateGraphEmbeddingModel',
+            braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.ActivateGraphEmbeddingModelRequest.SerializeToString,
+            braid_dot_graph_dot_internal_dot_v1_dot_embeddings__pb2.ActivateGraphEmbeddingModelResponse.FromString,
             options,
             channel_credentials,
             insecure,
