@@ -13,8 +13,14 @@ from braid.vector.internal.v1 import (
 )
 from braid.vector.v1 import documents_pb2, documents_pb2_grpc
 from services.runtime.context import current_call
-from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.paging import encode_token, page_size, text_position, uuid_position
+from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
+from services.runtime.paging import (
+    decode_token,
+    encode_token,
+    page_size,
+    text_position,
+    uuid_position,
+)
 from services.runtime.times import to_timestamp
 from services.vector_search.documents.writer import DocumentWriter
 from services.vector_search.domain import Document
@@ -23,6 +29,7 @@ from services.vector_search.servicers.mapping import (
     new_document,
     no_nul,
     outcome_message,
+    version_message,
 )
 from services.vector_search.store import InventoryStore, VectorStore
 
@@ -32,6 +39,7 @@ _DEFAULT_PAGE_SIZE = 50
 _MAX_PAGE_SIZE = 200
 _DEFAULT_IDS_PAGE_SIZE = 1_000
 _MAX_IDS_PAGE_SIZE = 10_000
+_ABOVE_ALL_VERSIONS = 2**31 - 1
 # A page ends at this size: 200 documents with large metadata do not fit into one message.
 _FULL_PAGE_BYTES = 1024 * 1024
 
@@ -86,6 +94,24 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
         return documents_pb2.GetDocumentResponse(
             document=document_message(document), chunk_ids=chunk_ids
         )
+
+    async def ListDocumentVersions(
+        self, request: documents_pb2.ListDocumentVersionsRequest, _context: Context
+    ) -> documents_pb2.ListDocumentVersionsResponse:
+        """See the contract."""
+        space, document_id = current_call().space, request.document_id
+        query = ("versions", space, document_id)
+        below = _version_below(request.page_token, query)
+        size = min(request.page_size or _DEFAULT_PAGE_SIZE, _MAX_PAGE_SIZE)
+        found = await self._store.list_versions(space, document_id, below, size + 1)
+        if not found and not request.page_token:
+            raise NotFoundError("document")
+        page = documents_pb2.ListDocumentVersionsResponse(
+            versions=map(version_message, found[:size])
+        )
+        if len(found) > size:
+            page.next_page_token = encode_token(query, [found[size - 1].version])
+        return page
 
     async def ListDocuments(
         self, request: documents_pb2.ListDocumentsRequest, _context: Context
@@ -209,3 +235,12 @@ def _page(documents: Sequence[Document]) -> Iterator[documents_pb2.Document]:
         size += message.ByteSize()
         if size >= _FULL_PAGE_BYTES:
             return
+
+
+def _version_below(token: str, query: tuple[str, ...]) -> int:
+    if not token:
+        return _ABOVE_ALL_VERSIONS
+    position = decode_token(token, query, length=1)[0]
+    if type(position) is not int or not 0 <= position <= _ABOVE_ALL_VERSIONS:
+        raise InvalidFieldError(FieldError("page_token", "is not a token of this service"))
+    return position

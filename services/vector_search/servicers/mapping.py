@@ -18,6 +18,7 @@ from services.runtime.unknown_fields import reject_unknown_fields
 from services.vector_search.domain import (
     Chunk,
     Document,
+    DocumentVersion,
     Hit,
     Metadata,
     NewChunk,
@@ -157,6 +158,19 @@ def document_message(document: Document) -> documents_pb2.Document:
         valid_time=to_timestamp(document.valid_time),
         create_time=to_timestamp(document.create_time),
         chunk_count=document.chunk_count,
+    )
+
+
+def version_message(version: DocumentVersion) -> documents_pb2.DocumentVersion:
+    """A version of a document."""
+    return documents_pb2.DocumentVersion(
+        version=version.version,
+        title=version.title,
+        source=version.source,
+        valid_time=to_timestamp(version.valid_time),
+        end_time=None if version.end_time is None else to_timestamp(version.end_time),
+        create_time=to_timestamp(version.create_time),
+        chunk_count=version.chunk_count,
     )
 
 

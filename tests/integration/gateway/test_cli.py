@@ -339,6 +339,21 @@ async def test_a_stack_that_was_asked_a_question_prints_one_json_document(
     assert json.loads(out.getvalue()) == told
 
 
+async def test_a_started_stack_ends_by_printing_the_address_of_the_page(
+    served: Served, tmp_path: Path
+) -> None:
+    served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
+    out = StringIO()
+    session = Session({}, Console(file=out, width=100), Console(file=StringIO()))
+    wishes = UpOptions(sample=False, ask=True, free_ports=True, as_json=False)
+    addresses = {"gateway": served.url.removeprefix("http://"), "agent_orchestrator": "h:1"}
+    await greet(session, tmp_path, addresses, wishes)
+    told = out.getvalue().splitlines()
+    assert told[-1] == f"Open {served.url}"
+    assert f"MCP: {served.url}/mcp" in told
+    assert any("braid ingest FOLDER" in line for line in told)
+
+
 async def test_entities_are_listed_most_mentioned_first_with_titles_marked(served: Served) -> None:
     title = facts_pb2.Entity(id="e-2", name="Harbour Note", mention_count=9, document_title=True)
     answer = query_pb2.ListEntitiesResponse(entities=[title, ENTITY], next_page_token="n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from datetime import UTC, datetime
 from typing import Any
 
 import grpc
@@ -16,6 +17,7 @@ from services.models.embedding.relevance import bend
 from services.runtime.errors import BraidError
 from services.runtime.limits import MAX_METADATA_BYTES
 from services.runtime.status import error_from_rpc
+from services.runtime.times import to_timestamp
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import EAST, NORTH, document, embedding, upsert
 
@@ -140,6 +142,28 @@ async def test_a_page_of_documents_with_much_metadata_ends_before_it_fits_in_no_
         token = page.next_page_token
     assert [one for page in found for one in page] == ids
     assert {len(page) for page in found[:-1]} == {3}
+
+
+async def test_versions_are_listed_the_latest_first_in_pages(filled: Tier) -> None:
+    for text, year in (("one", 2001), ("two", 2002), ("three", 2003)):
+        when = to_timestamp(datetime(year, 1, 1, tzinfo=UTC))
+        await filled.documents.UpsertDocument(
+            upsert(document("v", text, valid_time=when)), metadata=OURS
+        )
+    request = documents_pb2.ListDocumentVersionsRequest(document_id="v", page_size=2)
+    first = await filled.documents.ListDocumentVersions(request, metadata=OURS)
+    assert [one.version for one in first.versions] == [3, 2]
+    assert [one.HasField("end_time") for one in first.versions] == [False, True]
+    request.page_token = first.next_page_token
+    second = await filled.documents.ListDocumentVersions(request, metadata=OURS)
+    assert ([one.version for one in second.versions], second.next_page_token) == ([1], "")
+    request.document_id = "e"
+    call = filled.documents.ListDocumentVersions(request, metadata=OURS)
+    assert await bad_field(call) == "page_token"
+    unknown = documents_pb2.ListDocumentVersionsRequest(document_id="none")
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await filled.documents.ListDocumentVersions(unknown, metadata=OURS)
+    assert caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 
 async def test_documents_are_checked_read_listed_counted_and_deleted(filled: Tier) -> None:

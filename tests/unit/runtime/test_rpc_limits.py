@@ -51,10 +51,12 @@ def test_classes_single_rpcs_and_shared_queues_have_sizes_of_their_own() -> None
         read_concurrency=3,
         write_concurrency=4,
         stream_concurrency=5,
-        rpc_concurrency="braid.agent.v1.IngestService/CancelJob=7, ",
+        rpc_concurrency="braid.agent.v1.JobService/CancelJob=7, ",
     )
     queues = rpc_queues(
-        [SEARCH, "braid.agent.v1.IngestService"], given, {f"/{SEARCH}/ComprehensiveSearch": shared}
+        [SEARCH, "braid.agent.v1.IngestService", "braid.agent.v1.JobService"],
+        given,
+        {f"/{SEARCH}/ComprehensiveSearch": shared},
     )
     sizes = {name.rpartition("/")[2]: queue.capacity // 2 for name, queue in queues.items()}
     assert queues[f"/{SEARCH}/ComprehensiveSearch"] is shared
@@ -149,3 +151,11 @@ async def _count(stream: Any) -> int:
 
 async def upload() -> AsyncIterator[ingest_pb2.IngestDocumentRequest]:
     yield ingest_pb2.IngestDocumentRequest(data=b"x")
+
+
+async def test_metadata_of_a_megabyte_is_refused_and_the_next_call_is_served(start: Start) -> None:
+    harness = await start()
+    large = (("x-large", "a" * 2**20),)
+    raw, _ = await refused(harness.search.ComprehensiveSearch(QUESTION, timeout=5, metadata=large))
+    assert raw.code() in (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE)
+    await harness.search.ComprehensiveSearch(QUESTION, timeout=5)

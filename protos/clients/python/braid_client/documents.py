@@ -53,6 +53,24 @@ class Documents(Connection):
         with self._typed_errors(timeout):
             return await self._documents().GetDocument(request, **self._options(timeout))
 
+    async def list_document_versions(
+        self, document_id: str, *, page_size: int = 200, timeout: float | None = None
+    ) -> AsyncIterator[documents_pb2.DocumentVersion]:
+        """Every version of a document, the latest first; `timeout` is each page's deadline."""
+        token = ""
+        while True:
+            request = documents_pb2.ListDocumentVersionsRequest(
+                document_id=document_id, page_size=page_size, page_token=token
+            )
+            stub = documents_pb2_grpc.DocumentServiceStub(self._channel("vector"))
+            with self._typed_errors(timeout):
+                page = await stub.ListDocumentVersions(request, **self._options(timeout))
+            for version in page.versions:
+                yield version
+            token = page.next_page_token
+            if not token:
+                return
+
     async def list_documents(
         self, *, page_size: int = 200, timeout: float | None = None
     ) -> AsyncIterator[documents_pb2.Document]:

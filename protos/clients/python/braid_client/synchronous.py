@@ -352,6 +352,12 @@ class Braid:
         """As `AsyncBraid.get_document`."""
         return self._run(self._client.get_document(document_id, **options))
 
+    def list_document_versions(
+        self, document_id: str, **options: Unpack[PageOptions]
+    ) -> Iterator[documents_pb2.DocumentVersion]:
+        """As `AsyncBraid.list_document_versions`."""
+        return self._each(self._client.list_document_versions(document_id, **options))
+
     def list_documents(self, **options: Unpack[PageOptions]) -> Iterator[documents_pb2.Document]:
         """As `AsyncBraid.list_documents`."""
         return self._each(self._client.list_documents(**options))

@@ -510,6 +510,116 @@ class Document(_message.Message):
 Global___Document: _TypeAlias = Document  # noqa: Y015
 
 @_typing.final
+class ListDocumentVersionsRequest(_message.Message):
+    """Which document's versions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DOCUMENT_ID_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    document_id: _builtins.str
+    """The document's id."""
+    page_size: _builtins.int
+    """How many at most. 0 means 50; more than 200 means 200."""
+    page_token: _builtins.str
+    """Where to go on: `next_page_token` of the page before."""
+    def __init__(
+        self,
+        *,
+        document_id: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDocumentVersionsRequest: _TypeAlias = ListDocumentVersionsRequest  # noqa: Y015
+
+@_typing.final
+class ListDocumentVersionsResponse(_message.Message):
+    """A page of versions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSIONS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Where the next page begins; empty at the end."""
+    @_builtins.property
+    def versions(self) -> _containers.RepeatedCompositeFieldContainer[Global___DocumentVersion]:
+        """The versions, the latest first."""
+
+    def __init__(
+        self,
+        *,
+        versions: _abc.Iterable[Global___DocumentVersion] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "versions", b"versions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDocumentVersionsResponse: _TypeAlias = ListDocumentVersionsResponse  # noqa: Y015
+
+@_typing.final
+class DocumentVersion(_message.Message):
+    """A version of a document: it holds from `valid_time` until `end_time`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
+    VALID_TIME_FIELD_NUMBER: _builtins.int
+    END_TIME_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    CHUNK_COUNT_FIELD_NUMBER: _builtins.int
+    version: _builtins.int
+    """The version's number, from 1."""
+    title: _builtins.str
+    """The document's title in this version."""
+    source: _builtins.str
+    """Where this version came from."""
+    chunk_count: _builtins.int
+    """How many chunks it has."""
+    @_builtins.property
+    def valid_time(self) -> _timestamp_pb2.Timestamp:
+        """Since when it holds."""
+
+    @_builtins.property
+    def end_time(self) -> _timestamp_pb2.Timestamp:
+        """Until when it held; absent while no later version has ended it."""
+
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was written."""
+
+    def __init__(
+        self,
+        *,
+        version: _builtins.int = ...,
+        title: _builtins.str = ...,
+        source: _builtins.str = ...,
+        valid_time: _timestamp_pb2.Timestamp | None = ...,
+        end_time: _timestamp_pb2.Timestamp | None = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+        chunk_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "valid_time", b"valid_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_count", b"chunk_count", "create_time", b"create_time", "end_time", b"end_time", "source", b"source", "title", b"title", "valid_time", b"valid_time", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DocumentVersion: _TypeAlias = DocumentVersion  # noqa: Y015
+
+@_typing.final
 class ListDocumentsRequest(_message.Message):
     """A page of documents."""
 

@@ -55,6 +55,11 @@ class DocumentServiceStub:
                 request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetDocumentRequest.SerializeToString,
                 response_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetDocumentResponse.FromString,
                 _registered_method=True)
+        self.ListDocumentVersions = channel.unary_unary(
+                '/braid.vector.v1.DocumentService/ListDocumentVersions',
+                request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentVersionsRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentVersionsResponse.FromString,
+                _registered_method=True)
         self.ListDocuments = channel.unary_unary(
                 '/braid.vector.v1.DocumentService/ListDocuments',
                 request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentsRequest.SerializeToString,
@@ -104,6 +109,13 @@ class DocumentServiceServicer:
 
     def GetDocument(self, request, context):
         """One document, its current version and its chunks' ids.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListDocumentVersions(self, request, context):
+        """A document's versions, the latest first, in pages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -160,6 +172,11 @@ def add_DocumentServiceServicer_to_server(servicer, server):
                     servicer.GetDocument,
                     request_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetDocumentRequest.FromString,
                     response_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetDocumentResponse.SerializeToString,
+            ),
+            'ListDocumentVersions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDocumentVersions,
+                    request_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentVersionsRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentVersionsResponse.SerializeToString,
             ),
             'ListDocuments': grpc.unary_unary_rpc_method_handler(
                     servicer.ListDocuments,
@@ -291,6 +308,33 @@ class DocumentService:
             '/braid.vector.v1.DocumentService/GetDocument',
             braid_dot_vector_dot_v1_dot_documents__pb2.GetDocumentRequest.SerializeToString,
             braid_dot_vector_dot_v1_dot_documents__pb2.GetDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDocumentVersions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.vector.v1.DocumentService/ListDocumentVersions',
+            braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentVersionsRequest.SerializeToString,
+            braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentVersionsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -24,6 +24,8 @@ class DocumentServiceStub:
     """Which of the given contents are already stored as their documents' current versions."""
     GetDocument: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetDocumentRequest, _documents_pb2.GetDocumentResponse]
     """One document, its current version and its chunks' ids."""
+    ListDocumentVersions: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentVersionsRequest, _documents_pb2.ListDocumentVersionsResponse]
+    """A document's versions, the latest first, in pages."""
     ListDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentsRequest, _documents_pb2.ListDocumentsResponse]
     """The space's documents by id, in pages."""
     GetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetTextLanguageRequest, _documents_pb2.GetTextLanguageResponse]
@@ -69,6 +71,14 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_documents_pb2.GetDocumentRequest, _abc.Awaitable[_documents_pb2.GetDocumentResponse]],
     ) -> _abc.Awaitable[_documents_pb2.GetDocumentResponse]:
         """One document, its current version and its chunks' ids."""
+
+    @_abc_1.abstractmethod
+    def ListDocumentVersions(
+        self,
+        request: _documents_pb2.ListDocumentVersionsRequest,
+        context: _aio.ServicerContext[_documents_pb2.ListDocumentVersionsRequest, _abc.Awaitable[_documents_pb2.ListDocumentVersionsResponse]],
+    ) -> _abc.Awaitable[_documents_pb2.ListDocumentVersionsResponse]:
+        """A document's versions, the latest first, in pages."""
 
     @_abc_1.abstractmethod
     def ListDocuments(
