@@ -149,7 +149,9 @@ class FusedHit(ResponseSchema):
     metadata: dict[str, Any]
     facts: list[Fact]
     expansion: Trace | None
-    memory_type: str | None = Field(description="Of a memory, such as DECISION; null for documents.")
+    memory_type: str | None = Field(
+        description="Of a memory, such as DECISION; null for documents."
+    )
 
 
 class Comprehensive(ResponseSchema):

@@ -54,8 +54,8 @@ class Searches(Connection):
     ) -> search_pb2.ComprehensiveSearchResponse:
         """Chunks and facts for a question, fused, with how each leg ended.
 
-        `limit` is 1–50 hits from each leg and in the fused list; `use_vector`, `use_graph` and `use_memories` choose the
-        legs (memories are the calling user's, listed among the results);
+        `limit` is 1–50 hits from each leg and in the fused list; `use_vector`, `use_graph` and `use_memories` choose
+        the legs (memories are the calling user's, listed among the results);
         `text_weight` is 0–1, the text score's share in the chunks' leg; `as_of` is an aware time; `chunk_filter` is for
         the chunks' leg; `cache` says whether earlier answers of the tiers, and an earlier vector of the query, may be
         used (`CACHE_MODE_BYPASS`: neither); `include` names the parts of the answer that are wanted, such as
