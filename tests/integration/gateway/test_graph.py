@@ -106,6 +106,15 @@ async def test_a_wrong_parameter_is_named_as_rest_calls_it(
     assert [problem["field"] for problem in response.json()["fields"]] == [field]
 
 
+@pytest.mark.parametrize(("limit", "asked"), [("0", 0), ("201", 201), (str(2**40), 2**31 - 1)])
+async def test_a_page_may_be_asked_for_in_any_size(served: Served, limit: str, asked: int) -> None:
+    """The tier takes 0 for its default and cuts what is too large."""
+    served.script.answer("ListEntities", query_pb2.ListEntitiesResponse())
+    response = await served.http.get("/api/graph/entities", params={"limit": limit})
+    assert response.status_code == 200
+    assert served.script.seen[0].message.page_size == asked
+
+
 async def test_entities_come_in_pages(served: Served) -> None:
     served.script.answer(
         "ListEntities", query_pb2.ListEntitiesResponse(entities=[ENTITY], next_page_token="t2")
