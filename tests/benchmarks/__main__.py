@@ -24,6 +24,7 @@ COMMANDS = {
     "replicas": "tests.benchmarks.replicas",
     "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
+    "isolation": "tests.benchmarks.isolation.measure",
 }
 
 if __name__ == "__main__":
