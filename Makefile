@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup run test unit check format generate checkgenerate lint types contracts release bench eval lock clean
+.PHONY: all help setup run test faults unit check format generate checkgenerate lint types contracts release bench eval lock clean
 
 all: format lint types unit ## format, lint, type-check and run the unit tests
 
@@ -29,6 +29,9 @@ run: setup ## start the whole system with the sample corpus and ask it one quest
 
 test: setup ## run all tests on real stores
 	@$(BIN)/python -m pytest
+
+faults: setup ## run the whole fault suite: every dependency stopped, paused, slow, refusing, cut off
+	@$(BIN)/python -m pytest tests/faults --all-faults
 
 unit: setup ## run the unit tests alone
 	@$(BIN)/python -m pytest tests/unit

@@ -15,6 +15,8 @@ from services.runtime.telemetry import get_logger
 _MIN_SILENCE_SECONDS = 1.8
 _SILENCE_FACTOR = 2
 _PROBE_RETRY_SECONDS = 1.0
+# Short: a provider that is back is used again within five seconds, and one probe in three seconds burdens no provider.
+_OPEN_SECONDS = 3.0
 
 
 class CircuitOpen(Exception):  # noqa: N818 - the state's own name
@@ -45,7 +47,7 @@ class Breaker:
         name: str,
         *,
         failures: int = 5,
-        seconds: float = 15.0,
+        seconds: float = _OPEN_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`clock` gives seconds."""

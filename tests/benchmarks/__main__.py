@@ -25,6 +25,8 @@ COMMANDS = {
     "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
     "isolation": "tests.benchmarks.isolation.measure",
+    "faults": "tests.benchmarks.fault_suite",
+    "fuzz": "tests.benchmarks.fuzz",
 }
 
 if __name__ == "__main__":

@@ -24,6 +24,9 @@ from tests.stubs.otlp_collector import Collector, otlp_collector
 SAMPLE = Path(deploy.local.__file__).parent / "sample"
 OTHER_KEY = "a-key-of-another-space"
 HOSTILE_KEY = "a-key-of-the-space-that-takes-anything"
+TUTORIAL_KEY = "a-key-of-the-space-of-the-tutorial"
+MCP_KEY = "a-key-of-the-space-of-an-assistant"
+FUZZER_KEY = "a-key-that-may-do-everything-in-a-space-of-its-own"
 # Two users of one space.
 ANN_KEY = "a-key-of-ann-in-the-team"
 BEN_KEY = "a-key-of-ben-in-the-team"
@@ -82,7 +85,12 @@ def let_in(data: Path) -> None:
     """Keys of other spaces, in the keys' file that the stack will add its own to."""
     records = [
         {"id": space, "hash": hash_key(key), "space": space, "scopes": ["read", "write"]}
-        for space, key in (("other", OTHER_KEY), ("hostile", HOSTILE_KEY))
+        for space, key in (
+            ("other", OTHER_KEY),
+            ("hostile", HOSTILE_KEY),
+            ("tutorial", TUTORIAL_KEY),
+            ("assistant", MCP_KEY),
+        )
     ]
     records += [
         {
@@ -94,6 +102,15 @@ def let_in(data: Path) -> None:
         }
         for user, key in (("ann", ANN_KEY), ("ben", BEN_KEY))
     ]
+    records.append(
+        {
+            "id": "fuzzer",
+            "hash": hash_key(FUZZER_KEY),
+            "space": "fuzzed",
+            "user": "fuzzer",
+            "scopes": ["read", "write", "admin"],
+        }
+    )
     path = data / "api_keys.json"
     path.touch(mode=0o600)
     path.write_text(json.dumps({"keys": records}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from braid.common.v1 import retrieval_pb2
 from braid.graph.v1 import findings_pb2
 from gateway.rest.graph import responses as graph_responses
 from gateway.rest.graph.responses import EntityEnd, Source
@@ -11,7 +12,7 @@ from gateway.rest.mapping import json_encoding
 from gateway.rest.mapping.json_encoding import Json, time
 from gateway.rest.mapping.openapi import ResponseSchema
 from gateway.rest.search import responses as search_responses
-from gateway.rest.search.responses import FactScores, Leg
+from gateway.rest.search.responses import Leg
 
 
 class InsightAnswer(ResponseSchema):
@@ -48,6 +49,15 @@ class OutcomeAnswer(ResponseSchema):
     blockers: list[str]
 
 
+class FindingScores(ResponseSchema):
+    """How a finding came by its score; null for parts that did not run."""
+
+    vector: float | None
+    text: float | None
+    vector_rank: int | None
+    text_rank: int | None
+
+
 class FoundFinding(ResponseSchema):
     """A finding, intent or outcome, by `kind`: the other two are null. An entity's uuid is empty while none bears the
     name. `score` and `scores` are null where nothing was searched for.
@@ -66,7 +76,7 @@ class FoundFinding(ResponseSchema):
     created_at: str | None
     updated_at: str | None
     score: float | None
-    scores: FactScores | None
+    scores: FindingScores | None
 
 
 class FindingPage(ResponseSchema):
@@ -102,8 +112,8 @@ class FindingsAdded(ResponseSchema):
 
 _PRIORITY = json_encoding.enum_names(findings_pb2.IntentPriority, "INTENT_PRIORITY_")
 _ORIGIN = json_encoding.enum_names(findings_pb2.FindingOrigin, "FINDING_ORIGIN_")
-_PATH = json_encoding.enum_names(findings_pb2.FindingVectorPath, "FINDING_VECTOR_PATH_")
-_SCORES = ("vector", "text", "vector_rank", "text_rank")
+_PATH = json_encoding.enum_names(retrieval_pb2.VectorPath, "VECTOR_PATH_")
+_SCORES = tuple(FindingScores.model_fields)
 
 
 def found(answer: findings_pb2.SearchFindingsResponse, took_ms: float, *, searched: bool) -> Json:
@@ -123,12 +133,12 @@ def found(answer: findings_pb2.SearchFindingsResponse, took_ms: float, *, search
 def added(answer: findings_pb2.AddFindingsResponse) -> Json:
     """What became of added findings; `uuids` in their order, null where one was refused."""
     return {
-        "uuids": [uuid or None for uuid in answer.uuids],
-        "added": answer.added,
-        "updated": answer.updated,
-        "unchanged": answer.unchanged,
+        "uuids": [uuid or None for uuid in answer.finding_ids],
+        "added": answer.added_count,
+        "updated": answer.updated_count,
+        "unchanged": answer.unchanged_count,
         "refused": [{"index": one.index, "reason": one.reason} for one in answer.refused],
-        "without_vector": answer.without_vector,
+        "without_vector": answer.without_vector_count,
         "revision": answer.space_revision,
     }
 
@@ -143,14 +153,14 @@ def _hit(hit: findings_pb2.FindingHit, *, searched: bool) -> Json:
 def _finding(message: findings_pb2.Finding) -> Json:
     kind = message.WhichOneof("details")
     return {
-        "uuid": message.uuid,
-        "id": message.id,
+        "uuid": message.id,
+        "id": message.external_id,
         "kind": kind,
         "finding": _insight(message.finding) if kind == "finding" else None,
         "intent": _intent(message.intent) if kind == "intent" else None,
         "outcome": _outcome(message.outcome) if kind == "outcome" else None,
         "about_entities": [graph_responses.entity_ref(one) for one in message.about_entities],
-        "about_findings": list(message.about_finding_uuids),
+        "about_findings": list(message.about_finding_ids),
         "sources": [graph_responses.citation(one) for one in message.sources],
         "origin": _ORIGIN.get(message.origin),
         "created_at": time(message, "create_time"),

@@ -58,6 +58,15 @@ _PROBLEMS = {
     504: "The deadline passed before the answer was there (DEADLINE).",
 }
 
+# Answered before there is a request: in the HTTP server's own words, and without any.
+_UNREADABLE: dict[int | str, dict[str, Any]] = {
+    400: {
+        "description": "The request is no HTTP.",
+        "content": {"text/plain": {"schema": {"type": "string"}}},
+    },
+    431: {"description": "The request's target and headers are longer than 64 KiB; no body."},
+}
+
 # Read by the middleware, not by the routes.
 _DELEGATED: tuple[dict[str, Any], ...] = tuple(
     {
@@ -83,12 +92,13 @@ GUARDED = ("/api/", "/v1/", "/mcp", "/memories", "/graph/", "/inference/")
 EVENT_STREAM = "text/event-stream"
 
 
-def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The errors that a route can answer with: those named, else all of them."""
-    return {
-        status: {"model": Problem, "description": _PROBLEMS[status]}
+def problems(*statuses: int, body: type[BaseModel] = Problem) -> dict[int | str, dict[str, Any]]:
+    """The errors that a route can answer with: those named, else all of them; and what no route has seen."""
+    named: dict[int | str, dict[str, Any]] = {
+        status: {"model": body, "description": _PROBLEMS[status]}
         for status in statuses or _PROBLEMS
     }
+    return {**_UNREADABLE, **named}
 
 
 def event_stream(event: Any) -> dict[str, Any]:

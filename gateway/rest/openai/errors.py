@@ -9,6 +9,7 @@ from starlette.datastructures import MutableHeaders
 
 from gateway.rest.http.errors import status_of
 from gateway.rest.mapping.json_encoding import encode
+from gateway.rest.mapping.openapi import ResponseSchema
 from services.runtime.errors import BraidError, NotFoundError
 from services.runtime.status import reason_name
 
@@ -27,6 +28,21 @@ _TYPES = {
 _NO_MODEL = "There is no model “"
 _FIRST_ERROR = 400
 _FIRST_SERVER_ERROR = 500
+
+
+class OpenAIError(ResponseSchema):
+    """What went wrong: `param` is the field that is wrong, `code` the reason in lower case."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str | None
+
+
+class OpenAIProblem(ResponseSchema):
+    """Every error's body under `/v1/`."""
+
+    error: OpenAIError
 
 
 class ModelNotFoundError(NotFoundError):

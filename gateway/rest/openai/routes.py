@@ -20,14 +20,14 @@ from gateway.rest.mapping.field_names import renamed
 from gateway.rest.mapping.json_encoding import JsonResponse, encode
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.openai.completions import Completion
-from gateway.rest.openai.errors import ModelNotFoundError, openai_error
+from gateway.rest.openai.errors import ModelNotFoundError, OpenAIProblem, openai_error
 from gateway.rest.openai.requests import MODELS, ChatCompletion, renamed_field
 from services.runtime.errors import BraidError
 
 if TYPE_CHECKING:
     from gateway.rest.http.calls import Caller
 
-router = APIRouter(prefix="/v1", tags=["openai"], responses=problems())
+router = APIRouter(prefix="/v1", tags=["openai"], responses=problems(body=OpenAIProblem))
 
 # Documented as a choice; another name is a model that is not found.
 ModelName = Annotated[str, Path(json_schema_extra={"enum": list(MODELS)})]

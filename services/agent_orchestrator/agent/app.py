@@ -20,6 +20,7 @@ from services.agent_orchestrator.agent.servicer import AgentServicer
 from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings
 from services.agent_orchestrator.agent.tier_reads import TierReads
 from services.agent_orchestrator.agent.toolsets import build_toolsets
+from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.entity_memory.app import EntityMemoryParts
 from services.agent_orchestrator.entity_memory.tools import GUIDANCE, MemoryTools
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
@@ -47,6 +48,8 @@ async def open_agent(
     vector: grpc.aio.Channel,
     graph: grpc.aio.Channel,
     outgoing: Outgoing,
+    vector_health: HealthWatch,
+    graph_health: HealthWatch,
     memory: EntityMemoryParts,
 ) -> AsyncIterator[AgentServicer]:
     """The agent's service, until the block is left."""
@@ -75,6 +78,8 @@ async def open_agent(
             vector,
             graph,
             outgoing,
+            vector_health,
+            graph_health,
             seconds=settings.tool_seconds,
             calls_at_once=settings.tool_calls_at_once,
         ),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import grpc
 
-from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_grpc
 from braid.graph.v1 import query_pb2_grpc
 from braid.vector.v1 import search_pb2_grpc
+from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.runtime.context import remaining
 from services.runtime.errors import BraidError, OverloadedError, StoreUnavailableError
 from services.runtime.status import error_from_rpc
@@ -20,22 +20,29 @@ if TYPE_CHECKING:
 
     from braid.graph.v1 import entities_pb2, findings_pb2, history_pb2, query_pb2
     from braid.vector.v1 import search_pb2
+    from services.agent_orchestrator.clients.health_watch import HealthWatch
     from services.runtime.channels import Outgoing
 
 Answer = TypeVar("Answer")
+Call: TypeAlias = Callable[..., "grpc.aio.UnaryUnaryCall[Any, Answer]"]
 
 OVERLOAD_ATTEMPTS = 6
 _CALLS_AT_ONCE = 8
 
 
 class TierReads:
-    """Calls on behalf of the current call. Failures are `BraidError`s; a busy tier is asked again within the limit."""
+    """Calls on behalf of the current call. Failures are `BraidError`s; a busy tier is asked again within the limit.
+
+    A tier that is known to be away is not called, and a call is given up as soon as its tier is found away.
+    """
 
     def __init__(
         self,
         vector: grpc.aio.Channel,
         graph: grpc.aio.Channel,
         outgoing: Outgoing,
+        vector_health: HealthWatch,
+        graph_health: HealthWatch,
         *,
         seconds: float,
         calls_at_once: int = _CALLS_AT_ONCE,
@@ -43,8 +50,9 @@ class TierReads:
         """`seconds` bounds one call with its repetitions; `calls_at_once` bounds those of all runs."""
         self._chunks = search_pb2_grpc.VectorSearchServiceStub(vector)
         self._graph = query_pb2_grpc.GraphQueryServiceStub(graph)
-        self._graph_ingest = graph_ingest_grpc.GraphIngestServiceStub(graph)
         self._outgoing = outgoing
+        self._vector_health = vector_health
+        self._graph_health = graph_health
         self._seconds = seconds
         self._slots = asyncio.Semaphore(calls_at_once)
 
@@ -52,67 +60,67 @@ class TierReads:
         self, request: search_pb2.VectorSearchRequest
     ) -> search_pb2.VectorSearchResponse:
         """Chunks by meaning."""
-        return await self._call(self._chunks.VectorSearch, request)
+        return await self._call(self._vector_health, self._chunks.VectorSearch, request)
 
     async def hybrid_search(
         self, request: search_pb2.HybridSearchRequest
     ) -> search_pb2.HybridSearchResponse:
         """Chunks by meaning and words."""
-        return await self._call(self._chunks.HybridSearch, request)
+        return await self._call(self._vector_health, self._chunks.HybridSearch, request)
 
     async def search_facts(
         self, request: query_pb2.SearchFactsRequest
     ) -> query_pb2.SearchFactsResponse:
         """Facts for a question."""
-        return await self._call(self._graph.SearchFacts, request)
+        return await self._call(self._graph_health, self._graph.SearchFacts, request)
 
     async def get_entity(
         self, request: entities_pb2.GetEntityRequest
     ) -> entities_pb2.GetEntityResponse:
         """The entities of a name."""
-        return await self._call(self._graph.GetEntity, request)
+        return await self._call(self._graph_health, self._graph.GetEntity, request)
 
     async def link_entities(
         self, request: entities_pb2.LinkEntitiesRequest
     ) -> entities_pb2.LinkEntitiesResponse:
         """The entities that a text names."""
-        return await self._call(self._graph.LinkEntities, request)
+        return await self._call(self._graph_health, self._graph.LinkEntities, request)
 
     async def get_entity_history(
         self, request: history_pb2.GetEntityHistoryRequest
     ) -> history_pb2.GetEntityHistoryResponse:
         """An entity's facts in time order."""
-        return await self._call(self._graph.GetEntityHistory, request)
+        return await self._call(self._graph_health, self._graph.GetEntityHistory, request)
 
     async def get_snapshot(
         self, request: history_pb2.GetSnapshotRequest
     ) -> history_pb2.GetSnapshotResponse:
         """What held at a time."""
-        return await self._call(self._graph.GetSnapshot, request)
+        return await self._call(self._graph_health, self._graph.GetSnapshot, request)
 
     async def diff_graph(
         self, request: history_pb2.DiffGraphRequest
     ) -> history_pb2.DiffGraphResponse:
         """What is different between two times."""
-        return await self._call(self._graph.DiffGraph, request)
+        return await self._call(self._graph_health, self._graph.DiffGraph, request)
 
     async def get_graph_stats(
         self, request: query_pb2.GetGraphStatsRequest
     ) -> query_pb2.GetGraphStatsResponse:
         """Counts of the graph."""
-        return await self._call(self._graph.GetGraphStats, request)
+        return await self._call(self._graph_health, self._graph.GetGraphStats, request)
 
     async def get_chunks(
         self, request: search_pb2.GetChunksRequest
     ) -> search_pb2.GetChunksResponse:
         """Chunks by id."""
-        return await self._call(self._chunks.GetChunks, request)
+        return await self._call(self._vector_health, self._chunks.GetChunks, request)
 
     async def search_findings(
         self, request: findings_pb2.SearchFindingsRequest
     ) -> findings_pb2.SearchFindingsResponse:
         """Findings, intents and outcomes."""
-        return await self._call(self._graph_ingest.SearchFindings, request)
+        return await self._call(self._graph_health, self._graph.SearchFindings, request)
 
     async def patiently(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
         """Runs a search within the bounds of these calls; one that is refused for load is tried again."""
@@ -129,16 +137,17 @@ class TierReads:
                     await asyncio.sleep(wait)
             return await call()
 
-    async def _call(self, stub: Callable[..., Awaitable[Answer]], request: Message) -> Answer:
-        return await self.patiently(lambda: self._once(stub, request))
+    async def _call(self, health: HealthWatch, stub: Call[Answer], request: Message) -> Answer:
+        return await self.patiently(lambda: self._once(health, stub, request))
 
-    async def _once(self, stub: Callable[..., Awaitable[Answer]], request: Message) -> Answer:
+    async def _once(self, health: HealthWatch, stub: Call[Answer], request: Message) -> Answer:
+        seconds, metadata = remaining(self._seconds), self._outgoing.metadata()
         try:
-            answer = await stub(
-                request, timeout=remaining(self._seconds), metadata=self._outgoing.metadata()
-            )
+            answer = await health.watch(lambda: stub(request, timeout=seconds, metadata=metadata))
         except grpc.aio.AioRpcError as error:
             raise error_from_rpc(error) from None
+        except TierAwayError:
+            raise StoreUnavailableError("tier") from None
         if answer is None:  # gRPC's way to say that it could not read the answer
             raise StoreUnavailableError("tier")
         return answer

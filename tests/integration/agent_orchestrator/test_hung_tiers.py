@@ -18,7 +18,7 @@ from services.runtime.health import PROBE_INTERVAL, PROBE_TIMEOUT
 from services.runtime.settings import RuntimeSettings
 from tests.integration.agent_orchestrator.conftest import ALICE, World
 from tests.integration.agent_orchestrator.questions import Request, legs
-from tests.integration.agent_orchestrator.relay import Relay
+from tests.stubs.faulty_proxy import Endpoint, Fault, FaultyProxy
 from tests.stubs.graph_tier import serve_graph
 from tests.stubs.script import hang
 
@@ -28,13 +28,13 @@ SLACK = 1.0
 
 
 @pytest.fixture
-async def relay(answers: World) -> AsyncIterator[Relay]:
+async def relay(answers: World) -> AsyncIterator[FaultyProxy]:
     """Between the orchestrator and the graph tier."""
     port = answers.graph_server.port
     await answers.stop_graph()
     answers.graph_server = await serve_graph(answers.graph, answers.runtime)
-    relay = Relay(answers.graph_server.port)
-    async with relay.listening(port):
+    tier = Endpoint("127.0.0.1", answers.graph_server.port)
+    async with FaultyProxy(tier).listening(Endpoint("127.0.0.1", port)) as relay:
         await until(answers, ("OK", "UNSPECIFIED"))
         yield relay
 
@@ -73,14 +73,14 @@ async def test_without_a_callers_deadline_a_leg_that_hangs_costs_its_budget_and_
     ended = legs(answer.legs)
     assert ended.pop(leg) == ("TIMED_OUT", "BUDGET_EXCEEDED")
     assert set(ended.values()) == {("OK", "UNSPECIFIED")}
-    assert answer.total_results > 0
+    assert answer.result_count > 0
     await asyncio.wait_for(tier.script.cancelled.wait(), 5)
 
 
 async def test_a_tier_whose_process_hangs_is_late_once_then_away_until_it_answers(
-    answers: World, relay: Relay
+    answers: World, relay: FaultyProxy
 ) -> None:
-    relay.block()
+    await relay.break_as(Fault.BLACKHOLE)
     answer, seconds = await ask(answers)
     assert seconds < BUDGET + SLACK
     assert legs(answer.legs)["graph"][0] == "TIMED_OUT"
@@ -90,14 +90,14 @@ async def test_a_tier_whose_process_hangs_is_late_once_then_away_until_it_answer
         answer, seconds = await ask(answers)
         assert legs(answer.legs)["graph"] == ("UNAVAILABLE", "SERVICE_UNAVAILABLE")
         assert seconds < SLACK
-    relay.unblock()
+    await relay.heal()
     await until(answers, ("OK", "UNSPECIFIED"))
 
 
 async def test_what_hangs_is_found_though_no_caller_waits_for_that(
-    answers: World, relay: Relay
+    answers: World, relay: FaultyProxy
 ) -> None:
-    relay.block()
+    await relay.break_as(Fault.BLACKHOLE)
     request = Request(query="who owns it")
     answer = await answers.search.ComprehensiveSearch(request, metadata=ALICE, timeout=0.6)
     assert legs(answer.legs)["graph"] == ("TIMED_OUT", "BUDGET_EXCEEDED")
@@ -113,9 +113,9 @@ class TestWithALargerBudget:
         return {"leg_seconds": 30, "search_seconds": 60}
 
     async def test_a_leg_is_given_up_as_soon_as_its_process_is_found_to_hang(
-        self, answers: World, relay: Relay
+        self, answers: World, relay: FaultyProxy
     ) -> None:
-        relay.block()
+        await relay.break_as(Fault.BLACKHOLE)
         answer, seconds = await ask(answers)
         assert seconds < BUDGET + 5 * SLACK
         assert legs(answer.legs)["graph"] == ("TIMED_OUT", "SERVICE_UNAVAILABLE")

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import httpx
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from braid.agent.v1 import models_pb2
@@ -312,3 +313,35 @@ async def test_json_that_breaks_off_is_a_wrong_body(served: Served, body: bytes)
     response = await served.http.post(SEARCH, content=body, headers=headers)
     assert response.status_code == 422
     assert [problem["field"] for problem in response.json()["fields"]] == ["body"]
+
+
+@pytest.mark.parametrize(
+    ("head", "status", "content"),
+    [
+        (b"GET /api/documents HTTP/1.1\r\nX-Y: " + b"z" * 70_000, "431", []),
+        (b"GET /api/documents HTTP/9.9.9\r\n\r\n", "400", ["text/plain"]),
+    ],
+)
+async def test_what_is_refused_before_it_is_a_request_is_documented(
+    served: Served, head: bytes, status: str, content: list[str]
+) -> None:
+    document = json.loads((await served.http.get("/openapi.json")).text)
+    address = served.http.base_url
+    reader, writer = await asyncio.open_connection(address.host, address.port)
+    writer.write(head)
+    answer = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)).decode()
+    writer.close()
+    assert answer.startswith(f"HTTP/1.1 {status} ")
+    documented = document["paths"]["/api/documents"]["get"]["responses"][status]
+    assert list(documented.get("content", {})) == content
+
+
+async def test_an_error_under_v1_has_the_documented_shape_of_openai(served: Served) -> None:
+    document = json.loads((await served.http.get("/openapi.json")).text)
+    response = await served.http.get("/v1/models/unknown")
+    assert response.status_code == 404
+    responses = document["paths"]["/v1/models/{model}"]["get"]["responses"]
+    shape = responses["404"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    described = {"components": document["components"], "$ref": f"#/components/schemas/{shape}"}
+    jsonschema.validate(response.json(), described)
+    assert shape == "OpenAIProblem"

@@ -79,10 +79,10 @@ async def test_after_five_failures_in_a_row_calls_fail_at_once_and_say_how_long(
     embedder: OpenAIEmbedder, stub: OpenAIStub, clock: Clock
 ) -> None:
     await opened(embedder, stub)
-    clock.now += 5
+    clock.now += 1
     failure = await fails(embedder)
     assert failure.cause == "circuit open"
-    assert failure.retry_after == pytest.approx(10)
+    assert failure.retry_after == pytest.approx(2)
     assert len(stub.requests) == 5
 
 

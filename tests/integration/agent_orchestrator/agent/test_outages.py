@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -11,15 +12,21 @@ from pydantic import SecretStr
 
 from braid.agent.v1 import agent_pb2_grpc
 from services.agent_orchestrator.app import Embedders, open_app
+from services.agent_orchestrator.settings import AgentSettings
 from services.runtime.channels import open_channel
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import start_server
 from tests.integration.agent_orchestrator.agent.conftest import Agent
 from tests.integration.agent_orchestrator.agent.samples import LATER_TEXT, tell_the_story
 from tests.integration.agent_orchestrator.conftest import World
+from tests.stubs.faulty_proxy import Endpoint, Fault, FaultyProxy
+from tests.stubs.graph_tier import serve_graph
 from tests.stubs.script import fail
 
 QUESTION = "Who owns the Ledger Service?"
+LEG_BUDGET = AgentSettings(_env_file=None).leg_seconds
+# What a busy machine adds to it.
+SLACK = 1.5
 NOWHERE = "postgresql://braid_agent@127.0.0.1:1/nowhere"
 
 
@@ -61,6 +68,38 @@ async def test_without_both_it_says_so_of_both(agent: Agent, story: World) -> No
     asked = await agent.ask(QUESTION)
     assert set(asked.done.unavailable) == {"graph", "documents"}
     assert "cannot" in asked.done.answer or "could not" in asked.done.answer
+
+
+@pytest.fixture
+async def hung_graph(story: World) -> AsyncIterator[FaultyProxy]:
+    """The graph tier behind a way to it on which nothing passes."""
+    port = story.graph_server.port
+    await story.stop_graph()
+    story.graph_server = await serve_graph(story.graph, story.runtime)
+    tier = Endpoint("127.0.0.1", story.graph_server.port)
+    async with FaultyProxy(tier).listening(Endpoint("127.0.0.1", port)) as way:
+        await way.break_as(Fault.BLACKHOLE)
+        yield way
+
+
+async def test_a_tier_that_hangs_costs_a_question_one_budget_and_the_next_ones_nothing(
+    agent: Agent, hung_graph: FaultyProxy
+) -> None:
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    first = await agent.ask(QUESTION)
+    known = loop.time()
+    second = await agent.ask(QUESTION)
+    ended = loop.time()
+    for asked in (first, second):
+        assert list(asked.done.unavailable) == ["graph"]
+        assert LATER_TEXT in asked.done.answer
+    assert known - began < LEG_BUDGET + SLACK
+    assert ended - known < SLACK
+    await hung_graph.heal()
+    async with asyncio.timeout(10):
+        while list((await agent.ask(QUESTION)).done.unavailable):  # noqa: ASYNC110 - no event
+            await asyncio.sleep(0.05)
 
 
 @pytest.fixture

@@ -1,0 +1,36 @@
+"""The system with a proxy in front of every dependency, started once for the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.conftest import LoopThread
+from tests.faults.drill import Drill
+from tests.faults.operations import Operations
+from tests.faults.system import FaultSystem, fault_system
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`make faults` runs all cases; a run of all tests a few."""
+    parser.addoption("--all-faults", action="store_true", help="run every fault, not only a few")
+
+
+@pytest.fixture(scope="session")
+def broken(stores_loop: LoopThread) -> Iterator[FaultSystem]:
+    """The system that is broken and healed."""
+    manager = fault_system()
+    yield stores_loop.run(manager.__aenter__())
+    stores_loop.run(manager.__aexit__(None, None, None))
+
+
+@pytest.fixture(scope="session")
+def drill(broken: FaultSystem, stores_loop: LoopThread) -> Iterator[Drill]:
+    """Runs cases against it."""
+    operations = Operations(broken)
+    stores_loop.run(operations.__aenter__())
+    drill = Drill(broken, operations)
+    stores_loop.run(drill.prepare())
+    yield drill
+    stores_loop.run(operations.__aexit__(None, None, None))

@@ -1,0 +1,1 @@
+"""Random and broken input for every RPC and every route: only documented answers may come back."""
