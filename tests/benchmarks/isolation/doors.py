@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import grpc
 import httpx
@@ -27,14 +29,17 @@ from tests.benchmarks.isolation.detector import Outcome
 from tests.benchmarks.isolation.messages import Requests, all_methods
 from tests.benchmarks.isolation.people import Person
 from tests.benchmarks.isolation.schemas import Schemas
-from tests.benchmarks.isolation.values import Given, is_id
+from tests.benchmarks.isolation.values import Given, guess_like, is_id, is_second_id, text_for
 
 SECONDS = 15.0
 _STREAMED = 30
 _ATTEMPTS = 8
 # Packages of contracts and the processes that serve them.
 _PROCESSES = {"agent": "agent_orchestrator", "graph": "graph_query", "vector": "vector_search"}
-_READS = ("/search", "/query", "/stream")
+_READS = ("/search", "/query")
+
+# How a tool refuses arguments for their form.
+_FORM = re.compile(r"INVALID_FIELD|\bmust\b|is needed|goes without|not a valid")
 
 Call = Callable[[Person, Given], Awaitable[Outcome]]
 
@@ -146,7 +151,7 @@ def rest_operations(document: Mapping[str, Any], http: httpx.AsyncClient) -> lis
     return [
         Operation(
             f"rest {verb.upper()} {path}",
-            changes=verb != "get" and not path.endswith(_READS),
+            changes=verb != "get" and not any(part in path for part in _READS),
             takes_ids="{" in path or any(is_id(one["name"]) for one in _parameters(operation)),
             call=_rest(verb, path, operation, schemas, http),
         )
@@ -198,11 +203,18 @@ def _place(
         value = schemas.fill(parameter.get("schema", {}), given, name, attempt)
         if where == "path":
             # A path names a thing: by whatever id is tried, or by its name.
-            named = given.words if name in {"entity", "model"} else given.id
-            path = path.replace(f"{{{name}}}", named)
+            path = path.replace(f"{{{name}}}", quote(_named(name, given), safe=""))
         elif where == "query" and (parameter.get("required") or is_id(name) or name == "query"):
             query[name] = value
     return path, query
+
+
+def _named(parameter: str, given: Given) -> str:
+    if parameter == "model":
+        return text_for(parameter, given)
+    if is_second_id(parameter):
+        return guess_like(given.id)
+    return given.words if parameter == "entity" else given.id
 
 
 def _wrong_optional(
@@ -274,7 +286,7 @@ def _tool(url: str, name: str, schema: Mapping[str, Any]) -> Call:
                     return Outcome("error", str(error))
                 said = [getattr(part, "text", "") for part in result.content]
                 outcome = Outcome("refused" if result.is_error else "OK", said)
-                if not (result.is_error and ("must " in said[0] or "is needed" in said[0])):
+                if not (result.is_error and _FORM.search(said[0])):
                     return outcome
         return Outcome("invalid", outcome.body)
 
@@ -283,7 +295,8 @@ def _tool(url: str, name: str, schema: Mapping[str, Any]) -> Call:
 
 def _resource(url: str, template: str) -> Call:
     async def call(person: Person, given: Given) -> Outcome:
-        place = template.partition("{")[0] + given.id
+        named = given.words if template.endswith("{name}") else given.id
+        place = template.partition("{")[0] + quote(named, safe="")
         async with _client(url, person) as client:
             try:
                 result = await client.read_resource(place)
@@ -297,8 +310,11 @@ def _resource(url: str, template: str) -> Call:
 def _resources(url: str) -> Call:
     async def call(person: Person, _given: Given) -> Outcome:
         async with _client(url, person) as client:
-            result = await client.list_resources()
-        return Outcome("OK", [str(one.uri) + str(one.name) for one in result.resources])
+            try:
+                result = await client.list_resources()
+            except MCPError as error:
+                return Outcome("refused", str(error))
+            return Outcome("OK", [str(one.uri) + str(one.name) for one in result.resources])
 
     return call
 

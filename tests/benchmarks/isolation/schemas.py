@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tests.benchmarks.isolation.values import INSTANT, Given, is_id, is_words, text_for
+from tests.benchmarks.isolation.values import (
+    INSTANT,
+    Given,
+    guess_like,
+    is_id,
+    is_second_id,
+    is_words,
+    text_for,
+)
 
 _DEPTH = 5
 
@@ -60,10 +68,17 @@ class Schemas:
     ) -> dict[str, Any]:
         required = set(schema.get("required", ()))
         properties: Mapping[str, Any] = schema.get("properties", {})
-        return {
-            name: self._value(part, given, name, depth - 1, attempt)
+        wanted = [
+            name
             for name, part in properties.items()
             if name in required or (depth and self._matters(part, name, depth - 1))
+        ]
+        if attempt % 4 == 2:
+            wanted = [name for name in wanted if name in required or is_id(name)]
+        if attempt % 2:
+            wanted = _one_optional(wanted or list(properties), required, attempt // 2)
+        return {
+            name: self._value(properties[name], given, name, depth - 1, attempt) for name in wanted
         }
 
     def _matters(self, schema: Mapping[str, Any], name: str, depth: int) -> bool:
@@ -80,7 +95,16 @@ class Schemas:
         )
 
 
+def _one_optional(wanted: list[str], required: set[str], turn: int) -> list[str]:
+    """Of parts that may exclude each other one alone, another one at each turn."""
+    optional = [name for name in wanted if name not in required]
+    chosen = optional[turn % len(optional)] if optional else ""
+    return [name for name in wanted if name in required or name == chosen]
+
+
 def _string(schema: Mapping[str, Any], given: Given, name: str, attempt: int) -> str:
     if "date-time" in str(schema.get("format", "")) or "RFC 3339" in str(schema.get("description")):
         return INSTANT
-    return text_for(name, given, attempt)
+    if is_id(name):
+        return guess_like(given.id) if is_second_id(name) else given.id
+    return text_for(name, given, attempt // 2)

@@ -28,6 +28,7 @@ _SAMPLES = {
     "relation_type": "OWNS",
     "data": "text",
     "role": "user",
+    **dict.fromkeys(("as_of", "from", "to", "since", "valid_at", "invalid_at"), INSTANT),
     "model": "braid",
 }
 # Tried in turn where a field takes none of the above.
@@ -45,6 +46,11 @@ class Given:
 def is_id(name: str) -> bool:
     """Whether a field holds ids."""
     return name not in _NO_ID and (_ID.search(name) is not None or name == "seeds")
+
+
+def is_second_id(name: str) -> bool:
+    """Whether an id must be another one than that which the request is about."""
+    return name in {"target", "target_id", "other_entity_id"}
 
 
 def is_words(name: str) -> bool:
