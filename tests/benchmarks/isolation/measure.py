@@ -138,7 +138,7 @@ class Trial:
             return
         self._scan(operation, actor, first, (real,))
         second = await self._call(operation, actor, Given(guessed, _NEUTRAL))
-        given = (real, guessed)
+        given: tuple[str, ...] = (real, guessed)
         if same(first, second, given, status_only=operation.changes):
             return
         another = guess_like(real)

@@ -105,8 +105,8 @@ def _first_of(group: Any) -> FieldDescriptor:
 
 
 def _is_plain(field: FieldDescriptor) -> bool:
-    kind = field.message_type
-    return kind.GetOptions().map_entry or kind.full_name.startswith("google.protobuf.")
+    kind: Any = field.message_type
+    return bool(kind.GetOptions().map_entry) or kind.file.package == "google.protobuf"
 
 
 def _set_text(message: Message, field: FieldDescriptor, text: str) -> None:
@@ -192,9 +192,10 @@ def _set_any(owner: Any, field: FieldDescriptor, given: Given, attempt: int) -> 
 
 
 def _set_sample_message(owner: Any, field: FieldDescriptor, given: Given) -> None:
-    inner: Any = GetMessageClass(field.message_type)()
-    if field.message_type.full_name in (_TIMESTAMP, _DURATION):
-        inner.seconds = _SECONDS if field.message_type.full_name == _TIMESTAMP else 1
+    kind: Any = field.message_type
+    inner: Any = GetMessageClass(kind)()
+    if kind.full_name in (_TIMESTAMP, _DURATION):
+        inner.seconds = _SECONDS if kind.full_name == _TIMESTAMP else 1
     else:
         _fill(inner, given, "", _DEPTH)
     if field.is_repeated:
