@@ -113,7 +113,7 @@ def _fitting(fields: Sequence[FieldError]) -> Iterator[FieldError]:
 
 
 def _cut(text: str, max_length: int) -> str:
-    return text if len(text) <= max_length else f"{text[: most - 1]}…"
+    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
 
 
 def _packed(message: Message) -> any_pb2.Any:
