@@ -152,7 +152,9 @@ def show_hit(out: Console, number: int, hit: Json) -> None:
     trace = hit.get("expansion")
     if trace and trace["steps"]:
         out.print(Text(f"      {line(_path(trace))}", style=QUIET), soft_wrap=True)
-    out.print(Text("      ").append_text(styled(hit["content"], max_length=EXCERPT)), soft_wrap=True)
+    out.print(
+        Text("      ").append_text(styled(hit["content"], max_length=EXCERPT)), soft_wrap=True
+    )
 
 
 def show_fact(out: Console, fact: Json) -> None:

@@ -18,7 +18,11 @@ def line(text: str, max_length: int | None = None) -> str:
     shown = "".join(
         c if unicodedata.category(c) not in _HIDDEN else "\N{REPLACEMENT CHARACTER}" for c in flat
     )
-    return shown if max_length is None or len(shown) <= max_length else shown[: max_length - 1].rstrip() + "…"
+    return (
+        shown
+        if max_length is None or len(shown) <= max_length
+        else shown[: max_length - 1].rstrip() + "…"
+    )
 
 
 def block(text: str) -> str:

@@ -226,7 +226,9 @@ async def delete(document_id: DocumentId, caller: CallerDep, clients: ClientsDep
     )
 
 
-async def _check_capacity(request: Request, caller: Caller, clients: Clients, max_bytes: int) -> None:
+async def _check_capacity(
+    request: Request, caller: Caller, clients: Clients, max_bytes: int
+) -> None:
     """Refuses an upload, when too much waits, before its body is held anywhere."""
     size = content_length(request.headers)
     if size > max_bytes:

@@ -37,9 +37,9 @@ class RelationCalls:
         try:
             counts = await self._store.put(current_call().space, relations)
         except UnknownEndsError as error:
-            values = "is not the id of a chunk of this space"
+            description = "is not the id of a chunk of this space"
             raise InvalidFieldError(
-                *(FieldError(f"relations[{place}].{field}", values) for place, field in error.ends)
+                *(FieldError(f"relations[{place}].{field}", description) for place, field in error.ends)
             ) from None
         return relations_pb2.PutRelationsResponse(
             created_count=counts.created,
